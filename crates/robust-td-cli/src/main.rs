@@ -1,0 +1,3 @@
+//! Starts the command `robust-td`.
+
+fn main() {}

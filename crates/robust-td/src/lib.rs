@@ -1,0 +1,1 @@
+//! States the mathematics of unprojected temporal-difference learning with linear function approximation.

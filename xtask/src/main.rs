@@ -1,0 +1,72 @@
+//! Runs the project's checks: `cargo xtask test`, `cargo xtask lint`, `cargo xtask bench`.
+
+use std::process::{Command, ExitCode};
+
+const HELP: &str = "\
+cargo xtask <task>
+
+  test    formatting, clippy with warnings denied, documentation, every test
+  lint    formatting, clippy and documentation only
+  bench   the benchmarks; further arguments go to criterion";
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args().skip(1);
+    let task = arguments.next();
+    let rest: Vec<String> = arguments.collect();
+    let passed = match task.as_deref() {
+        Some("test") => lint() && test(),
+        Some("lint") => lint(),
+        Some("bench") => bench(&rest),
+        _ => {
+            eprintln!("{HELP}");
+            return ExitCode::from(2);
+        }
+    };
+    if passed {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}
+
+fn lint() -> bool {
+    cargo(&["fmt", "--all", "--check"], &[])
+        && cargo(
+            &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"],
+            &[],
+        )
+        && cargo(
+            &["doc", "--workspace", "--no-deps"],
+            &[("RUSTDOCFLAGS", "-D warnings")],
+        )
+}
+
+fn test() -> bool {
+    cargo(&["test", "--workspace"], &[])
+}
+
+fn bench(rest: &[String]) -> bool {
+    let mut arguments = vec!["bench", "--workspace"];
+    if !rest.is_empty() {
+        arguments.push("--");
+        arguments.extend(rest.iter().map(String::as_str));
+    }
+    cargo(&arguments, &[])
+}
+
+/// Runs one cargo command in the workspace, saying which.
+fn cargo(arguments: &[&str], environment: &[(&str, &str)]) -> bool {
+    eprintln!("== cargo {}", arguments.join(" "));
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
+    match Command::new(cargo)
+        .args(arguments)
+        .envs(environment.iter().copied())
+        .status()
+    {
+        Ok(status) => status.success(),
+        Err(error) => {
+            eprintln!("cannot start cargo: {error}");
+            false
+        }
+    }
+}
