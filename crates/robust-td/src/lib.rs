@@ -1,1 +1,3 @@
 //! States the mathematics of unprojected temporal-difference learning with linear function approximation.
+
+pub mod random;
