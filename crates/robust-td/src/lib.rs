@@ -8,6 +8,7 @@ pub mod matrix;
 pub mod mdp;
 pub mod mixing;
 pub mod problem;
+pub mod random;
 mod structure;
 
 pub use chain::Chain;
