@@ -131,8 +131,7 @@ mod tests {
         let hypothesis = Hypothesis::new("log T", Relation::AtLeast, 7.6e6, 16.1181);
         assert_eq!(
             hypothesis.to_string(),
-            "log T >= 7.600e6 is needed, it is 16.12 (a factor 4.715e5 off)"
-                .replace("4.715e5", "471519")
+            "log T >= 7.600e6 is needed, it is 16.12 (a factor 471520 off)"
         );
         let hypothesis = Hypothesis::new("A2", Relation::Below, 1.0, 3.0);
         assert_eq!(hypothesis.shortfall(), 3.0);
