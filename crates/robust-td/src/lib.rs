@@ -7,8 +7,11 @@ mod linalg;
 pub mod matrix;
 pub mod mdp;
 pub mod mixing;
+pub mod moments;
 pub mod problem;
 pub mod random;
+pub mod simulate;
+pub mod stability;
 mod structure;
 
 pub use chain::Chain;
