@@ -18,7 +18,7 @@ fn solve(matrix: &[Vec<f64>], rhs: &[f64]) -> Vec<f64> {
     for k in 0..n {
         let pivot = (k..n)
             .max_by(|&i, &j| rows[i][k].abs().total_cmp(&rows[j][k].abs()))
-            .unwrap();
+            .expect("a pivot");
         rows.swap(k, pivot);
         for i in 0..n {
             if i != k {
