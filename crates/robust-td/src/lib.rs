@@ -3,11 +3,14 @@
 pub mod chain;
 mod elimination;
 pub mod error;
+pub mod exact_float;
+pub mod learner;
 mod linalg;
 pub mod matrix;
 pub mod mdp;
 pub mod mixing;
 pub mod problem;
+pub mod schedule;
 mod structure;
 
 pub use chain::Chain;
