@@ -168,3 +168,38 @@ impl TryFrom<SavedIterate> for Iterate {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_large_iterate_leaves_no_rounding_error_in_the_norm() {
+        let unit = |index: &'static u32| Features::Sparse {
+            indices: std::slice::from_ref(index),
+            values: &[1.0],
+        };
+        let mut iterate = Iterate::zero(3).unwrap();
+        iterate.advance(1e5 / 3.0, unit(&0));
+        iterate.advance(0.1, unit(&1));
+        assert_ne!(iterate.norm_sq - (1e5 / 3.0) * (1e5 / 3.0), 0.1 * 0.1);
+        iterate.advance(-1e5 / 3.0, unit(&0));
+        assert_eq!((iterate.norm_sq, iterate.corrections), (0.1 * 0.1, 0));
+        assert_eq!(
+            iterate.health().max_theta_norm_sq,
+            (1e5 / 3.0) * (1e5 / 3.0) + 0.1 * 0.1
+        );
+    }
+
+    #[test]
+    fn a_restart_keeps_the_counts() {
+        let mut iterate = Iterate::zero(2).unwrap();
+        iterate.advance(2.0, Features::Dense(&[1.0, 1.0]));
+        iterate.restart();
+        assert_eq!(
+            (iterate.theta(), iterate.norm_sq, iterate.steps()),
+            (&[0.0, 0.0][..], 0.0, 1)
+        );
+        assert_eq!(iterate.health().max_theta_norm_sq, 8.0);
+    }
+}

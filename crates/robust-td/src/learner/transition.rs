@@ -6,6 +6,7 @@
 
 use crate::error::Result;
 use crate::learner::features::Features;
+use crate::problem::Problem;
 
 /// What follows the state that was left.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -77,6 +78,13 @@ impl<'a> Transition<'a> {
             reward,
             outcome: Outcome::Truncated(next),
         }
+    }
+
+    /// The step from one state of a problem to another, with the rows of its feature table.
+    #[must_use]
+    pub fn of_problem(problem: &'a Problem, from: usize, to: usize) -> Self {
+        let phi = |state| Features::Dense(problem.phi(state));
+        Self::continues(phi(from), problem.reward(from, to), phi(to))
     }
 
     /// Checks that all features are well-formed vectors of the given dimension.
