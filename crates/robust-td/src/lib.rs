@@ -37,6 +37,8 @@
 pub mod chain;
 mod elimination;
 pub mod error;
+pub mod exact_float;
+pub mod learner;
 mod linalg;
 pub mod matrix;
 pub mod mdp;
@@ -44,6 +46,7 @@ pub mod mixing;
 pub mod moments;
 pub mod problem;
 pub mod random;
+pub mod schedule;
 pub mod simulate;
 pub mod stability;
 mod structure;
