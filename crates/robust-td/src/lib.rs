@@ -50,6 +50,7 @@ pub mod schedule;
 pub mod simulate;
 pub mod stability;
 mod structure;
+pub mod theory;
 
 pub use chain::Chain;
 pub use error::{Error, Result};
