@@ -1,5 +1,6 @@
 //! States the mathematics of unprojected temporal-difference learning with linear function approximation.
 
+pub mod catalog;
 pub mod chain;
 mod elimination;
 pub mod error;
