@@ -185,6 +185,7 @@ pub enum Error {
         /// The parameters that exist.
         known: Vec<&'static str>,
     },
+<<<<<<< HEAD
     /// A sparse feature outside the feature vector.
     #[error(
         "sparse features: index {index} at position {position} is not below the dimension {dimension}"
@@ -215,6 +216,27 @@ pub enum Error {
     Saved {
         /// What does not fit.
         contradiction: String,
+=======
+    /// A parameter of a catalog problem that is given twice.
+    #[error("{problem}: {name} is given twice")]
+    RepeatedParameter {
+        /// The problem.
+        problem: &'static str,
+        /// The parameter.
+        name: &'static str,
+    },
+    /// A parameter of a catalog problem outside its range.
+    #[error("{problem}: {name} is {value}, but must be {expected}")]
+    ProblemParameter {
+        /// The problem.
+        problem: &'static str,
+        /// The parameter.
+        name: &'static str,
+        /// The value.
+        value: f64,
+        /// The valid range in words.
+        expected: String,
+>>>>>>> catalog
     },
 }
 
