@@ -185,7 +185,6 @@ pub enum Error {
         /// The parameters that exist.
         known: Vec<&'static str>,
     },
-<<<<<<< HEAD
     /// A sparse feature outside the feature vector.
     #[error(
         "sparse features: index {index} at position {position} is not below the dimension {dimension}"
@@ -216,7 +215,7 @@ pub enum Error {
     Saved {
         /// What does not fit.
         contradiction: String,
-=======
+    },
     /// A parameter of a catalog problem that is given twice.
     #[error("{problem}: {name} is given twice")]
     RepeatedParameter {
@@ -236,7 +235,6 @@ pub enum Error {
         value: f64,
         /// The valid range in words.
         expected: String,
->>>>>>> catalog
     },
 }
 
