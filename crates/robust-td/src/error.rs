@@ -185,6 +185,57 @@ pub enum Error {
         /// The parameters that exist.
         known: Vec<&'static str>,
     },
+    /// A sparse feature outside the feature vector.
+    #[error(
+        "sparse features: index {index} at position {position} is not below the dimension {dimension}"
+    )]
+    FeatureIndex {
+        /// Its place in the list of indices.
+        position: usize,
+        /// The index.
+        index: u32,
+        /// Length of the feature vector.
+        dimension: usize,
+    },
+    /// Sparse features that are not sorted, or name one index twice.
+    #[error(
+        "sparse features: index {index} at position {position} follows {previous}; \
+         indices must be strictly increasing"
+    )]
+    FeatureOrder {
+        /// Its place in the list of indices.
+        position: usize,
+        /// The index before it.
+        previous: u32,
+        /// The index.
+        index: u32,
+    },
+    /// A saved learner whose parts contradict each other.
+    #[error("the saved learner contradicts itself: {contradiction}")]
+    Saved {
+        /// What does not fit.
+        contradiction: String,
+    },
+    /// A parameter of a catalog problem that is given twice.
+    #[error("{problem}: {name} is given twice")]
+    RepeatedParameter {
+        /// The problem.
+        problem: &'static str,
+        /// The parameter.
+        name: &'static str,
+    },
+    /// A parameter of a catalog problem outside its range.
+    #[error("{problem}: {name} is {value}, but must be {expected}")]
+    ProblemParameter {
+        /// The problem.
+        problem: &'static str,
+        /// The parameter.
+        name: &'static str,
+        /// The value.
+        value: f64,
+        /// The valid range in words.
+        expected: String,
+    },
 }
 
 /// The result of anything that can be refused.
