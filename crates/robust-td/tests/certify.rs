@@ -1,5 +1,10 @@
 //! Checks what is certified about whole problems.
 
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::ref_2;
 use robust_td::matrix::SparseMatrix;
 use robust_td::theory::certify::{Certification, certify, max_lag};
 use robust_td::{Chain, Error, Matrix, Problem, Reward};
@@ -9,13 +14,6 @@ fn close(value: f64, expected: f64, tolerance: f64) {
         (value / expected - 1.0).abs() <= tolerance,
         "{value} is not {expected}"
     );
-}
-
-fn ref_2() -> Problem {
-    let chain = Chain::from_dense(&Matrix::from_rows(&[[0.2, 0.8], [0.8, 0.2]]).unwrap()).unwrap();
-    let features = Matrix::from_rows(&[[0.3, 1.0], [-0.3, 1.0]]).unwrap();
-    let reward = Matrix::from_rows(&[[0.2, 1.0], [-1.0, 0.4]]).unwrap();
-    Problem::new(chain, features, Reward::PerTransition(reward), 0.9, 0).unwrap()
 }
 
 /// The chain of the paper's ring with two smooth features.
