@@ -29,7 +29,9 @@ fn ring() -> Problem {
     });
     let angle = |s: usize| std::f64::consts::TAU * s as f64 / n as f64;
     let features = Matrix::from_fn(n, 2, |s, i| if i == 0 { angle(s).cos() } else { 1.0 });
-    let reward = (0..n).map(|s| angle(s).sin()).collect();
+    let reward = (0..n)
+        .map(|s| angle(s).sin() + 0.5 * angle(s).cos() + 0.2)
+        .collect();
     Problem::new(
         Chain::from_dense(&transition).unwrap(),
         features,
