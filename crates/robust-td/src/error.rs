@@ -216,6 +216,26 @@ pub enum Error {
         /// What does not fit.
         contradiction: String,
     },
+    /// A parameter of a catalog problem that is given twice.
+    #[error("{problem}: {name} is given twice")]
+    RepeatedParameter {
+        /// The problem.
+        problem: &'static str,
+        /// The parameter.
+        name: &'static str,
+    },
+    /// A parameter of a catalog problem outside its range.
+    #[error("{problem}: {name} is {value}, but must be {expected}")]
+    ProblemParameter {
+        /// The problem.
+        problem: &'static str,
+        /// The parameter.
+        name: &'static str,
+        /// The value.
+        value: f64,
+        /// The valid range in words.
+        expected: String,
+    },
 }
 
 /// The result of anything that can be refused.

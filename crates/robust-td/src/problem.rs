@@ -458,10 +458,16 @@ fn moments(
     let mut onward = vec![0.0; d];
     for (s, &p) in chain.stationary().iter().enumerate() {
         let phi = features.row(s);
-        onward.copy_from_slice(phi);
+        // phi(s) - gamma E phi(s') as (1-gamma) phi(s) + gamma E[phi(s) - phi(s')], which loses nothing to
+        // cancellation as gamma nears 1.
+        onward
+            .iter_mut()
+            .zip(phi)
+            .for_each(|(x, here)| *x = (1.0 - discount) * here);
         for (to, probability) in chain.transition().entries(s) {
-            for (x, y) in onward.iter_mut().zip(features.row(to)) {
-                *x -= discount * probability * y;
+            let weight = discount * probability;
+            for ((x, here), there) in onward.iter_mut().zip(phi).zip(features.row(to)) {
+                *x += weight * (here - there);
             }
         }
         for i in 0..d {

@@ -1,0 +1,10 @@
+//! Gathers the random number generators.
+//!
+//! Randomness is a function of (seed, run, draw), never of thread or time:
+//! [`stream`] gives our own streams, [`dsfmt`] the generator of the published experiment.
+
+pub mod dsfmt;
+pub mod stream;
+
+pub use dsfmt::Dsfmt;
+pub use stream::Stream;
