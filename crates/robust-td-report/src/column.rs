@@ -36,18 +36,18 @@ impl Column {
     fn heading(self) -> [Text; 2] {
         let norm = |text: Text, script: fn(Text) -> Text| {
             script(text.upright("‖").italic("θ"))
-                .upright("\u{200a}‖")
+                .upright("\u{2009}‖")
                 .superscript("2")
         };
         match self {
             Column::Ratio => {
                 let top = Text::plain("max")
                     .italic_subscript("t")
-                    .upright(" E\u{200a}");
+                    .upright(" E\u{2009}");
                 let formula = norm(top, |text| text.italic_subscript("t")).upright(" / ");
                 [
                     Text::plain("Boundedness ratio"),
-                    norm(formula, |text| text.superscript("∗")),
+                    norm(formula, |text| text.superscript("\u{200a}∗")),
                 ]
             }
             Column::Divergence => {

@@ -22,8 +22,15 @@ const DIGITS: usize = 4;
 struct Figure<'a> {
     title: &'a str,
     caption: &'a str,
+    /// Least and largest width on the page, in CSS pixels.
+    widths: [f64; 2],
     svg: Value,
 }
+
+/// CSS pixels per point of a drawing at which its smallest text can just be read; below, it scrolls in its box.
+const LEAST_ZOOM: f64 = 1.27;
+/// CSS pixels per point beyond which a drawing only wastes space.
+const LARGEST_ZOOM: f64 = 1.9;
 
 /// How many printed points agree.
 #[derive(Serialize)]
@@ -74,6 +81,8 @@ impl Report {
             .map(|figure| Figure {
                 title: &figure.title,
                 caption: &figure.caption,
+                widths: [LEAST_ZOOM, LARGEST_ZOOM]
+                    .map(|zoom| (zoom * figure.drawing.width()).round()),
                 svg: Value::from_safe_string(figure.drawing.to_svg()),
             })
             .collect();
