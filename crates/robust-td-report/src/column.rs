@@ -47,7 +47,7 @@ impl Column {
                 let formula = norm(top, |text| text.italic_subscript("t")).upright(" / ");
                 [
                     Text::plain("Boundedness ratio"),
-                    norm(formula, |text| text.superscript("\u{200a}∗")),
+                    norm(formula, |text| text.upright("\u{200a}*")),
                 ]
             }
             Column::Divergence => {
@@ -62,7 +62,7 @@ impl Column {
             Column::Gap => {
                 let formula = Text::plain("E ")
                     .italic("f")
-                    .upright(" of the averaged iterate");
+                    .upright("\u{2009} of the averaged iterate");
                 [Text::plain("Suboptimality gap"), formula]
             }
         }

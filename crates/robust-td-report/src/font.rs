@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn the_fonts_have_every_sign_of_the_figures() {
-        for character in "0123456789E‖∗×−=,.[]()/∞…\u{200a}\u{2009} max".chars() {
+        for character in "0123456789E‖*×−=,.[]()/∞…\u{200a}\u{2009} max".chars() {
             assert!(has(character, Slant::Upright), "{character}");
         }
         for character in "θωκctTf".chars() {

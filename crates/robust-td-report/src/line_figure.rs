@@ -131,7 +131,7 @@ impl LineFigure {
             y: &y_axis,
         };
         let mut group = Group::new("panel");
-        let mut entries = Vec::new();
+        let (mut entries, mut clamped) = (Vec::new(), false);
         panel.grid(&mut group);
         for (i, band) in bands
             .iter()
@@ -142,7 +142,7 @@ impl LineFigure {
         }
         for (i, (curve, marks)) in self.curves.iter().zip(&marks).enumerate() {
             panel.line(&mut group, "curve", marks, stroke(i));
-            panel.triangles(&mut group, marks, Fill::solid(color(i)));
+            clamped |= panel.triangles(&mut group, marks, Fill::solid(color(i)));
             let sample = if bands[i].is_empty() {
                 Sample::Line(stroke(i))
             } else {
@@ -151,6 +151,13 @@ impl LineFigure {
             entries.push(Entry {
                 sample,
                 label: fitted(&curve.label),
+            });
+        }
+        if clamped {
+            let sample = Sample::Triangles(Fill::solid(style::GREY));
+            entries.push(Entry {
+                sample,
+                label: self.clamp.label(),
             });
         }
         for reference in &self.references {

@@ -132,8 +132,8 @@ impl Panel<'_> {
     }
 
     /// Triangles at the clamped marks, pointing out of the panel. A run of neighbours gets one at its start and
-    /// then one wherever the last is far enough away, so that they stay distinct.
-    pub(crate) fn triangles(&self, group: &mut Group, marks: &[Option<Mark>], fill: Fill) {
+    /// then one wherever the last is far enough away, so that they stay distinct. Says whether there was any.
+    pub(crate) fn triangles(&self, group: &mut Group, marks: &[Option<Mark>], fill: Fill) -> bool {
         let mut path = Path::default();
         let mut last: Option<(Edge, f64)> = None;
         for mark in marks {
@@ -155,9 +155,11 @@ impl Panel<'_> {
                 last = Some((edge, point[0]));
             }
         }
-        if !path.segments.is_empty() {
+        let any = !path.segments.is_empty();
+        if any {
             group.push(Shape::filled("clamped", path, fill));
         }
+        any
     }
 
     /// The area between `low` and `high`.

@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::number;
+use crate::text::Text;
 use crate::{Error, Result};
 
 /// The range to which values on a log axis are clamped; what lies outside is drawn at the edge and marked.
@@ -49,6 +51,16 @@ impl Clamp {
             });
         }
         Ok(())
+    }
+
+    /// What the legend says about clamped values.
+    pub(crate) fn label(&self) -> Text {
+        let (low, high) = (number::text(self.low, 3), number::text(self.high, 3));
+        Text::plain("clamped to [")
+            .then(low)
+            .upright(", ")
+            .then(high)
+            .upright("]")
     }
 
     /// The mark of `y`. Not a number counts as above: in a sweep it is what is left of an overflow.

@@ -226,10 +226,11 @@ impl SweepFigure {
         let exact = self.marks(&row.exact, column);
         if !exact.is_empty() {
             panel.line(&mut group, "exact", &exact, style::EXACT_LINE);
+            let color = Fill::solid(style::EXACT_LINE.color);
+            drawn.clamped |= panel.triangles(&mut group, &exact, color);
         }
         panel.dots(&mut group, &values, color);
-        panel.triangles(&mut group, &values, color);
-        drawn.clamped |= values.iter().flatten().any(|mark| mark.edge.is_some());
+        drawn.clamped |= panel.triangles(&mut group, &values, color);
         let printed = self.marks(&row.printed, column);
         if !printed.is_empty() {
             panel.rings(&mut group, &printed);
@@ -277,69 +278,47 @@ impl SweepFigure {
             self.rows.iter().any(|row| !series(row).is_empty())
         };
         let name = |label: &str| Text::fitted(label, style::LABEL, 0.5 * WIDTH);
-        let interval = |low, high| {
-            Text::plain("clamped to [")
-                .then(low)
-                .upright(", ")
-                .then(high)
-                .upright("]")
-        };
-        let level = match (drawn.ratio_level, drawn.gap_level) {
-            (true, true) => Text::plain("ratio 1 and gap ").italic("f").upright("(0)"),
-            (true, false) => Text::plain("ratio 1"),
-            (false, _) => Text::plain("gap ").italic("f").upright("(0)"),
-        };
-        let theory = self.theory_threshold.unwrap_or(f64::NAN);
-        let theory = Text::default()
-            .italic("c")
-            .subscript("0")
-            .upright(" = ")
-            .then(number::text(theory, 4));
-        let clamped = interval(
-            number::text(self.clamp.low, 3),
-            number::text(self.clamp.high, 3),
-        );
-        let candidates = [
-            (
-                any(|row| &row.values),
+        let mut entries = Vec::new();
+        let mut add = |sample, label| entries.push(Entry { sample, label });
+        if any(|row| &row.values) {
+            add(
                 Sample::Dotted(style::SAMPLED_LINE),
                 name(&self.values_label),
-            ),
-            (
-                any(|row| &row.exact),
-                Sample::Line(style::EXACT_LINE),
-                name(&self.exact_label),
-            ),
-            (
-                any(|row| &row.printed),
-                Sample::Ring,
-                name(&self.printed_label),
-            ),
-            (
-                drawn.clamped,
-                Sample::Triangles(Fill::solid(style::SAMPLED_LINE.color)),
-                clamped,
-            ),
-            (
-                drawn.theory,
-                Sample::Line(style::THEORY_LINE),
-                theory.upright(" (theory)"),
-            ),
-            (
-                drawn.mean_square,
-                Sample::Line(style::MEAN_SQUARE_LINE),
-                Text::plain("mean-square threshold"),
-            ),
-            (
-                drawn.ratio_level || drawn.gap_level,
-                Sample::Line(style::LEVEL_LINE),
-                level,
-            ),
-        ];
-        candidates
-            .into_iter()
-            .filter_map(|(present, sample, label)| present.then_some(Entry { sample, label }))
-            .collect()
+            );
+        }
+        if any(|row| &row.exact) {
+            add(Sample::Line(style::EXACT_LINE), name(&self.exact_label));
+        }
+        if any(|row| &row.printed) {
+            add(Sample::Ring, name(&self.printed_label));
+        }
+        if drawn.clamped {
+            let color = Fill::solid(style::SAMPLED_LINE.color);
+            add(Sample::Triangles(color), self.clamp.label());
+        }
+        if let (true, Some(c)) = (drawn.theory, self.theory_threshold) {
+            let symbol = Text::default().italic("c").subscript("0").upright(" = ");
+            let label = symbol.then(number::text(c, 4)).upright(" (theory)");
+            add(Sample::Line(style::THEORY_LINE), label);
+        }
+        if drawn.mean_square {
+            let label = Text::plain("mean-square threshold");
+            add(Sample::Line(style::MEAN_SQUARE_LINE), label);
+        }
+        if drawn.ratio_level || drawn.gap_level {
+            let mut label = Text::default();
+            if drawn.ratio_level {
+                label = label.upright("ratio 1");
+            }
+            if drawn.ratio_level && drawn.gap_level {
+                label = label.upright(" and ");
+            }
+            if drawn.gap_level {
+                label = label.upright("gap ").italic("f").upright("\u{200a}(0)");
+            }
+            add(Sample::Line(style::LEVEL_LINE), label);
+        }
+        entries
     }
 }
 
