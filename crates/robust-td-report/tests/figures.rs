@@ -337,6 +337,8 @@ fn line_figures_have_a_curve_and_a_band_per_entry() {
         let texts = texts(&document);
         assert!(texts.contains(&"curve <9>".to_owned()) && texts.contains(&"f(0)".to_owned()));
         assert!(!texts.contains(&"far away".to_owned()));
+        let clamped = texts.contains(&"clamped to [10^−6, 10^12]".to_owned());
+        assert_eq!(clamped, scale == Scale::Log);
     }
     let mut empty = line_figure(Scale::Log);
     empty.curves.clear();
