@@ -10,6 +10,7 @@ pub mod mdp;
 pub mod mixing;
 pub mod problem;
 pub mod random;
+pub mod reward;
 mod structure;
 
 pub use chain::Chain;
@@ -17,4 +18,5 @@ pub use error::{Error, Result};
 pub use matrix::{Matrix, SparseMatrix};
 pub use mdp::Mdp;
 pub use mixing::Mixing;
-pub use problem::{Problem, Reward};
+pub use problem::Problem;
+pub use reward::Reward;
