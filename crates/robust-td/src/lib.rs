@@ -11,6 +11,7 @@ pub mod mixing;
 pub mod problem;
 pub mod random;
 mod structure;
+pub mod theory;
 
 pub use chain::Chain;
 pub use error::{Error, Result};
