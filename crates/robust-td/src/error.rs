@@ -185,6 +185,37 @@ pub enum Error {
         /// The parameters that exist.
         known: Vec<&'static str>,
     },
+    /// A sparse feature outside the feature vector.
+    #[error(
+        "sparse features: index {index} at position {position} is not below the dimension {dimension}"
+    )]
+    FeatureIndex {
+        /// Its place in the list of indices.
+        position: usize,
+        /// The index.
+        index: u32,
+        /// Length of the feature vector.
+        dimension: usize,
+    },
+    /// Sparse features that are not sorted, or name one index twice.
+    #[error(
+        "sparse features: index {index} at position {position} follows {previous}; \
+         indices must be strictly increasing"
+    )]
+    FeatureOrder {
+        /// Its place in the list of indices.
+        position: usize,
+        /// The index before it.
+        previous: u32,
+        /// The index.
+        index: u32,
+    },
+    /// A saved learner whose parts contradict each other.
+    #[error("the saved learner contradicts itself: {contradiction}")]
+    Saved {
+        /// What does not fit.
+        contradiction: String,
+    },
     /// A parameter of a catalog problem that is given twice.
     #[error("{problem}: {name} is given twice")]
     RepeatedParameter {

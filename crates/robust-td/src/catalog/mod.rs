@@ -4,10 +4,16 @@
 //! answer. To add a problem, write such a file with an `ENTRY` and add the entry to the list below: the tests that hold
 //! for every problem, the command line and its help find it there.
 
+mod boyan;
+mod episode;
+mod grid_world;
 mod paper_ring;
 mod parameter;
+mod random_walk;
 mod ref_2;
 mod ref_3;
+mod thousand_walk;
+mod two_cluster;
 mod two_state;
 
 use crate::error::{Error, Result};
@@ -29,11 +35,16 @@ pub struct Entry {
     build: fn(&Values) -> Result<Problem>,
 }
 
-static ENTRIES: [Entry; 4] = [
+static ENTRIES: [Entry; 9] = [
     paper_ring::ENTRY,
     two_state::ENTRY,
     ref_2::ENTRY,
     ref_3::ENTRY,
+    random_walk::ENTRY,
+    thousand_walk::ENTRY,
+    boyan::ENTRY,
+    grid_world::ENTRY,
+    two_cluster::ENTRY,
 ];
 
 /// All entries of the catalog.

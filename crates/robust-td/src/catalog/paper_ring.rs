@@ -27,7 +27,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "paper-ring",
     summary: "the ring of the paper's Figures 1 and 2: 50 states, 5 random features",
     source: "Lee and Orabona, arXiv:2506.01052, Details on the Experiments",
-    parameters: &[Parameter::real(
+    parameters: &[Parameter::new(
         "scale",
         1.0,
         "factor on feature 0 when at most 1, on all features when above 1",

@@ -20,8 +20,8 @@ pub struct Parameter {
 }
 
 impl Parameter {
-    /// A real parameter.
-    pub(super) const fn real(
+    /// A parameter that takes the values that `admits` names.
+    pub(super) const fn new(
         name: &'static str,
         default: f64,
         meaning: &'static str,
@@ -37,20 +37,9 @@ impl Parameter {
         }
     }
 
-    /// A whole number; `admits` sees only whole numbers from 0 to 2^53, which a float holds exactly.
-    pub(super) const fn whole(
-        name: &'static str,
-        default: u32,
-        meaning: &'static str,
-        range: &'static str,
-        admits: fn(f64) -> bool,
-    ) -> Self {
-        Self::real(name, default as f64, meaning, range, admits)
-    }
-
     /// The discount `gamma`.
     pub(super) const fn discount(default: f64) -> Self {
-        Self::real(
+        Self::new(
             "discount",
             default,
             "discount gamma",

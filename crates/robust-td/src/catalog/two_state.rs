@@ -25,14 +25,14 @@ pub(super) const ENTRY: Entry = Entry {
     summary: "two states with omega = epsilon^2 and |lambda_2| = alpha, each set on its own",
     source: "Lee and Orabona, arXiv:2506.01052, the example of a small omega",
     parameters: &[
-        Parameter::real(
+        Parameter::new(
             "alpha",
             0.6,
             "modulus of the second eigenvalue (the paper takes it above 1/2)",
             "at least 0 and below 1",
             |x| (0.0..1.0).contains(&x),
         ),
-        Parameter::real(
+        Parameter::new(
             "epsilon",
             0.3,
             "size of the first feature, so that omega = epsilon^2",

@@ -215,8 +215,16 @@ mod tests {
             assert_eq!(found, Some(expected), "alpha = {alpha}");
         }
         for (alpha, t) in [(0.99, 1.6007e22f64), (0.993_614_907_417_815_1, 3.1510e34)] {
-            assert!(!Horizon::from_log((t * 0.999).ln(), alpha).unwrap().relaxed_holds);
-            assert!(Horizon::from_log((t * 1.001).ln(), alpha).unwrap().relaxed_holds);
+            assert!(
+                !Horizon::from_log((t * 0.999).ln(), alpha)
+                    .unwrap()
+                    .relaxed_holds
+            );
+            assert!(
+                Horizon::from_log((t * 1.001).ln(), alpha)
+                    .unwrap()
+                    .relaxed_holds
+            );
         }
     }
 

@@ -5,6 +5,7 @@
 //! `log c` has one valley, and golden section finds it. Over the lags the smallest is taken as in [`super::best_lag`].
 
 use super::best_lag::best_lag;
+use super::blocks::geometric;
 use super::certificate::{Inputs, centred};
 use super::step_sums::{StepProfile, StepSums};
 
@@ -51,14 +52,31 @@ pub fn recommend<F: Fn(u64) -> f64>(
     }
 }
 
-/// The best lag and constant, to coarse accuracy in `c`.
+/// The best lag with its constant: first among lags spaced by a thousandth, then among all near the winner.
 fn over_lags<F: Fn(u64) -> f64>(
     inputs: &Inputs,
     unit: &mut StepProfile<F>,
 ) -> Option<Recommendation> {
+    let spaced: Vec<u64> = geometric(0, unit.max_lag() + 1)
+        .map(|(lag, _)| lag)
+        .collect();
+    let winner = among(inputs, unit, &spaced)?.lag;
+    let reach = winner / 256;
+    let near: Vec<u64> = (winner - reach..=unit.max_lag().min(winner + reach)).collect();
+    among(inputs, unit, &near)
+}
+
+/// The best of some lags (in increasing order), by the same refinement from below as [`best_lag`].
+fn among<F: Fn(u64) -> f64>(
+    inputs: &Inputs,
+    unit: &mut StepProfile<F>,
+    lags: &[u64],
+) -> Option<Recommendation> {
     loop {
+        let mut wanted = lags.iter().copied().peekable();
         let best = unit
             .from_below()
+            .filter(|sums| wanted.next_if_eq(&sums.lag).is_some())
             .filter_map(|sums| over_c(inputs, &sums, COARSE))
             .min_by(|x, y| x.bound.total_cmp(&y.bound))?;
         if unit.is_known(best.lag) {

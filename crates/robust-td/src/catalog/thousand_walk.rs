@@ -1,0 +1,196 @@
+//! Builds the long random walk whose states are lumped into a few groups.
+//!
+//! Source: Sutton and Barto, "Reinforcement Learning", 2nd ed., Example 9.1 and Figures 9.1 and 9.2. From each of 1000
+//! states the walk jumps to one of the 100 neighbours on either side, all 200 equally likely; a jump beyond the left end
+//! ends the episode with -1, beyond the right end with +1. Episodes start at state 500 and are joined into one chain by
+//! an end state ([`episode`]). Feature j marks the states of group j (10 groups of 100).
+//!
+//! Known answer: `theta*` solves, for each group g, the averaged Bellman equation
+//! ```text
+//! theta(g) = sum_{s in g} pi(s) (rbar(s) + gamma sum_{s'} P(s,s') theta(g(s'))) / sum_{s in g} pi(s)
+//! ```
+//! It rises from group to group, and mirrors itself (`theta(g) = -theta(9-g)`) up to the half step by which the
+//! start lies left of the middle; exactly so when the number of states is odd and the groups mirror each other.
+
+use super::episode::{self, Move};
+use super::parameter::whole_in;
+use super::{Entry, Parameter, Values};
+use crate::error::Result;
+use crate::problem::Problem;
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "thousand-walk",
+    summary: "1000-state walk with jumps of up to 100, states aggregated in 10 groups",
+    source: "Sutton and Barto, Reinforcement Learning (2nd ed.), Example 9.1",
+    parameters: &[
+        Parameter::new(
+            "states",
+            1000.0,
+            "number of states between the ends",
+            "a whole number from 3 to 100000",
+            |x| whole_in(x, 3, 100_000),
+        ),
+        Parameter::new(
+            "reach",
+            100.0,
+            "longest jump",
+            "a whole number from 1 to half of `states`",
+            |x| whole_in(x, 1, 50_000),
+        ),
+        Parameter::new(
+            "groups",
+            10.0,
+            "number of groups, the dimension of theta",
+            "a whole number from 1 to 1000, at most `states`",
+            |x| whole_in(x, 1, 1000),
+        ),
+        Parameter::discount(0.99),
+    ],
+    build,
+};
+
+fn build(values: &Values) -> Result<Problem> {
+    let (n, reach, groups) = (
+        values.whole("states"),
+        values.whole("reach"),
+        values.whole("groups"),
+    );
+    // Longer jumps could leave a state over both ends, with two rewards for one transition.
+    values.require(
+        "reach",
+        2 * reach <= n,
+        format!("a whole number from 1 to half of `states` = {n}"),
+    )?;
+    values.require("groups", groups <= n, format!("at most `states` = {n}"))?;
+    let chance = 1.0 / (2 * reach) as f64;
+    let moves = (0..n).flat_map(|from| {
+        let off_left = reach.saturating_sub(from);
+        let off_right = (from + reach + 1).saturating_sub(n);
+        let jumps = (from - (reach - off_left)..=from + reach - off_right)
+            .filter(move |&to| to != from)
+            .map(move |to| Move {
+                from,
+                to: Some(to),
+                probability: chance,
+                reward: 0.0,
+            });
+        let ends = [(off_left, -1.0), (off_right, 1.0)]
+            .into_iter()
+            .filter(|&(count, _)| count > 0)
+            .map(move |(count, reward)| Move {
+                from,
+                to: None,
+                probability: count as f64 / (2 * reach) as f64,
+                reward,
+            });
+        jumps.chain(ends)
+    });
+    let member = |s: usize, j: usize| if s * groups / n == j { 1.0 } else { 0.0 };
+    episode::continuing(n, (n - 1) / 2, moves, groups, member, values["discount"])
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::catalog::problem;
+    use crate::problem::Problem;
+
+    /// The averaged Bellman equation, iterated with visit counts that are themselves iterated.
+    fn averaged_fixed_point(p: &Problem, groups: usize) -> Vec<f64> {
+        let n = p.states() - 1;
+        let edges: Vec<_> = p.edges().collect();
+        let mut weights = vec![1.0; n + 1];
+        for _ in 0..4000 {
+            let mut next = vec![0.0; n + 1];
+            for edge in &edges {
+                next[edge.to] += weights[edge.from] * edge.probability;
+            }
+            weights = next;
+        }
+        let group = |s: usize| s * groups / n;
+        let mut theta = vec![0.0; groups];
+        for _ in 0..4000 {
+            let (mut sums, mut sizes) = (vec![0.0; groups], vec![0.0; groups]);
+            for edge in edges.iter().filter(|edge| edge.from < n) {
+                let onward = if edge.to < n {
+                    theta[group(edge.to)]
+                } else {
+                    0.0
+                };
+                let weight = weights[edge.from] * edge.probability;
+                sums[group(edge.from)] += weight * (edge.reward + p.discount() * onward);
+                sizes[group(edge.from)] += weight;
+            }
+            theta = sums
+                .iter()
+                .zip(&sizes)
+                .map(|(sum, size)| sum / size)
+                .collect();
+        }
+        theta
+    }
+
+    #[test]
+    fn fixed_point_solves_the_averaged_bellman_equation() {
+        for (states, reach, groups, discount) in
+            [(200, 20, 10, 0.99), (100, 1, 7, 0.9), (30, 15, 30, 0.999)]
+        {
+            let settings = [
+                ("states", f64::from(states)),
+                ("reach", f64::from(reach)),
+                ("groups", f64::from(groups)),
+                ("discount", discount),
+            ];
+            let p = problem("thousand-walk", &settings).unwrap();
+            let expected = averaged_fixed_point(&p, groups as usize);
+            for (found, expected) in p.theta_star().iter().zip(&expected) {
+                assert!(
+                    (found - expected).abs() <= 1e-11,
+                    "{found} is not {expected}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_published_walk_rises_and_nearly_mirrors_itself() {
+        let p = problem("thousand-walk", &[("discount", 1.0 - 1e-9)]).unwrap();
+        let theta = p.theta_star();
+        assert!(theta.windows(2).all(|pair| pair[0] < pair[1]));
+        for g in 0..10 {
+            // Half a state in a thousand, between values that are 2 apart.
+            assert!((theta[g] + theta[9 - g]).abs() <= 1e-3, "{theta:?}");
+        }
+        assert!(theta[0] > -1.0 && theta[9] < 1.0);
+        // The start is where the book puts it: state 500, counting from 1.
+        assert_eq!((p.start(), p.states(), p.dimension()), (499, 1001, 10));
+        assert_eq!(p.chain().transition().get(0, 1000), 0.5);
+        assert_eq!(p.reward(0, 1000), -1.0);
+        assert_eq!(p.chain().transition().get(900, 1000), 0.005);
+        assert_eq!(p.reward(900, 1000), 1.0);
+        assert_eq!(p.chain().transition().get(899, 1000), 0.0);
+    }
+
+    #[test]
+    fn an_odd_walk_mirrors_itself_exactly() {
+        let settings = [("states", 99.0), ("reach", 10.0), ("groups", 9.0)];
+        let p = problem("thousand-walk", &settings).unwrap();
+        let theta = p.theta_star();
+        for g in 0..9 {
+            assert!((theta[g] + theta[8 - g]).abs() <= 1e-14);
+        }
+    }
+
+    #[test]
+    fn parameters_must_fit_each_other() {
+        let refused =
+            |settings: &[(&str, f64)]| problem("thousand-walk", settings).unwrap_err().to_string();
+        assert_eq!(
+            refused(&[("reach", 501.0)]),
+            "thousand-walk: reach is 501, but must be a whole number from 1 to half of `states` = 1000"
+        );
+        assert_eq!(
+            refused(&[("states", 8.0), ("reach", 2.0)]),
+            "thousand-walk: groups is 10, but must be at most `states` = 8"
+        );
+    }
+}
