@@ -1,10 +1,8 @@
 //! Checks the statements of the proof that hold surely, on trajectories of random problems.
 
-#![allow(clippy::unwrap_used)]
-
 mod common;
 
-use common::{norm, random_problem, random_vector};
+use common::{between, iterates, random_problem, trajectory};
 use robust_td::matrix::norm_sq;
 use robust_td::random::Stream;
 use robust_td::theory::certify::unit_steps;
@@ -14,36 +12,8 @@ use robust_td::{Matrix, Mixing, Problem};
 const SEEDS: std::ops::Range<u64> = 0..40;
 const STEPS: usize = 300;
 
-/// `count` states of a trajectory from the start state.
-fn trajectory(problem: &Problem, stream: &mut Stream, count: usize) -> Vec<usize> {
-    let mut states = vec![problem.start()];
-    while states.len() < count {
-        let from = states[states.len() - 1];
-        let mut left = stream.uniform();
-        let mut next = from;
-        for (to, p) in problem.chain().transition().entries(from) {
-            next = to;
-            left -= p;
-            if left < 0.0 {
-                break;
-            }
-        }
-        states.push(next);
-    }
-    states
-}
-
-/// The iterates of TD(0) with stepsizes `eta` along `states`, from 0.
-fn iterates(problem: &Problem, states: &[usize], eta: impl Fn(u64) -> f64) -> Vec<Vec<f64>> {
-    let mut thetas = vec![vec![0.0; problem.dimension()]];
-    for (t, pair) in states.windows(2).enumerate() {
-        let theta = &thetas[t];
-        let step = eta(t as u64);
-        let g = problem.update(theta, pair[0], pair[1]);
-        let next = theta.iter().zip(&g).map(|(x, g)| x + step * g).collect();
-        thetas.push(next);
-    }
-    thetas
+fn norm(x: &[f64]) -> f64 {
+    norm_sq(x).sqrt()
 }
 
 /// Schedules from Algorithm 1's to far too large ones.
@@ -120,7 +90,9 @@ fn the_bias_has_stationary_mean_zero() {
     for seed in SEEDS {
         let problem = random_problem(seed);
         let mut stream = Stream::new(seed, 2);
-        let theta = random_vector(&mut stream, problem.dimension(), 5.0);
+        let theta: Vec<f64> = (0..problem.dimension())
+            .map(|_| between(&mut stream, -5.0, 5.0))
+            .collect();
         let mut mean = vec![0.0; theta.len()];
         for edge in problem.edges() {
             let terms = ProofTerms::at(&problem, &theta, edge.from, edge.to);
@@ -185,7 +157,9 @@ fn the_bias_forgets_its_start() {
         let distances = mixing.distances(12);
         let mut stream = Stream::new(seed, 3);
         for _ in 0..4 {
-            let theta = random_vector(&mut stream, problem.dimension(), 5.0);
+            let theta: Vec<f64> = (0..problem.dimension())
+                .map(|_| between(&mut stream, -5.0, 5.0))
+                .collect();
             let largest = problem.largest_update(&theta);
             let mean = problem.mean_update(&theta);
             let from_state: Vec<Vec<f64>> = (0..n)
