@@ -32,7 +32,14 @@ fn main() -> ExitCode {
 fn lint() -> bool {
     cargo(&["fmt", "--all", "--check"], &[])
         && cargo(
-            &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"],
+            &[
+                "clippy",
+                "--workspace",
+                "--all-targets",
+                "--",
+                "-D",
+                "warnings",
+            ],
             &[],
         )
         && cargo(

@@ -189,7 +189,7 @@ fn init_by_array(key: &[u32; 8]) -> [u32; SIZE] {
 /// Changes one bit of the lung when the period would not be a multiple of 2^19937 - 1.
 fn certify_period(lung: &mut [u64; 2]) {
     let inner = ((lung[0] ^ FIX[0]) & PERIOD[0]) ^ ((lung[1] ^ FIX[1]) & PERIOD[1]);
-    if inner.count_ones() % 2 == 0 {
+    if inner.count_ones().is_multiple_of(2) {
         lung[1] ^= 1;
     }
 }

@@ -1,0 +1,226 @@
+//! Names everything that can be wrong with a problem, each with the offending value.
+
+/// What is wrong with a chain, a problem, a schedule or a request.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A matrix whose rows differ in length, or whose data do not fill its shape.
+    #[error("{what}: row {row} has {found} entries where {expected} are needed")]
+    Ragged {
+        /// Which matrix.
+        what: &'static str,
+        /// The row that is too short or too long.
+        row: usize,
+        /// How many entries it should have.
+        expected: usize,
+        /// How many entries it has.
+        found: usize,
+    },
+    /// A matrix of the wrong shape.
+    #[error("{what} is {rows} x {columns} where {expected} is needed")]
+    Shape {
+        /// Which matrix or vector.
+        what: &'static str,
+        /// Its rows.
+        rows: usize,
+        /// Its columns.
+        columns: usize,
+        /// The shape that is needed, in words.
+        expected: String,
+    },
+    /// A vector or list of the wrong length.
+    #[error("{what} has {found} entries where {expected} are needed")]
+    Length {
+        /// Which list.
+        what: &'static str,
+        /// How many entries it should have.
+        expected: usize,
+        /// How many entries it has.
+        found: usize,
+    },
+    /// A sparse entry outside the matrix.
+    #[error("{what}: entry ({row}, {column}) lies outside a matrix with {states} states")]
+    OutOfRange {
+        /// Which matrix.
+        what: &'static str,
+        /// Row of the entry.
+        row: usize,
+        /// Column of the entry.
+        column: usize,
+        /// Number of states.
+        states: usize,
+    },
+    /// Two values for one sparse entry.
+    #[error("{what}: entry ({row}, {column}) is given twice")]
+    Duplicate {
+        /// Which matrix.
+        what: &'static str,
+        /// Row of the entry.
+        row: usize,
+        /// Column of the entry.
+        column: usize,
+    },
+    /// A number that is NaN or infinite where a finite one is needed.
+    #[error("{what}: row {row}, column {column} is {value}, not a finite number")]
+    NotFinite {
+        /// Which matrix.
+        what: &'static str,
+        /// Row of the entry.
+        row: usize,
+        /// Column of the entry.
+        column: usize,
+        /// The value.
+        value: f64,
+    },
+    /// An entry of a transition matrix or policy outside [0, 1].
+    #[error("{what}: row {row}, column {column} is {value}, not a probability in [0, 1]")]
+    NotAProbability {
+        /// Which matrix.
+        what: String,
+        /// Row of the entry.
+        row: usize,
+        /// Column of the entry.
+        column: usize,
+        /// The value.
+        value: f64,
+    },
+    /// A row of a transition matrix or policy that does not sum to one.
+    #[error("{what}: row {row} sums to {sum}, not to 1")]
+    RowSum {
+        /// Which matrix.
+        what: String,
+        /// The row.
+        row: usize,
+        /// Its sum.
+        sum: f64,
+    },
+    /// No states at all, or more than the index type holds.
+    #[error("a chain needs between 1 and {} states, not {states}", u32::MAX)]
+    StateCount {
+        /// How many were given.
+        states: usize,
+    },
+    /// A chain with more than one communicating class.
+    #[error("the chain is reducible: {}", describe_classes(.classes))]
+    Reducible {
+        /// The communicating classes, each sorted, by smallest state, with whether it is closed.
+        classes: Vec<CommunicatingClass>,
+    },
+    /// An irreducible chain that returns only at multiples of its period.
+    #[error(
+        "the chain is periodic with period {period}: it never forgets its start; \
+         a small probability of staying put in one state would make it aperiodic"
+    )]
+    Periodic {
+        /// The period, at least 2.
+        period: usize,
+    },
+    /// The iteration for the stationary distribution of a large chain did not settle.
+    #[error(
+        "the stationary distribution did not converge: residual {residual:e} after {iterations} \
+         iterations; the chain is too large to eliminate directly and mixes too slowly to iterate"
+    )]
+    StationaryNotConverged {
+        /// The 1-norm of pi P - pi.
+        residual: f64,
+        /// How many iterations were made.
+        iterations: usize,
+    },
+    /// A discount outside [0, 1).
+    #[error("discount is {value}, outside [0, 1)")]
+    Discount {
+        /// The value.
+        value: f64,
+    },
+    /// A start state that does not exist.
+    #[error("start is {start}, but the states are 0 to {}", .states - 1)]
+    Start {
+        /// The value.
+        start: usize,
+        /// Number of states.
+        states: usize,
+    },
+    /// Features whose columns are linearly dependent.
+    #[error(
+        "features have rank {rank}, below their dimension {dimension}: \
+         drop or change {} column(s)", .dimension - .rank
+    )]
+    RankDeficient {
+        /// Numerical rank.
+        rank: usize,
+        /// Number of columns.
+        dimension: usize,
+    },
+    /// A decomposition of the linear-algebra library that did not converge.
+    #[error("the {what} could not be computed: the decomposition did not converge")]
+    Decomposition {
+        /// What was sought.
+        what: &'static str,
+    },
+    /// A parameter outside its range.
+    #[error("{name} is {value}, but must be {expected}")]
+    Parameter {
+        /// Its name.
+        name: &'static str,
+        /// The value.
+        value: f64,
+        /// The valid range in words.
+        expected: &'static str,
+    },
+    /// A catalog name that does not exist.
+    #[error("there is no catalog problem {name:?}; there are {}", .known.join(", "))]
+    UnknownProblem {
+        /// The name that was asked for.
+        name: String,
+        /// The names that exist.
+        known: Vec<&'static str>,
+    },
+    /// A parameter that a catalog problem does not have.
+    #[error("{problem} has no parameter {name:?}; it takes {}", if .known.is_empty() { "none".to_string() } else { .known.join(", ") })]
+    UnknownParameter {
+        /// The problem.
+        problem: &'static str,
+        /// The parameter that was given.
+        name: String,
+        /// The parameters that exist.
+        known: Vec<&'static str>,
+    },
+}
+
+/// The result of anything that can be refused.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// A set of states that reach each other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommunicatingClass {
+    /// The states, in increasing order.
+    pub states: Vec<usize>,
+    /// Whether the chain can never leave it.
+    pub closed: bool,
+}
+
+/// Lists classes for an error message, long ones and long lists in short.
+fn describe_classes(classes: &[CommunicatingClass]) -> String {
+    const SHOWN: usize = 6;
+    let mut words: Vec<String> = classes
+        .iter()
+        .take(SHOWN)
+        .map(|class| {
+            let mut states: Vec<String> = class
+                .states
+                .iter()
+                .take(SHOWN)
+                .map(usize::to_string)
+                .collect();
+            if class.states.len() > SHOWN {
+                states.push(format!("... {} states", class.states.len()));
+            }
+            let kind = if class.closed { "closed" } else { "transient" };
+            format!("{{{}}} ({kind})", states.join(", "))
+        })
+        .collect();
+    if classes.len() > SHOWN {
+        words.push(format!("... {} classes", classes.len()));
+    }
+    format!("its communicating classes are {}", words.join(", "))
+}

@@ -1,0 +1,147 @@
+//! Calls the linear-algebra crate; no other file knows which one it is.
+
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::solvers::Solve;
+use faer::sparse::SymbolicSparseColMatRef;
+use faer::sparse::linalg::amd;
+use faer::{Mat, MatRef};
+
+use crate::error::{Error, Result};
+use crate::matrix::{Matrix, SparseMatrix};
+
+fn view(matrix: &Matrix) -> MatRef<'_, f64> {
+    MatRef::from_row_major_slice(matrix.as_slice(), matrix.rows(), matrix.columns())
+}
+
+/// Solves `M x = b` by LU with partial pivoting and one step of iterative refinement.
+pub(crate) fn solve(matrix: &Matrix, b: &[f64]) -> Vec<f64> {
+    let factors = view(matrix).partial_piv_lu();
+    let solve = |rhs: &[f64]| {
+        let mut x = Mat::from_fn(rhs.len(), 1, |i, _| rhs[i]);
+        factors.solve_in_place(&mut x);
+        (0..rhs.len()).map(|i| x[(i, 0)]).collect::<Vec<f64>>()
+    };
+    let mut x = solve(b);
+    let residual: Vec<f64> = matrix
+        .times(&x)
+        .iter()
+        .zip(b)
+        .map(|(image, target)| target - image)
+        .collect();
+    let correction = solve(&residual);
+    if correction.iter().all(|value| value.is_finite()) {
+        x.iter_mut().zip(&correction).for_each(|(x, dx)| *x += dx);
+    }
+    x
+}
+
+/// The singular values, largest first.
+pub(crate) fn singular_values(matrix: &Matrix) -> Result<Vec<f64>> {
+    view(matrix)
+        .singular_values()
+        .map_err(|_| Error::Decomposition {
+            what: "singular values of the features",
+        })
+}
+
+/// The moduli of all eigenvalues, largest first.
+pub(crate) fn eigenvalue_moduli(matrix: &Matrix) -> Result<Vec<f64>> {
+    let eigenvalues = view(matrix)
+        .eigenvalues()
+        .map_err(|_| Error::Decomposition {
+            what: "eigenvalues of the chain",
+        })?;
+    let mut moduli: Vec<f64> = eigenvalues.iter().map(|z| z.re.hypot(z.im)).collect();
+    moduli.sort_by(|a, b| b.total_cmp(a));
+    Ok(moduli)
+}
+
+/// The product of two matrices.
+pub(crate) fn product(a: &Matrix, b: &Matrix) -> Matrix {
+    let product = view(a) * view(b);
+    Matrix::from_fn(a.rows(), b.columns(), |i, j| product[(i, j)])
+}
+
+/// An order in which to eliminate the rows of a sparse matrix, with what that costs.
+pub(crate) struct EliminationOrder {
+    /// `order[k]` is eliminated k-th.
+    pub order: Vec<u32>,
+    /// Upper bound on the entries below the diagonal of the factor.
+    pub fill: f64,
+    /// Upper bound on the multiplications.
+    pub multiplications: f64,
+}
+
+/// The approximate-minimum-degree order of the pattern of `M + M'`.
+pub(crate) fn minimum_degree_order(matrix: &SparseMatrix) -> EliminationOrder {
+    let n = matrix.size();
+    let mut offsets = vec![0_usize];
+    let mut columns = Vec::with_capacity(matrix.stored());
+    for i in 0..n {
+        columns.extend(matrix.entries(i).map(|(j, _)| j));
+        offsets.push(columns.len());
+    }
+    // Rows stand in for columns: the order looks at M + M' only.
+    let pattern = SymbolicSparseColMatRef::new_checked(n, n, &offsets, None, &columns);
+    let mut order = vec![0_usize; n];
+    let mut inverse = vec![0_usize; n];
+    let mut memory = MemBuffer::new(amd::order_scratch::<usize>(n, matrix.stored()));
+    let control = amd::Control::default();
+    match amd::order(
+        &mut order,
+        &mut inverse,
+        pattern,
+        control,
+        MemStack::new(&mut memory),
+    ) {
+        Ok(count) => EliminationOrder {
+            order: order.iter().map(|&i| i as u32).collect(),
+            fill: count.n_div,
+            multiplications: count.n_mult_subs_lu,
+        },
+        // Only an index overflow can land here; the natural order is always an order.
+        Err(_) => EliminationOrder {
+            order: (0..n as u32).collect(),
+            fill: f64::INFINITY,
+            multiplications: f64::INFINITY,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn solves_and_multiplies() {
+        let m = Matrix::from_rows(&[[2.0, 1.0], [1.0, -3.0]]).unwrap();
+        let x = solve(&m, &[5.0, -8.0]);
+        assert!((x[0] - 1.0).abs() < 1e-15 && (x[1] - 3.0).abs() < 1e-15);
+        let square = product(&m, &m);
+        assert_eq!(square.as_slice(), &[5.0, -1.0, -1.0, 10.0]);
+    }
+
+    #[test]
+    fn finds_moduli_of_complex_eigenvalues() {
+        // A rotation by 90 degrees scaled by 2 has eigenvalues +-2i.
+        let m = Matrix::from_rows(&[[0.0, -2.0, 0.0], [2.0, 0.0, 0.0], [0.0, 0.0, 1.0]]).unwrap();
+        let moduli = eigenvalue_moduli(&m).unwrap();
+        for (found, expected) in moduli.iter().zip([2.0, 2.0, 1.0]) {
+            assert!((found - expected).abs() < 1e-14);
+        }
+    }
+
+    #[test]
+    fn minimum_degree_of_a_star_takes_leaves_first() {
+        let star = SparseMatrix::from_triplets(
+            "star",
+            50,
+            (1..50).flat_map(|leaf| [(0, leaf, 1.0), (leaf, 0, 1.0)]),
+        )
+        .unwrap();
+        let ordering = minimum_degree_order(&star);
+        let position = ordering.order.iter().position(|&i| i == 0).unwrap();
+        assert!(position >= 48, "the hub is eliminated at {position}");
+        assert!(ordering.fill <= 49.0);
+    }
+}
