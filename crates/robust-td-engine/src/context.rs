@@ -50,7 +50,13 @@ impl Context {
                 .or_insert_with(|| tabulate(&plan.variants, &sampler, bank));
         }
         let cuts = plan.curve_steps();
-        Self { plan, units, cuts, sampler, tables }
+        Self {
+            plan,
+            units,
+            cuts,
+            sampler,
+            tables,
+        }
     }
 
     /// The tables of a bank.
@@ -85,13 +91,19 @@ impl Context {
 /// The rows of a bank's variants.
 fn tabulate(variants: &[Tables], sampler: &Sampler, bank: &Bank) -> KernelTables {
     let used = if bank.split { 2 } else { 1 };
-    let tables: Vec<&Tables> = bank.variants[..used].iter().map(|&v| &variants[v]).collect();
+    let tables: Vec<&Tables> = bank.variants[..used]
+        .iter()
+        .map(|&v| &variants[v])
+        .collect();
     let (n, d) = (tables[0].states(), tables[0].dimension);
     let mut transitions = Vec::new();
     for (s, next) in sampler.transitions() {
         let row = &tables[0].rows[s];
         // Padding entries are never taken: any reward does.
-        let at = row.columns.iter().position(|&column| column as usize == next);
+        let at = row
+            .columns
+            .iter()
+            .position(|&column| column as usize == next);
         let reward = at.map_or(0.0, |i| row.rewards[i]);
         transitions.extend(tables.iter().map(|_| reward));
         for j in 0..d {
@@ -108,5 +120,9 @@ fn tabulate(variants: &[Tables], sampler: &Sampler, bank: &Bank) -> KernelTables
             features.extend(tables.iter().map(|t| t.phi(s)[j]));
         }
     }
-    KernelTables { transitions, features, stride: (2 * d + 1) * used }
+    KernelTables {
+        transitions,
+        features,
+        stride: (2 * d + 1) * used,
+    }
 }

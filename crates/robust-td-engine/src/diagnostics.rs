@@ -18,7 +18,12 @@ pub struct Peak {
 
 impl Peak {
     /// Takes in the sums of consecutive steps after `done`; `largest` is their maximum, NaN ignored.
-    fn update(&mut self, largest: f64, done: u64, sums: impl ExactSizeIterator<Item = f64> + Clone) {
+    fn update(
+        &mut self,
+        largest: f64,
+        done: u64,
+        sums: impl ExactSizeIterator<Item = f64> + Clone,
+    ) {
         // A NaN is absorbing and comes after an overflow: the last sum shows it.
         let broken = sums.clone().last().is_some_and(f64::is_nan);
         if self.sum == f64::INFINITY || !(broken || largest > self.sum) {
@@ -29,7 +34,10 @@ impl Peak {
         } else {
             (largest, sums.clone().position(|s| s == largest))
         };
-        *self = Self { sum: value, step: done + 1 + at.unwrap_or(0) as u64 };
+        *self = Self {
+            sum: value,
+            step: done + 1 + at.unwrap_or(0) as u64,
+        };
     }
 }
 
@@ -40,7 +48,11 @@ pub fn update_broadcast(peaks: &mut [Peak], sums: &[f64], done: u64) {
     let mut largest = [0.0; CELL];
     for row in rows {
         for lane in 0..CELL {
-            largest[lane] = if row[lane] > largest[lane] { row[lane] } else { largest[lane] };
+            largest[lane] = if row[lane] > largest[lane] {
+                row[lane]
+            } else {
+                largest[lane]
+            };
         }
     }
     for (lane, peak) in peaks.iter_mut().enumerate() {
@@ -56,7 +68,11 @@ pub fn update_split(peaks: &mut [Peak], sums: &[f64], done: u64) {
     for row in rows {
         let total = total(row);
         for lane in 0..QUAD {
-            largest[lane] = if total[lane] > largest[lane] { total[lane] } else { largest[lane] };
+            largest[lane] = if total[lane] > largest[lane] {
+                total[lane]
+            } else {
+                largest[lane]
+            };
         }
     }
     for (lane, peak) in peaks.iter_mut().enumerate() {
@@ -91,11 +107,21 @@ impl Estimate {
         let count = values.len() as f64;
         let mean = values.iter().sum::<f64>() / count;
         if !mean.is_finite() {
-            return Self { mean: f64::INFINITY, standard_error: f64::INFINITY };
+            return Self {
+                mean: f64::INFINITY,
+                standard_error: f64::INFINITY,
+            };
         }
         let squares: f64 = values.iter().map(|x| (x - mean) * (x - mean)).sum();
-        let variance = if values.len() > 1 { squares / (count - 1.0) } else { 0.0 };
-        Self { mean, standard_error: (variance / count).sqrt() }
+        let variance = if values.len() > 1 {
+            squares / (count - 1.0)
+        } else {
+            0.0
+        };
+        Self {
+            mean,
+            standard_error: (variance / count).sqrt(),
+        }
     }
 }
 
@@ -162,11 +188,19 @@ impl Record {
             }
             gaps.push(infinite_if_nan(tables.f(&average)));
             let norm = infinite_if_nan(squared_norm(&theta) * square);
-            maxima.push(if norm.is_finite() { max * square } else { f64::INFINITY });
+            maxima.push(if norm.is_finite() {
+                max * square
+            } else {
+                f64::INFINITY
+            });
             norms.push(norm);
         }
         let (norm, gap) = (Estimate::of(&norms), Estimate::of(&gaps));
-        self.curve.push(CurvePoint { step: done, norm, gap });
+        self.curve.push(CurvePoint {
+            step: done,
+            norm,
+            gap,
+        });
         if done == plan.gap_step() {
             self.gaps = gaps;
         }

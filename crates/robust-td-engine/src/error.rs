@@ -54,7 +54,9 @@ pub enum Error {
         what: String,
     },
     /// Two variants of one plan differ in more than their features.
-    #[error("feature variant {variant} has another chain, reward, discount or start than variant 0")]
+    #[error(
+        "feature variant {variant} has another chain, reward, discount or start than variant 0"
+    )]
     VariantMismatch {
         /// Index of the variant.
         variant: usize,

@@ -48,7 +48,9 @@ pub fn last_logged(end: u64) -> u64 {
 pub fn log_spaced(end: u64, per_decade: u32) -> Vec<u64> {
     let mut steps = Vec::new();
     for k in 0.. {
-        let t = 10_f64.powf(f64::from(k) / f64::from(per_decade.max(1))).round() as u64;
+        let t = 10_f64
+            .powf(f64::from(k) / f64::from(per_decade.max(1)))
+            .round() as u64;
         if t >= end {
             break;
         }

@@ -55,7 +55,11 @@ pub struct Unit {
 impl Unit {
     /// Lanes that are computed, not copied.
     pub fn computed_lanes(&self) -> usize {
-        self.banks.iter().flat_map(|b| &b.outputs).filter(|o| !o.is_empty()).count()
+        self.banks
+            .iter()
+            .flat_map(|b| &b.outputs)
+            .filter(|o| !o.is_empty())
+            .count()
     }
 }
 
@@ -71,12 +75,17 @@ pub fn arrange(plan: &Plan) -> Vec<Unit> {
 /// The lanes to compute, in plan order, with what they stand for.
 fn computed_lanes(plan: &Plan) -> Vec<(Lane, Vec<Output>)> {
     let key = |variant: usize, lane: &Lane| (variant, lane.family, lane.c.to_bits());
-    let present: std::collections::HashSet<_> =
-        plan.lanes.iter().map(|lane| key(lane.variant, lane)).collect();
+    let present: std::collections::HashSet<_> = plan
+        .lanes
+        .iter()
+        .map(|lane| key(lane.variant, lane))
+        .collect();
     let copies: Vec<Vec<(usize, i32)>> = (0..plan.variants.len())
         .map(|v| {
             let scale = |base: usize| plan.variants[v].binary_scale_of(&plan.variants[base]);
-            (0..v).filter_map(|base| scale(base).map(|k| (base, k))).collect()
+            (0..v)
+                .filter_map(|base| scale(base).map(|k| (base, k)))
+                .collect()
         })
         .collect();
     let mut computed: Vec<(Lane, Vec<Output>)> = Vec::new();
@@ -87,10 +96,19 @@ fn computed_lanes(plan: &Plan) -> Vec<(Lane, Vec<Output>)> {
             .find(|(base, _)| lane.family != Family::Plain && present.contains(&key(*base, lane)));
         let (base, exponent) = copy.copied().unwrap_or((lane.variant, 0));
         let at = *position.entry(key(base, lane)).or_insert_with(|| {
-            computed.push((Lane { variant: base, ..*lane }, Vec::new()));
+            computed.push((
+                Lane {
+                    variant: base,
+                    ..*lane
+                },
+                Vec::new(),
+            ));
             computed.len() - 1
         });
-        computed[at].1.push(Output { lane: index, exponent });
+        computed[at].1.push(Output {
+            lane: index,
+            exponent,
+        });
     }
     computed
 }
@@ -100,7 +118,10 @@ fn published(plan: &Plan, computed: &[(Lane, Vec<Output>)]) -> Vec<Unit> {
     distinct(computed.iter().map(|(lane, _)| lane.c.to_bits()))
         .into_iter()
         .map(|bits| {
-            let lanes: Vec<_> = computed.iter().filter(|(l, _)| l.c.to_bits() == bits).collect();
+            let lanes: Vec<_> = computed
+                .iter()
+                .filter(|(l, _)| l.c.to_bits() == bits)
+                .collect();
             let variants = distinct(lanes.iter().map(|(l, _)| l.variant));
             let families = distinct(lanes.iter().map(|(l, _)| l.family));
             let mut banks = Vec::new();
@@ -121,7 +142,10 @@ fn published(plan: &Plan, computed: &[(Lane, Vec<Output>)]) -> Vec<Unit> {
                     banks.push(bank);
                 }
             }
-            Unit { c: Some(f64::from_bits(bits)), banks }
+            Unit {
+                c: Some(f64::from_bits(bits)),
+                banks,
+            }
         })
         .collect()
 }
@@ -147,7 +171,10 @@ fn algorithm(plan: &Plan, computed: &[(Lane, Vec<Output>)]) -> Vec<Unit> {
                     bank.put(plan, p * PACK + i, lane, outputs);
                 }
             }
-            units.push(Unit { c: None, banks: vec![bank] });
+            units.push(Unit {
+                c: None,
+                banks: vec![bank],
+            });
         }
     }
     units

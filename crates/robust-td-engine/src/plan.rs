@@ -88,15 +88,24 @@ impl Plan {
             return Err(Error::NoRuns);
         }
         if self.horizon < 3 {
-            return Err(Error::Horizon { horizon: self.horizon });
+            return Err(Error::Horizon {
+                horizon: self.horizon,
+            });
         }
         if self.simulate == 0 || self.simulate > self.horizon {
-            return Err(Error::Simulate { simulate: self.simulate, horizon: self.horizon });
+            return Err(Error::Simulate {
+                simulate: self.simulate,
+                horizon: self.horizon,
+            });
         }
         for (lane, l) in self.lanes.iter().enumerate() {
             if l.variant >= self.variants.len() {
                 let variants = self.variants.len();
-                return Err(Error::UnknownVariant { lane, variant: l.variant, variants });
+                return Err(Error::UnknownVariant {
+                    lane,
+                    variant: l.variant,
+                    variants,
+                });
             }
             if !(l.c > 0.0 && l.c.is_finite()) {
                 return Err(Error::StepsizeParameter { lane, value: l.c });

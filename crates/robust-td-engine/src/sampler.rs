@@ -35,8 +35,12 @@ impl Sampler {
         let rows: Vec<_> = tables.rows.iter().map(|row| accepted(row, bits)).collect();
         let widest = rows.iter().map(Vec::len).max().unwrap_or(1);
         let width = if widest <= PADDED { widest } else { 0 };
-        let mut sampler =
-            Self { width, starts: vec![0], thresholds: Vec::new(), next: Vec::new() };
+        let mut sampler = Self {
+            width,
+            starts: vec![0],
+            thresholds: Vec::new(),
+            next: Vec::new(),
+        };
         for mut row in rows {
             row.resize(row.len().max(width), (u64::MAX, 0));
             sampler.thresholds.extend(row.iter().map(|e| e.0));
@@ -48,9 +52,12 @@ impl Sampler {
 
     /// The transitions (s, s') in the order of the entries, padding included.
     pub fn transitions(&self) -> impl Iterator<Item = (usize, usize)> {
-        self.starts.windows(2).enumerate().flat_map(move |(s, ends)| {
-            (ends[0]..ends[1]).map(move |entry| (s, self.next[entry as usize] as usize))
-        })
+        self.starts
+            .windows(2)
+            .enumerate()
+            .flat_map(move |(s, ends)| {
+                (ends[0]..ends[1]).map(move |entry| (s, self.next[entry as usize] as usize))
+            })
     }
 
     /// Walks eight trajectories: row t of `visits` are the states left at step t, of `entries` the

@@ -1,5 +1,6 @@
 //! Holds what the engine needs to know of a problem: chain, rewards, features and the quadratic f.
 
+use robust_td::Problem;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
@@ -36,6 +37,32 @@ pub struct Tables {
     pub theta_star: Vec<f64>,
 }
 
+impl From<&Problem> for Tables {
+    fn from(problem: &Problem) -> Self {
+        let transition = problem.chain().transition();
+        let rows = (0..problem.states())
+            .map(|s| {
+                let (columns, probabilities) = transition.row(s);
+                let reward = |&next: &u32| problem.reward(s, next as usize);
+                Row {
+                    columns: columns.to_vec(),
+                    probabilities: probabilities.to_vec(),
+                    rewards: columns.iter().map(reward).collect(),
+                }
+            })
+            .collect();
+        Self {
+            dimension: problem.dimension(),
+            discount: problem.discount(),
+            start: problem.start(),
+            rows,
+            features: problem.features().as_slice().to_vec(),
+            a: problem.a().as_slice().to_vec(),
+            theta_star: problem.theta_star().to_vec(),
+        }
+    }
+}
+
 impl Tables {
     /// Number of states n.
     pub fn states(&self) -> usize {
@@ -49,7 +76,10 @@ impl Tables {
 
     /// phi_inf^2 = max_s |phi(s)|^2.
     pub fn phi_inf_squared(&self) -> f64 {
-        self.features.chunks_exact(self.dimension).map(squared_norm).fold(0.0, f64::max)
+        self.features
+            .chunks_exact(self.dimension)
+            .map(squared_norm)
+            .fold(0.0, f64::max)
     }
 
     /// |theta*|^2.
@@ -59,9 +89,15 @@ impl Tables {
 
     /// f(theta) = (theta - theta*)' A (theta - theta*).
     pub fn f(&self, theta: &[f64]) -> f64 {
-        let e: Vec<f64> = theta.iter().zip(&self.theta_star).map(|(t, s)| t - s).collect();
+        let e: Vec<f64> = theta
+            .iter()
+            .zip(&self.theta_star)
+            .map(|(t, s)| t - s)
+            .collect();
         let d = self.dimension;
-        (0..d).map(|i| e[i] * (0..d).map(|j| self.a[i * d + j] * e[j]).sum::<f64>()).sum()
+        (0..d)
+            .map(|i| e[i] * (0..d).map(|j| self.a[i * d + j] * e[j]).sum::<f64>())
+            .sum()
     }
 
     /// Checks sizes, finiteness and probabilities.
@@ -83,10 +119,16 @@ impl Tables {
             ));
         }
         if self.start >= n || !(0.0..1.0).contains(&self.discount) {
-            return fail(format!("start {} or discount {}", self.start, self.discount));
+            return fail(format!(
+                "start {} or discount {}",
+                self.start, self.discount
+            ));
         }
         let numbers = self.features.iter().chain(&self.a).chain(&self.theta_star);
-        if let Some(x) = numbers.chain(self.rows.iter().flat_map(|r| &r.rewards)).find(|x| !x.is_finite()) {
+        if let Some(x) = numbers
+            .chain(self.rows.iter().flat_map(|r| &r.rewards))
+            .find(|x| !x.is_finite())
+        {
             return fail(format!("the value {x} is not finite"));
         }
         if !(self.phi_inf_squared() > 0.0) {
@@ -95,14 +137,18 @@ impl Tables {
         for (s, row) in self.rows.iter().enumerate() {
             let count = row.columns.len();
             if count == 0 || row.probabilities.len() != count || row.rewards.len() != count {
-                return fail(format!("row {s} has {count} entries, probabilities or rewards differ"));
+                return fail(format!(
+                    "row {s} has {count} entries, probabilities or rewards differ"
+                ));
             }
             if !row.columns.is_sorted_by(|a, b| a < b) || row.columns[count - 1] as usize >= n {
                 return fail(format!("row {s}: columns must increase and stay below {n}"));
             }
             let sum: f64 = row.probabilities.iter().sum();
             if !row.probabilities.iter().all(|&p| p > 0.0) || !((sum - 1.0).abs() <= 1e-9) {
-                return fail(format!("row {s}: probabilities must be positive and sum to 1, not {sum}"));
+                return fail(format!(
+                    "row {s}: probabilities must be positive and sum to 1, not {sum}"
+                ));
             }
         }
         Ok(())
@@ -118,8 +164,14 @@ impl Tables {
         }
         let at = base.features.iter().position(|&x| x != 0.0)?;
         let factor = self.features[at] / base.features[at];
-        let exponent = (1..=300).flat_map(|k| [k, -k]).find(|&k| f64::powi(2.0, k) == factor)?;
-        let copies = self.features.iter().zip(&base.features).all(|(x, y)| *x == y * factor);
+        let exponent = (1..=300)
+            .flat_map(|k| [k, -k])
+            .find(|&k| f64::powi(2.0, k) == factor)?;
+        let copies = self
+            .features
+            .iter()
+            .zip(&base.features)
+            .all(|(x, y)| *x == y * factor);
         copies.then_some(exponent)
     }
 

@@ -51,7 +51,11 @@ impl UnitState {
             average: vec![0.0; d * CELL],
             max: vec![0.0; CELL],
         };
-        let cells = unit.banks.iter().map(|b| if b.split { groups } else { plan.runs }).sum();
+        let cells = unit
+            .banks
+            .iter()
+            .map(|b| if b.split { groups } else { plan.runs })
+            .sum();
         let outputs = unit.banks.iter().flat_map(|b| &b.outputs).flatten();
         Self {
             done: 0,
@@ -59,7 +63,11 @@ impl UnitState {
             states: vec![[plan.variants[0].start as u32; GROUP]; groups],
             cells: vec![cell; cells],
             decay_sum: 0.0,
-            peaks: unit.banks.iter().map(|b| vec![Peak::default(); b.outputs.len()]).collect(),
+            peaks: unit
+                .banks
+                .iter()
+                .map(|b| vec![Peak::default(); b.outputs.len()])
+                .collect(),
             records: outputs.map(|&output| Record::new(output)).collect(),
         }
     }
@@ -81,7 +89,11 @@ impl UnitState {
         let end = (self.done + steps).min(context.plan.simulate);
         while self.done < end {
             let cut = context.cuts.partition_point(|&cut| cut <= self.done);
-            let next_cut = context.cuts.get(cut).copied().unwrap_or(context.plan.simulate);
+            let next_cut = context
+                .cuts
+                .get(cut)
+                .copied()
+                .unwrap_or(context.plan.simulate);
             let count = (next_cut - self.done).min(BLOCK as u64) as usize;
             self.block(context, unit, kernel, scratch, count);
             if self.done == next_cut {
@@ -109,8 +121,11 @@ impl UnitState {
         for (b, bank) in unit.banks.iter().enumerate() {
             let tables = context.tables(bank);
             scratch.sums[..count * CELL].fill(0.0);
-            let cell_count =
-                if bank.split { context.plan.runs.div_ceil(GROUP) } else { context.plan.runs };
+            let cell_count = if bank.split {
+                context.plan.runs.div_ceil(GROUP)
+            } else {
+                context.plan.runs
+            };
             for (index, state) in cells.by_ref().take(cell_count).enumerate() {
                 let group = if bank.split { index } else { index / GROUP };
                 let sampled = &scratch.groups[group];
@@ -122,7 +137,9 @@ impl UnitState {
                 let block = Block {
                     sharing: match bank.split {
                         true => Sharing::Split,
-                        false => Sharing::Broadcast { column: index % GROUP },
+                        false => Sharing::Broadcast {
+                            column: index % GROUP,
+                        },
                     },
                     packs,
                     dimension: context.plan.variants[0].dimension,
@@ -146,7 +163,8 @@ impl UnitState {
                 };
                 block.run(kernel, cell, &mut scratch.sums, &mut scratch.buckets);
             }
-            let (sums, peaks, done) = (&scratch.sums[..count * CELL], &mut self.peaks[b], self.done);
+            let (sums, peaks, done) =
+                (&scratch.sums[..count * CELL], &mut self.peaks[b], self.done);
             with_features(kernel, || match bank.split {
                 true => crate::diagnostics::update_split(peaks, sums, done),
                 false => crate::diagnostics::update_broadcast(peaks, sums, done),
@@ -163,12 +181,20 @@ impl UnitState {
         let mut records = self.records.iter_mut();
         let mut first_cell = 0;
         for bank in &unit.banks {
-            let cell_count = if bank.split { plan.runs.div_ceil(GROUP) } else { plan.runs };
+            let cell_count = if bank.split {
+                plan.runs.div_ceil(GROUP)
+            } else {
+                plan.runs
+            };
             let cells = &self.cells[first_cell..first_cell + cell_count];
             first_cell += cell_count;
             for (slot, outputs) in bank.outputs.iter().enumerate() {
                 let weighted = !bank.split && bank.weighted[slot / crate::kernel::PACK];
-                let weight = if weighted { self.decay_sum } else { self.done as f64 };
+                let weight = if weighted {
+                    self.decay_sum
+                } else {
+                    self.done as f64
+                };
                 for record in records.by_ref().take(outputs.len()) {
                     let place = |run: usize| match bank.split {
                         true => (&cells[run / GROUP], QUAD * (run % GROUP) + slot),
@@ -227,7 +253,11 @@ impl Sampled {
             bucket_states: identity.collect(),
             bucket_count: capacity,
             capacity,
-            seen: if few { Vec::new() } else { vec![(0, 0); GROUP * states] },
+            seen: if few {
+                Vec::new()
+            } else {
+                vec![(0, 0); GROUP * states]
+            },
             stamp: 0,
         }
     }

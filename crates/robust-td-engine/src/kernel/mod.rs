@@ -41,7 +41,10 @@ impl Kernel {
 
     /// The fastest kernel of this CPU.
     pub fn best() -> Self {
-        *Self::ALL.iter().rfind(|k| k.is_available()).unwrap_or(&Self::Portable)
+        *Self::ALL
+            .iter()
+            .rfind(|k| k.is_available())
+            .unwrap_or(&Self::Portable)
     }
 
     /// Whether this CPU has the instructions.
@@ -69,7 +72,9 @@ impl Kernel {
     pub fn check(self) -> Result<Self> {
         match self.is_available() {
             true => Ok(self),
-            false => Err(Error::KernelUnavailable { kernel: self.name() }),
+            false => Err(Error::KernelUnavailable {
+                kernel: self.name(),
+            }),
         }
     }
 
@@ -192,6 +197,12 @@ impl Block<'_> {
             states_stride: self.bucket_capacity,
             count: self.bucket_count,
         };
-        dispatch::run(kernel, self.sharing == Sharing::Split, self.packs, &raw, &visited);
+        dispatch::run(
+            kernel,
+            self.sharing == Sharing::Split,
+            self.packs,
+            &raw,
+            &visited,
+        );
     }
 }

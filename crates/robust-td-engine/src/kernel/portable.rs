@@ -49,20 +49,34 @@ unsafe impl Simd for Portable {
     #[inline(always)]
     unsafe fn max(mut self, other: Self) -> Self {
         for i in 0..8 {
-            self.0[i] = if self.0[i] > other.0[i] { self.0[i] } else { other.0[i] };
+            self.0[i] = if self.0[i] > other.0[i] {
+                self.0[i]
+            } else {
+                other.0[i]
+            };
         }
         self
     }
     #[inline(always)]
     unsafe fn pairs(p: [*const f64; 2]) -> Self {
         // SAFETY: the caller gives two readable values per quad.
-        let [a, b] = unsafe { [p[0].cast::<[f64; 2]>().read(), p[1].cast::<[f64; 2]>().read()] };
+        let [a, b] = unsafe {
+            [
+                p[0].cast::<[f64; 2]>().read(),
+                p[1].cast::<[f64; 2]>().read(),
+            ]
+        };
         Self([a[0], a[1], a[0], a[1], b[0], b[1], b[0], b[1]])
     }
     #[inline(always)]
     unsafe fn load_quads(p: [*const f64; 2]) -> Self {
         // SAFETY: the caller gives four readable values per quad.
-        let [a, b] = unsafe { [p[0].cast::<[f64; 4]>().read(), p[1].cast::<[f64; 4]>().read()] };
+        let [a, b] = unsafe {
+            [
+                p[0].cast::<[f64; 4]>().read(),
+                p[1].cast::<[f64; 4]>().read(),
+            ]
+        };
         Self([a[0], a[1], a[2], a[3], b[0], b[1], b[2], b[3]])
     }
     #[inline(always)]

@@ -20,7 +20,11 @@ pub unsafe fn run<const SPLIT: bool>(raw: &Raw, visited: &Visited, packs: usize)
 
 /// Position of a lane: its trajectory, its variant in the table, the stride of the table.
 fn place<const SPLIT: bool>(raw: &Raw, lane: usize) -> (usize, usize, usize) {
-    if SPLIT { (lane / QUAD, lane % 2, 2) } else { (raw.column, 0, 1) }
+    if SPLIT {
+        (lane / QUAD, lane % 2, 2)
+    } else {
+        (raw.column, 0, 1)
+    }
 }
 
 #[inline(always)]
@@ -37,7 +41,9 @@ unsafe fn steps<const SPLIT: bool>(raw: &Raw, lane: usize) {
         }
         let mut max = *raw.max.add(lane);
         for t in 0..raw.steps {
-            let row = raw.table.add((*raw.moves.add(t))[trajectory] as usize + variant);
+            let row = raw
+                .table
+                .add((*raw.moves.add(t))[trajectory] as usize + variant);
             let entry = |j: usize| *row.add(stride * j);
             let eta = (*raw.decay.add(t)).mul_add(*raw.k1.add(lane), *raw.k0.add(lane));
 
@@ -82,7 +88,8 @@ unsafe fn bucket_of<const SPLIT: bool>(
     // SAFETY: bucket offsets are below the size of the bucket array.
     unsafe {
         if SPLIT {
-            raw.buckets.add(trajectory * raw.bucket_stride + offset + lane % QUAD)
+            raw.buckets
+                .add(trajectory * raw.bucket_stride + offset + lane % QUAD)
         } else {
             raw.buckets.add(offset + lane)
         }
@@ -98,7 +105,9 @@ unsafe fn flush<const SPLIT: bool>(raw: &Raw, visited: &Visited, lane: usize) {
     unsafe {
         for slot in 0..visited.count {
             let bucket = bucket_of::<SPLIT>(raw, trajectory, slot * slot_width, lane);
-            let state = *visited.states.add(trajectory * visited.states_stride + slot) as usize;
+            let state = *visited
+                .states
+                .add(trajectory * visited.states_stride + slot) as usize;
             let features = visited.features.add(state * d * stride + variant);
             for j in 0..d {
                 let sum = raw.average.add(j * CELL + lane);

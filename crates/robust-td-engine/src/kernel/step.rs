@@ -69,7 +69,11 @@ unsafe fn rows<V: Simd, const SPLIT: bool>(raw: &Raw, at: &[u32; 8], v: usize) -
 unsafe fn fetch<V: Simd, const SPLIT: bool>(p: [*const f64; 2], j: usize) -> V {
     // SAFETY: the caller's table rows have an entry j.
     unsafe {
-        if SPLIT { V::pairs([p[0].add(2 * j), p[1].add(2 * j)]) } else { V::splat(*p[0].add(j)) }
+        if SPLIT {
+            V::pairs([p[0].add(2 * j), p[1].add(2 * j)])
+        } else {
+            V::splat(*p[0].add(j))
+        }
     }
 }
 
@@ -147,13 +151,7 @@ pub unsafe fn run<V: Simd, const D: usize, const NV: usize, const SPLIT: bool>(
 
 /// bucket_s = fma(x_t, g, bucket_s).
 #[inline(always)]
-unsafe fn bucket<V: Simd, const SPLIT: bool>(
-    raw: &Raw,
-    at: &[u32; 8],
-    t: usize,
-    v: usize,
-    g: V,
-) {
+unsafe fn bucket<V: Simd, const SPLIT: bool>(raw: &Raw, at: &[u32; 8], t: usize, v: usize, g: V) {
     let lane = v * V::LANES;
     // SAFETY: bucket offsets are below the size of the bucket array.
     unsafe {
@@ -215,7 +213,11 @@ pub unsafe fn run_wide<V: Simd, const SPLIT: bool>(raw: &Raw, v: usize) {
             for j in 0..d {
                 let new = g.fma(fetch::<V, SPLIT>(p, 1 + d + j), V::load(theta(j)));
                 new.store(theta(j));
-                norm = if j == 0 { new.mul(new) } else { new.fma(new, norm) };
+                norm = if j == 0 {
+                    new.mul(new)
+                } else {
+                    new.fma(new, norm)
+                };
             }
             max = norm.max(max);
             let sum = raw.sums.add(t * CELL + lane);
@@ -248,7 +250,11 @@ pub unsafe fn flush<V: Simd, const SPLIT: bool>(raw: &Raw, visited: &Visited, v:
     let d = raw.dimension;
     let lane = v * V::LANES;
     let first = if SPLIT { lane / QUAD } else { raw.column };
-    let second = if SPLIT { first + V::LANES / PACK } else { first };
+    let second = if SPLIT {
+        first + V::LANES / PACK
+    } else {
+        first
+    };
     let width = if SPLIT { 2 * d } else { d };
     // SAFETY: every offset is below the sizes that `Block` has checked.
     unsafe {
@@ -273,7 +279,9 @@ pub unsafe fn flush<V: Simd, const SPLIT: bool>(raw: &Raw, visited: &Visited, v:
             ];
             for j in 0..d {
                 let sum = raw.average.add(j * CELL + lane);
-                value.fma(fetch::<V, SPLIT>(rows, j), V::load(sum)).store(sum);
+                value
+                    .fma(fetch::<V, SPLIT>(rows, j), V::load(sum))
+                    .store(sum);
             }
             let zero = [0.0; QUAD];
             for q in 0..V::LANES / QUAD {
