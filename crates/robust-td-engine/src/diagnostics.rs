@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::kernel::{CELL, QUAD};
+use crate::kernel::{CELL, QUAD, Work};
 use crate::layout::Output;
 use crate::plan::Plan;
 use crate::tables::squared_norm;
@@ -41,9 +41,29 @@ impl Peak {
     }
 }
 
+/// Updating the peaks of a bank after a block, as work for the best instructions.
+pub(crate) struct UpdatePeaks<'a> {
+    pub split: bool,
+    pub peaks: &'a mut [Peak],
+    /// Steps x 32 sums over runs.
+    pub sums: &'a [f64],
+    /// Updates done before the block.
+    pub done: u64,
+}
+
+impl Work for UpdatePeaks<'_> {
+    #[inline(always)]
+    fn run(self) {
+        match self.split {
+            true => update_split(self.peaks, self.sums, self.done),
+            false => update_broadcast(self.peaks, self.sums, self.done),
+        }
+    }
+}
+
 /// Updates the peaks of 32 lanes from steps x 32 sums over runs.
 #[inline(always)]
-pub fn update_broadcast(peaks: &mut [Peak], sums: &[f64], done: u64) {
+fn update_broadcast(peaks: &mut [Peak], sums: &[f64], done: u64) {
     let rows = sums.as_chunks::<CELL>().0;
     let mut largest = [0.0; CELL];
     for row in rows {
@@ -62,7 +82,7 @@ pub fn update_broadcast(peaks: &mut [Peak], sums: &[f64], done: u64) {
 
 /// Updates the peaks of four lanes from steps x 8 trajectories x 4 lanes: the sum over the eight first.
 #[inline(always)]
-pub fn update_split(peaks: &mut [Peak], sums: &[f64], done: u64) {
+fn update_split(peaks: &mut [Peak], sums: &[f64], done: u64) {
     let rows = sums.as_chunks::<CELL>().0;
     let mut largest = [0.0; QUAD];
     for row in rows {

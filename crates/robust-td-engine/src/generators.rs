@@ -20,15 +20,7 @@ pub enum Generators {
 }
 
 impl Generators {
-    /// Bits of one uniform: u = k 2^-bits with the integer k that [`Generators::fill`] gives.
-    pub fn bits(&self) -> u32 {
-        match self {
-            Self::Dsfmt(_) => 52,
-            Self::Stream(_) => 53,
-        }
-    }
-
-    /// The next draws of all eight, as integers k with u = k 2^-bits.
+    /// The next draws of all eight, as integers k with u = k 2^-52 or k 2^-53.
     #[inline(always)]
     pub fn fill(&mut self, draws: &mut [Word]) {
         match self {

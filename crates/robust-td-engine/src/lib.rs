@@ -24,5 +24,5 @@ pub use error::{Error, Result};
 pub use kernel::Kernel;
 pub use plan::{Family, Lane, Mode, Plan};
 pub use results::{LaneResult, Results};
-pub use run::{Options, Outcome, Progress, run};
+pub use run::{Options, Outcome, Progress, run, single};
 pub use tables::Tables;

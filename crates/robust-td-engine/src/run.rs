@@ -118,6 +118,24 @@ pub fn run(plan: Plan, options: &Options<'_>) -> Result<Outcome> {
     Ok(Outcome::Finished(collect(&context, units)))
 }
 
+/// Executes a plan on the calling thread without checkpoints or progress.
+///
+/// # Errors
+/// As for [`run`].
+pub fn single(plan: Plan, kernel: Kernel) -> Result<Results> {
+    plan.check()?;
+    kernel.check()?;
+    let context = Context::new(plan);
+    let mut scratch = Scratch::new(&context);
+    let units = context.units.iter().enumerate().map(|(index, unit)| {
+        let mut state = UnitState::new(&context, unit);
+        state.advance(&context, unit, kernel, &mut scratch, context.plan.simulate);
+        UnitResult::of(&context, index, state)
+    });
+    let units = units.collect();
+    Ok(collect(&context, units))
+}
+
 fn restore(context: &Context, options: &Options<'_>, hash: &blake3::Hash) -> Result<Vec<Stage>> {
     let found = match &options.checkpoint {
         Some(path) if options.resume => checkpoint::read(path, hash, context.units.len())?,

@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::context::Context;
-use crate::diagnostics::{Peak, Record};
+use crate::diagnostics::{Peak, Record, UpdatePeaks};
 use crate::generators::{GROUP, Generators};
-use crate::kernel::{Block, CELL, Cell, Kernel, QUAD, Sharing, with_features};
+use crate::kernel::{Block, CELL, Cell, Kernel, QUAD, Sharing, Work, with_features};
 use crate::layout::{Bank, Unit};
 use crate::plan::{Mode, decay};
 
@@ -111,12 +111,20 @@ impl UnitState {
         count: usize,
     ) {
         scratch.weights(context, self.done, count);
-        with_features(kernel, || {
-            for (group, generators) in self.generators.iter_mut().enumerate() {
-                let sampled = &mut scratch.groups[group];
-                sampled.sample(context, unit, generators, &mut self.states[group], count);
-            }
-        });
+        for (group, generators) in self.generators.iter_mut().enumerate() {
+            let (sampled, states) = (&mut scratch.groups[group], &mut self.states[group]);
+            with_features(
+                kernel,
+                Sample {
+                    sampled,
+                    context,
+                    unit,
+                    generators,
+                    states,
+                    count,
+                },
+            );
+        }
         let mut cells = self.cells.iter_mut();
         for (b, bank) in unit.banks.iter().enumerate() {
             let tables = context.tables(bank);
@@ -165,10 +173,15 @@ impl UnitState {
             }
             let (sums, peaks, done) =
                 (&scratch.sums[..count * CELL], &mut self.peaks[b], self.done);
-            with_features(kernel, || match bank.split {
-                true => crate::diagnostics::update_split(peaks, sums, done),
-                false => crate::diagnostics::update_broadcast(peaks, sums, done),
-            });
+            with_features(
+                kernel,
+                UpdatePeaks {
+                    split: bank.split,
+                    peaks,
+                    sums,
+                    done,
+                },
+            );
         }
         self.decay_sum += scratch.totals[1];
         self.done += count as u64;
@@ -211,6 +224,29 @@ impl UnitState {
                 }
             }
         }
+    }
+}
+
+/// Sampling a block, as work for the best instructions.
+struct Sample<'a> {
+    sampled: &'a mut Sampled,
+    context: &'a Context,
+    unit: &'a Unit,
+    generators: &'a mut Generators,
+    states: &'a mut [u32; GROUP],
+    count: usize,
+}
+
+impl Work for Sample<'_> {
+    #[inline(always)]
+    fn run(self) {
+        self.sampled.sample(
+            self.context,
+            self.unit,
+            self.generators,
+            self.states,
+            self.count,
+        );
     }
 }
 

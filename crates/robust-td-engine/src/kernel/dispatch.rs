@@ -72,10 +72,8 @@ pub fn run(kernel: Kernel, split: bool, packs: usize, raw: &Raw, visited: &Visit
     // SAFETY: `Block::run` has checked the sizes, `Kernel::check` the CPU.
     unsafe {
         match kernel {
-            Kernel::Scalar => fused(|| match split {
-                true => scalar::run::<true>(raw, visited, packs),
-                false => scalar::run::<false>(raw, visited, packs),
-            }),
+            Kernel::Scalar if split => with_features(kernel, Twin::<true>(raw, visited, packs)),
+            Kernel::Scalar => with_features(kernel, Twin::<false>(raw, visited, packs)),
             #[cfg(target_arch = "x86_64")]
             Kernel::Portable if Kernel::Avx2.is_available() => {
                 cell::<Fused>(split, raw, visited, packs)
@@ -91,34 +89,47 @@ pub fn run(kernel: Kernel, split: bool, packs: usize, raw: &Raw, visited: &Visit
     }
 }
 
-/// Runs safe code compiled for the instructions of `kernel`.
-pub fn with_features(kernel: Kernel, work: impl FnOnce()) {
+/// Work to be compiled for the best instructions.
+///
+/// `run` must be `#[inline(always)]`: only what is inlined into the function with the target features
+/// is compiled for them.
+pub trait Work {
+    /// Does the work.
+    fn run(self);
+}
+
+/// Does safe work compiled for the instructions of `kernel`.
+pub fn with_features(kernel: Kernel, work: impl Work) {
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,fma,avx512f,avx512dq,avx512vl")]
-    unsafe fn avx512(work: impl FnOnce()) {
-        work();
+    unsafe fn avx512(work: impl Work) {
+        work.run();
+    }
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma")]
+    unsafe fn avx2(work: impl Work) {
+        work.run();
     }
     match kernel {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: `Kernel::check` has detected the instructions.
         Kernel::Avx512 => unsafe { avx512(work) },
-        _ => fused(work),
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: just detected.
+        _ if Kernel::Avx2.is_available() => unsafe { avx2(work) },
+        _ => work.run(),
     }
 }
 
-/// Runs code compiled for AVX2 and FMA where the CPU has them: `mul_add` is then one instruction.
-fn fused(work: impl FnOnce()) {
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2,fma")]
-    unsafe fn avx2(work: impl FnOnce()) {
-        work();
+/// The scalar twin as work: with FMA instructions its `mul_add` is one of them.
+struct Twin<'a, const SPLIT: bool>(&'a Raw, &'a Visited, usize);
+
+impl<const SPLIT: bool> Work for Twin<'_, SPLIT> {
+    #[inline(always)]
+    fn run(self) {
+        // SAFETY: `Block::run` has checked the sizes.
+        unsafe { scalar::run::<SPLIT>(self.0, self.1, self.2) }
     }
-    #[cfg(target_arch = "x86_64")]
-    if Kernel::Avx2.is_available() {
-        // SAFETY: just detected.
-        return unsafe { avx2(work) };
-    }
-    work();
 }
 
 unsafe fn cell<C: Compiled>(split: bool, raw: &Raw, visited: &Visited, packs: usize) {

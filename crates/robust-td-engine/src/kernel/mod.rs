@@ -14,7 +14,7 @@ mod scalar;
 mod simd;
 mod step;
 
-pub(crate) use dispatch::with_features;
+pub(crate) use dispatch::{Work, with_features};
 pub(crate) use simd::{CELL, PACK, QUAD};
 
 use std::fmt;

@@ -64,3 +64,33 @@ pub fn c_of(indices: &[usize]) -> Vec<f64> {
     let grid = published_c();
     indices.iter().map(|&i| grid[i]).collect()
 }
+
+/// A random problem: a sparse irreducible chain with a self-loop, random rewards and features.
+pub fn random_tables(seed: u64, states: usize, dimension: usize) -> Tables {
+    let mut stream = robust_td::random::Stream::new(seed, 0);
+    let mut rows = Vec::with_capacity(states);
+    for s in 0..states {
+        let mut row = vec![0.0; states];
+        row[s] += 0.1 + stream.uniform();
+        row[(s + 1) % states] += 0.1 + stream.uniform();
+        for _ in 0..(3.0 * stream.uniform()) as usize {
+            row[(stream.uniform() * states as f64) as usize] += stream.uniform();
+        }
+        let sum: f64 = row.iter().sum();
+        rows.push(row.into_iter().map(|p| p / sum).collect::<Vec<f64>>());
+    }
+    let transition = Matrix::from_rows(&rows).unwrap();
+    let uniforms: Vec<f64> = (0..states * (states + dimension))
+        .map(|_| 2.0 * stream.uniform() - 1.0)
+        .collect();
+    let problem = Problem::new(
+        Chain::from_dense(&transition).unwrap(),
+        Matrix::from_fn(states, dimension, |i, j| uniforms[i * dimension + j]),
+        Reward::PerTransition(Matrix::from_fn(states, states, |i, j| {
+            uniforms[states * dimension + i * states + j]
+        })),
+        0.9,
+        states / 2,
+    );
+    Tables::from(&problem.unwrap())
+}

@@ -1,0 +1,109 @@
+//! Measures TD updates per second of every kernel against a plain scalar loop, in one run.
+//!
+//! `cargo bench -p robust-td-engine --bench sweep [-- milliseconds per measurement, kernels]`. Times are CPU
+//! times of one thread where the system tells them, so a busy machine disturbs the ratios little.
+
+#[path = "../tests/common/mod.rs"]
+mod common;
+
+use std::time::Instant;
+
+use common::{paper_plan, ring};
+use robust_td::random::Dsfmt;
+use robust_td_engine::grid::published_c;
+use robust_td_engine::{Kernel, Mode, Tables, single};
+
+/// Seconds of CPU of this thread, or of the clock elsewhere than on Linux.
+fn now(start: &Instant) -> f64 {
+    let stat = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let nanoseconds = stat.and_then(|s| s.split(' ').next()?.parse::<f64>().ok());
+    nanoseconds.map_or_else(|| start.elapsed().as_secs_f64(), |n| n * 1e-9)
+}
+
+/// The baseline: per step one draw, a search of the cumulative row, two dots, update, average, norm.
+fn plain(tables: &Tables, c: f64, horizon: u64, steps: u64) -> f64 {
+    let d = tables.dimension;
+    let mut generator = Dsfmt::new(1);
+    let mut theta = vec![0.0; d];
+    let mut average = vec![0.0; d];
+    let (mut s, mut largest) = (tables.start, 0.0);
+    let scale = 1.0 / (c * tables.phi_inf_squared() * (horizon as f64).ln());
+    for t in 1..=steps {
+        let u = generator.uniform();
+        let row = &tables.rows[s];
+        let (mut sum, mut at) = (0.0, 0);
+        for (i, p) in row.probabilities.iter().enumerate() {
+            sum += p;
+            at = i;
+            if u <= sum {
+                break;
+            }
+        }
+        let next = row.columns[at] as usize;
+        let (phi, phi_next) = (tables.phi(s), tables.phi(next));
+        let dot = |x: &[f64]| x.iter().zip(&theta).map(|(x, y)| x * y).sum::<f64>();
+        let delta = row.rewards[at] + tables.discount * dot(phi_next) - dot(phi);
+        let eta = scale / ((t as f64 + 3.0).ln() * (t as f64 + 1.0).sqrt());
+        let mut norm = 0.0;
+        for j in 0..d {
+            theta[j] += eta * delta * phi[j];
+            average[j] += (theta[j] - average[j]) / t as f64;
+            norm += theta[j] * theta[j];
+        }
+        if norm > largest {
+            largest = norm;
+        }
+        s = next;
+    }
+    largest + average.iter().sum::<f64>()
+}
+
+fn main() {
+    let asked = std::env::args()
+        .filter_map(|a| a.parse::<f64>().ok())
+        .next();
+    let seconds = asked.unwrap_or(500.0) * 1e-3;
+    let named: Vec<Kernel> = std::env::args().filter_map(|a| a.parse().ok()).collect();
+    let kernels = Kernel::ALL.into_iter().filter(|k| k.is_available());
+    let kernels = kernels.filter(|k| named.is_empty() || named.contains(k));
+    let clock = Instant::now();
+    let tables = ring(1.0);
+    let measure = |work: &mut dyn FnMut(u64) -> u64| {
+        let mut steps = 2_000;
+        loop {
+            let start = now(&clock);
+            let updates = work(steps);
+            let elapsed = now(&clock) - start;
+            if elapsed > seconds {
+                return updates as f64 / elapsed;
+            }
+            steps = (steps * 2).min(10_000_000);
+        }
+    };
+    let baseline = measure(&mut |steps| {
+        std::hint::black_box(plain(&tables, 0.1, 10_000_000, steps * 50));
+        steps * 50
+    });
+    println!("{:<26}{:>16}{:>10}", "code", "lane-steps/s", "ratio");
+    println!("{:<26}{baseline:>16.3e}{:>10.1}", "plain scalar", 1.0);
+    for (name, mode) in [
+        ("algorithm", Mode::Algorithm { seed: 1 }),
+        ("published", Mode::Published),
+    ] {
+        for kernel in kernels.clone() {
+            let c: Vec<f64> = match mode {
+                Mode::Published => published_c()[40..41].to_vec(),
+                Mode::Algorithm { .. } => published_c()[..64].to_vec(),
+            };
+            let rate = measure(&mut |steps| {
+                let plan = paper_plan(mode, &c, 48, 10_000_000, steps);
+                single(plan, kernel).map_or(0, |results| results.lane_steps)
+            });
+            println!(
+                "{:<26}{rate:>16.3e}{:>10.1}",
+                format!("{name}, {kernel}"),
+                rate / baseline
+            );
+        }
+    }
+}
