@@ -4,11 +4,15 @@ mod certify;
 mod constants;
 mod count;
 mod failure;
+mod files;
 mod output;
 mod problem_argument;
 mod problem_file;
 mod problems;
+mod progress;
+mod reproduce;
 mod suggestion;
+mod sweep;
 mod text;
 
 use std::process::ExitCode;
@@ -25,6 +29,7 @@ use clap::{Parser, Subcommand};
 )]
 #[command(after_help = "\
 Examples:
+  robust-td reproduce
   robust-td problems
   robust-td certify paper-ring --horizon 1e7 --c 50
   robust-td certify my-problem.toml --horizon 1e6 --json
@@ -39,12 +44,16 @@ struct CommandLine {
 enum Command {
     Certify(certify::Arguments),
     Problems(problems::Arguments),
+    Reproduce(reproduce::Arguments),
+    Sweep(sweep::Arguments),
 }
 
 fn main() -> ExitCode {
     let done = match CommandLine::parse().command {
         Command::Certify(arguments) => certify::run(&arguments),
         Command::Problems(arguments) => problems::run(&arguments),
+        Command::Reproduce(arguments) => reproduce::run(&arguments),
+        Command::Sweep(arguments) => sweep::run(&arguments),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -8,7 +8,7 @@
 //! use robust_td::{catalog, moments, schedule::{RobustDecay, Schedule}};
 //!
 //! let problem = catalog::problem("two-state", &[("epsilon", 0.3)])?;
-//! let steps = RobustDecay::new(0.2, problem.phi_inf(), 200)?;
+//! let steps = RobustDecay::new(200, 0.2, problem.phi_inf())?;
 //! let exact = moments::expectation(&problem, 200, |t| steps.step_size(t));
 //! assert!((exact.f_of_average - 0.15695139065052535).abs() < 1e-12);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
