@@ -1,8 +1,8 @@
 //! Lists named problems whose answers are known.
 //!
 //! One module per problem. Each says where the problem comes from and what its answer is, and its tests check that
-//! answer ([`episode`] tells how episodic tasks become chains). To add a problem, write such a file with an `ENTRY` and add the entry to the list below: the tests that hold
-//! for every problem, the command line and its help find it there.
+//! answer; [`episode`] tells how episodic tasks become chains. To add a problem, write such a file with an `ENTRY` and
+//! add the entry to the list below: the tests that hold for every problem, the command line and its help find it there.
 
 pub mod boyan;
 pub mod episode;
