@@ -82,7 +82,8 @@ impl Problem {
         }
         features.require_finite("features")?;
         let column_norms = require_full_rank(&features)?;
-        let rewards = align_rewards(&chain, &reward)?;
+        reward.require_valid("reward", states)?;
+        let rewards = reward.along(chain.transition());
 
         let transition = chain.transition();
         let mean_rewards = (0..states)
@@ -344,16 +345,6 @@ impl Problem {
             })
             .fold(0.0, f64::max)
     }
-}
-
-/// Puts the rewards in the order of the stored transitions.
-fn align_rewards(chain: &Chain, reward: &Reward) -> Result<Vec<f64>> {
-    reward.require_valid("reward", chain.states())?;
-    let aligned = (0..chain.states()).flat_map(|s| {
-        let successors = chain.transition().entries(s);
-        successors.map(move |(to, _)| reward.get(s, to))
-    });
-    Ok(aligned.collect())
 }
 
 /// Refuses linearly dependent columns; gives the columns' norms.

@@ -36,6 +36,16 @@ impl Reward {
         }
     }
 
+    /// The rewards of a chain's transitions, in the order of its stored entries.
+    pub(crate) fn along(&self, transition: &SparseMatrix) -> Vec<f64> {
+        (0..transition.size())
+            .flat_map(|from| {
+                let successors = transition.entries(from);
+                successors.map(move |(to, _)| self.get(from, to))
+            })
+            .collect()
+    }
+
     /// Refuses a reward that does not fit the number of states, or is not finite.
     pub(crate) fn require_valid(&self, what: &'static str, states: usize) -> Result<()> {
         let require_length = |found: usize| {

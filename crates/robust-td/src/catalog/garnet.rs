@@ -180,3 +180,124 @@ fn below(stream: &mut Stream, bound: usize) -> usize {
 fn symmetric_uniforms(stream: &mut Stream, count: usize) -> Vec<f64> {
     (0..count).map(|_| 2.0 * stream.uniform() - 1.0).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::problem;
+
+    #[test]
+    fn each_action_has_its_successors_and_action_zero_the_cycle() {
+        let (states, actions, branching) = (40, 3, 4);
+        let matrices = transitions(7, states, actions, branching);
+        assert_eq!(matrices.len(), actions);
+        for matrix in &matrices {
+            for s in 0..states {
+                let (columns, probabilities) = matrix.row(s);
+                assert_eq!(columns.len(), branching);
+                assert!(columns.windows(2).all(|pair| pair[0] < pair[1]));
+                assert!(probabilities.iter().all(|&p| p > 0.0));
+                assert!((probabilities.iter().sum::<f64>() - 1.0).abs() <= 1e-15);
+            }
+        }
+        let onward = random_cycle(&mut Stream::new(7, 0), states);
+        let mut visited = vec![false; states];
+        let mut at = 0;
+        for _ in 0..states {
+            assert!(matrices[0].get(at, onward[at]) > 0.0);
+            visited[at] = true;
+            at = onward[at];
+        }
+        assert!(at == 0 && visited.iter().all(|&seen| seen));
+    }
+
+    #[test]
+    fn successors_are_drawn_evenly() {
+        let (bound, count, draws) = (10, 3, 20_000);
+        let mut stream = Stream::new(5, 5);
+        let mut tally = vec![0.0; bound];
+        for _ in 0..draws {
+            let chosen = distinct(&mut stream, bound, count);
+            assert_eq!(chosen.len(), count);
+            chosen.iter().for_each(|&k| tally[k] += 1.0);
+        }
+        let share = count as f64 / bound as f64;
+        let deviation = (share * (1.0 - share) * f64::from(draws)).sqrt();
+        for seen in tally {
+            assert!((seen - share * f64::from(draws)).abs() <= 5.0 * deviation);
+        }
+    }
+
+    #[test]
+    fn the_mean_update_over_states_actions_and_successors_vanishes_at_the_fixed_point() {
+        let p = problem("garnet", &[("seed", 3.0)]).unwrap();
+        let transitions = transitions(3, 100, 4, 5);
+        let rewards = rewards(3, 100, 4);
+        let policy = policy(3, 100, 4).unwrap();
+        let values = p.values(p.theta_star());
+        let mut mean = vec![0.0; p.dimension()];
+        for s in 0..100 {
+            for action in 0..4 {
+                for (to, probability) in transitions[action].entries(s) {
+                    let delta = rewards[action].get(s, to) + 0.95 * values[to] - values[s];
+                    let weight = p.stationary()[s] * policy.get(s, action) * probability * delta;
+                    mean.iter_mut()
+                        .zip(p.phi(s))
+                        .for_each(|(sum, x)| *sum += weight * x);
+                }
+            }
+        }
+        assert!(mean.iter().all(|x| x.abs() <= 1e-15), "{mean:?}");
+    }
+
+    #[test]
+    fn the_chain_depends_on_the_seed_and_not_on_the_features() {
+        let p = |settings: &[(&str, f64)]| problem("garnet", settings).unwrap();
+        assert_eq!(p(&[]).chain(), p(&[("dimension", 3.0)]).chain());
+        assert_eq!(p(&[]), p(&[("seed", 1.0)]));
+        assert_ne!(p(&[]).chain(), p(&[("seed", 2.0)]).chain());
+        assert!(p(&[("branching", 1.0)]).omega() > 0.0);
+    }
+
+    #[test]
+    fn the_default_instance_stays_the_same() {
+        let p = problem("garnet", &[]).unwrap();
+        let found = [
+            p.omega(),
+            p.theta_star()[0],
+            p.theta_star()[7],
+            p.stationary()[0],
+        ];
+        // From a program of its own in another language, which draws and solves by this file's description.
+        let expected = [
+            0.1957714703874064,
+            -0.09978255599502528,
+            0.05756994057911014,
+            0.01690234326120023,
+        ];
+        for (found, expected) in found.iter().zip(expected) {
+            assert!(
+                (found - expected).abs() <= 1e-14,
+                "{found} is not {expected}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_bare_cycle_is_refused_as_periodic() {
+        let settings = [("states", 12.0), ("actions", 1.0), ("branching", 1.0)];
+        let message = problem("garnet", &settings).unwrap_err().to_string();
+        assert!(message.contains("period 12"), "{message}");
+    }
+
+    #[test]
+    fn parameters_must_fit_each_other() {
+        let message = problem("garnet", &[("states", 4.0)])
+            .unwrap_err()
+            .to_string();
+        assert_eq!(
+            message,
+            "garnet: branching is 5, but must be at most `states` = 4"
+        );
+    }
+}

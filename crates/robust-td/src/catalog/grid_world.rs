@@ -1,6 +1,6 @@
 //! Builds a grid on which a walker wanders until rewarded at the far corner, at any size.
 //!
-//! Source: the lazy reflecting walk on a grid and its cosine eigenfunctions are textbook matter (Levin and Peres,
+//! Source: the reflecting walk on a grid and its cosine eigenfunctions are textbook matter (Levin and Peres,
 //! "Markov Chains and Mixing Times", 2nd ed., 12.3 and 12.4); as features they are the Fourier basis of Konidaris,
 //! Osentoski and Thomas, "Value function approximation in reinforcement learning using the Fourier basis", AAAI 2011,
 //! sampled at cell centres. The walker goes north, east, south or west with probability 1/4 each; walking into a wall is
@@ -36,15 +36,15 @@ pub(super) const ENTRY: Entry = Entry {
             "width",
             10.0,
             "cells per row",
-            "a whole number from 2 to 4096",
-            |x| whole_in(x, 2, 4096),
+            "a whole number from 2 to 1024",
+            |x| whole_in(x, 2, 1024),
         ),
         Parameter::new(
             "height",
             10.0,
             "cells per column",
-            "a whole number from 2 to 4096",
-            |x| whole_in(x, 2, 4096),
+            "a whole number from 2 to 1024",
+            |x| whole_in(x, 2, 1024),
         ),
         Parameter::new(
             "order",

@@ -1,21 +1,21 @@
 //! Lists named problems whose answers are known.
 //!
-//! One file per problem. Each says where the problem comes from and what its answer is, and its tests check that
-//! answer. To add a problem, write such a file with an `ENTRY` and add the entry to the list below: the tests that hold
-//! for every problem, the command line and its help find it there.
+//! One module per problem. Each says where the problem comes from and what its answer is, and its tests check that
+//! answer; [`episode`] tells how episodic tasks become chains. To add a problem, write such a file with an `ENTRY` and
+//! add the entry to the list below: the tests that hold for every problem, the command line and its help find it there.
 
-mod boyan;
-mod episode;
-mod garnet;
-mod grid_world;
-mod paper_ring;
+pub mod boyan;
+pub mod episode;
+pub mod garnet;
+pub mod grid_world;
+pub mod paper_ring;
 mod parameter;
-mod random_walk;
-mod ref_2;
-mod ref_3;
-mod thousand_walk;
-mod two_cluster;
-mod two_state;
+pub mod random_walk;
+pub mod ref_2;
+pub mod ref_3;
+pub mod thousand_walk;
+pub mod two_cluster;
+pub mod two_state;
 
 use crate::error::{Error, Result};
 use crate::problem::Problem;

@@ -3,7 +3,7 @@
 //! Source: Sutton and Barto, "Reinforcement Learning", 2nd ed., Example 9.1 and Figures 9.1 and 9.2. From each of 1000
 //! states the walk jumps to one of the 100 neighbours on either side, all 200 equally likely; a jump beyond the left end
 //! ends the episode with -1, beyond the right end with +1. Episodes start at state 500 and are joined into one chain by
-//! an end state ([`episode`]). Feature j marks the states of group j (10 groups of 100).
+//! an end state ([`episode`](super::episode)). Feature j marks the states of group j (10 groups of 100).
 //!
 //! Known answer: `theta*` solves, for each group g, the averaged Bellman equation
 //! ```text
@@ -28,15 +28,15 @@ pub(super) const ENTRY: Entry = Entry {
             "states",
             1000.0,
             "number of states between the ends",
-            "a whole number from 3 to 100000",
-            |x| whole_in(x, 3, 100_000),
+            "a whole number from 3 to 10000",
+            |x| whole_in(x, 3, 10_000),
         ),
         Parameter::new(
             "reach",
             100.0,
             "longest jump",
-            "a whole number from 1 to half of `states`",
-            |x| whole_in(x, 1, 50_000),
+            "a whole number from 1 to 1000, at most half of `states`",
+            |x| whole_in(x, 1, 1000),
         ),
         Parameter::new(
             "groups",
@@ -60,7 +60,7 @@ fn build(values: &Values) -> Result<Problem> {
     values.require(
         "reach",
         2 * reach <= n,
-        format!("a whole number from 1 to half of `states` = {n}"),
+        format!("at most half of `states` = {n}"),
     )?;
     values.require("groups", groups <= n, format!("at most `states` = {n}"))?;
     let chance = 1.0 / (2 * reach) as f64;
@@ -215,7 +215,7 @@ mod tests {
             |settings: &[(&str, f64)]| problem("thousand-walk", settings).unwrap_err().to_string();
         assert_eq!(
             refused(&[("reach", 501.0)]),
-            "thousand-walk: reach is 501, but must be a whole number from 1 to half of `states` = 1000"
+            "thousand-walk: reach is 501, but must be at most half of `states` = 1000"
         );
         assert_eq!(
             refused(&[("states", 8.0), ("reach", 2.0)]),
