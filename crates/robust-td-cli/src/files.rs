@@ -8,7 +8,10 @@ use crate::failure::Failure;
 /// Creates a directory for outputs.
 pub fn create_directory(path: &Path) -> Result<(), Failure> {
     std::fs::create_dir_all(path).map_err(|error| {
-        Failure::Run(format!("cannot create the directory {}: {error}", path.display()))
+        Failure::Run(format!(
+            "cannot create the directory {}: {error}",
+            path.display()
+        ))
     })
 }
 
@@ -16,7 +19,9 @@ pub fn create_directory(path: &Path) -> Result<(), Failure> {
 pub fn write(directory: &Path, name: &str, contents: &[u8]) -> Result<(), Failure> {
     let path = directory.join(name);
     let attempt = || -> std::io::Result<()> {
-        let mut file = tempfile::Builder::new().prefix(".robust-td-").tempfile_in(directory)?;
+        let mut file = tempfile::Builder::new()
+            .prefix(".robust-td-")
+            .tempfile_in(directory)?;
         file.write_all(contents)?;
         file.as_file().sync_all()?;
         readable_by_all(file.as_file())?;

@@ -52,15 +52,30 @@ pub struct Arguments {
     runs: Option<u64>,
 
     /// Places in the paper's grid of 97 values of c, from 0
-    #[arg(long, value_name = "I,...", value_delimiter = ',', conflicts_with = "c")]
+    #[arg(
+        long,
+        value_name = "I,...",
+        value_delimiter = ',',
+        conflicts_with = "c"
+    )]
     c_index: Option<Vec<usize>>,
 
     /// Values of c
-    #[arg(long, value_name = "C,...", value_delimiter = ',', allow_negative_numbers = true)]
+    #[arg(
+        long,
+        value_name = "C,...",
+        value_delimiter = ',',
+        allow_negative_numbers = true
+    )]
     c: Option<Vec<f64>>,
 
     /// Feature scalings: at most 1 scales feature 0 alone, above 1 all features
-    #[arg(long, value_name = "S,...", value_delimiter = ',', allow_negative_numbers = true)]
+    #[arg(
+        long,
+        value_name = "S,...",
+        value_delimiter = ',',
+        allow_negative_numbers = true
+    )]
     scales: Option<Vec<f64>>,
 
     /// Seed of the random streams, with --mode algorithm (default 1)
@@ -123,7 +138,11 @@ fn with_overrides(mut spec: Spec, arguments: &Arguments) -> Result<Spec, String>
         (None, values) => values.clone(),
     };
     if let Some(values) = values {
-        spec.c = values.into_iter().map(toml::Value::Float).collect::<Vec<_>>().into();
+        spec.c = values
+            .into_iter()
+            .map(toml::Value::Float)
+            .collect::<Vec<_>>()
+            .into();
     }
     Ok(spec)
 }

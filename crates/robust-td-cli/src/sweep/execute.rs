@@ -45,7 +45,11 @@ pub struct Execution {
 }
 
 /// Runs a study; its checkpoint lives in `directory`.
-pub fn execute(study: &Study, machine: &Machine, directory: &Path) -> Result<(Vec<Row>, Execution), Failure> {
+pub fn execute(
+    study: &Study,
+    machine: &Machine,
+    directory: &Path,
+) -> Result<(Vec<Row>, Execution), Failure> {
     let kernel: Kernel = machine.kernel.parse().map_err(failure)?;
     let threads = match machine.threads {
         0 => std::thread::available_parallelism().map_or(1, usize::from),

@@ -65,7 +65,11 @@ pub fn write(
     command: &str,
     directory: &Path,
 ) -> Result<(), Failure> {
-    files::write(directory, "results.csv", results_csv(study, rows).as_bytes())?;
+    files::write(
+        directory,
+        "results.csv",
+        results_csv(study, rows).as_bytes(),
+    )?;
     if study.mode != Mode::Exact {
         files::write(directory, "curves.csv", curves_csv(study, rows).as_bytes())?;
     }
@@ -73,14 +77,18 @@ pub fn write(
     for (place, figure) in study.figures.iter().enumerate() {
         let drawing = findings.figure(place).draw().map_err(run_failure)?;
         let name = format!("figure{}", figure.number);
-        files::write(directory, &format!("{name}.svg"), drawing.to_svg().as_bytes())?;
+        files::write(
+            directory,
+            &format!("{name}.svg"),
+            drawing.to_svg().as_bytes(),
+        )?;
         let png = drawing.to_png(DPI).map_err(run_failure)?;
         files::write(directory, &format!("{name}.png"), &png)?;
     }
     let page = findings.report()?.to_html().map_err(run_failure)?;
     files::write(directory, "report.html", page.as_bytes())?;
-    let mut manifest = serde_json::to_string_pretty(&manifest(study, execution, command))
-        .map_err(run_failure)?;
+    let mut manifest =
+        serde_json::to_string_pretty(&manifest(study, execution, command)).map_err(run_failure)?;
     manifest.push('\n');
     files::write(directory, "manifest.json", manifest.as_bytes())?;
     // The results are on disk: the checkpoint has done its duty. One that is gone already is as good.

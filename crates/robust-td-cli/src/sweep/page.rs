@@ -2,8 +2,8 @@
 
 use robust_td::theory::{self, Certificate, Certification, constants::C0};
 use robust_td_report::{
-    CertificateRow, Clamp, ConstantsRow, ExpectationRow, Fact, Report, ReportFigure, Rerun, RunFacts,
-    SweepFigure, SweepPoint, SweepRow, ThresholdRow,
+    CertificateRow, Clamp, ConstantsRow, ExpectationRow, Fact, Report, ReportFigure, Rerun,
+    RunFacts, SweepFigure, SweepPoint, SweepRow, ThresholdRow,
 };
 
 use super::execute::Execution;
@@ -58,27 +58,37 @@ impl<'a> Findings<'a> {
 
     fn rows_of(&self, figure: &Figure, variant: usize) -> impl Iterator<Item = &'a Row> {
         let number = figure.number;
-        self.rows.iter().filter(move |row| row.figure == number && row.variant == variant)
+        self.rows
+            .iter()
+            .filter(move |row| row.figure == number && row.variant == variant)
     }
 
     /// The panels of one figure.
     pub fn figure(&self, place: usize) -> SweepFigure {
         let figure = &self.study.figures[place];
-        let rows = self.study.variants.iter().enumerate().map(|(variant, v)| SweepRow {
-            label: format!("scale {}", v.scale),
-            omega: Some(v.problem.omega()),
-            kappa: Some(v.problem.kappa()),
-            values: self.rows_of(figure, variant).map(point).collect(),
-            exact: self
-                .exact
-                .iter()
-                .filter(|row| row.figure == figure.number && row.variant == variant)
-                .map(|row| SweepPoint { gap: None, ..point(row) })
-                .collect(),
-            printed: printed::overlay(self.study, self.rows, figure.number, variant),
-            mean_square_threshold: self.thresholds[place][variant],
-            gap_at_zero: Some(v.problem.f_zero()),
-        });
+        let rows = self
+            .study
+            .variants
+            .iter()
+            .enumerate()
+            .map(|(variant, v)| SweepRow {
+                label: format!("scale {}", v.scale),
+                omega: Some(v.problem.omega()),
+                kappa: Some(v.problem.kappa()),
+                values: self.rows_of(figure, variant).map(point).collect(),
+                exact: self
+                    .exact
+                    .iter()
+                    .filter(|row| row.figure == figure.number && row.variant == variant)
+                    .map(|row| SweepPoint {
+                        gap: None,
+                        ..point(row)
+                    })
+                    .collect(),
+                printed: printed::overlay(self.study, self.rows, figure.number, variant),
+                mean_square_threshold: self.thresholds[place][variant],
+                gap_at_zero: Some(v.problem.f_zero()),
+            });
         SweepFigure {
             title: figure.title.clone(),
             values_label: match self.study.mode {
@@ -88,7 +98,10 @@ impl<'a> Findings<'a> {
             exact_label: "exact expectation".into(),
             printed_label: "printed in the paper".into(),
             rows: rows.collect(),
-            clamp: Clamp { low: CLAMP.0, high: CLAMP.1 },
+            clamp: Clamp {
+                low: CLAMP.0,
+                high: CLAMP.1,
+            },
             theory_threshold: Some(C0),
         }
     }
@@ -98,8 +111,15 @@ impl<'a> Findings<'a> {
         let study = self.study;
         let mut figures = Vec::new();
         for (place, figure) in study.figures.iter().enumerate() {
-            let drawing = self.figure(place).draw().map_err(|e| Failure::Run(e.to_string()))?;
-            figures.push(ReportFigure { title: figure.title.clone(), caption: self.caption(), drawing });
+            let drawing = self
+                .figure(place)
+                .draw()
+                .map_err(|e| Failure::Run(e.to_string()))?;
+            figures.push(ReportFigure {
+                title: figure.title.clone(),
+                caption: self.caption(),
+                drawing,
+            });
         }
         Ok(Report {
             title: format!("A sweep over stepsizes on {}", study.problem_name),
@@ -111,7 +131,10 @@ impl<'a> Findings<'a> {
             expectations: self.expectation_rows(),
             constants: self.constants_rows(),
             certificates: self.certificate_rows(),
-            rerun: vec![Rerun { what: "Run it again".into(), command: self.command.into() }],
+            rerun: vec![Rerun {
+                what: "Run it again".into(),
+                command: self.command.into(),
+            }],
         })
     }
 
@@ -162,13 +185,18 @@ impl<'a> Findings<'a> {
         for (place, figure) in self.study.figures.iter().enumerate() {
             for (variant, v) in self.study.variants.iter().enumerate() {
                 let rows: Vec<&Row> = self.rows_of(figure, variant).collect();
-                let quiet = rows.iter().rev().take_while(|row| row.divergence_rate == Some(0.0));
+                let quiet = rows
+                    .iter()
+                    .rev()
+                    .take_while(|row| row.divergence_rate == Some(0.0));
                 let best = rows
                     .iter()
                     .filter(|row| row.gap.is_finite())
                     .min_by(|a, b| a.gap.total_cmp(&b.gap));
                 let distance = |row: &Row| (row.c / C0).ln().abs();
-                let near = rows.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)));
+                let near = rows
+                    .iter()
+                    .min_by(|a, b| distance(a).total_cmp(&distance(b)));
                 table.push(ThresholdRow {
                     figure: figure.number.to_string(),
                     problem: format!("scale {}", v.scale),
@@ -218,14 +246,23 @@ impl<'a> Findings<'a> {
                 lambda2: mixing.map(|mixing| mixing.lambda2),
             }
         };
-        self.study.variants.iter().zip(&self.certifications).map(row).collect()
+        self.study
+            .variants
+            .iter()
+            .zip(&self.certifications)
+            .map(row)
+            .collect()
     }
 
     fn certificate_rows(&self) -> Vec<CertificateRow> {
         let mut table = Vec::new();
         for (variant, certification) in self.study.variants.iter().zip(&self.certifications) {
-            let Some(certification) = certification else { continue };
-            let (Ok(bounds), Some(c)) = (&certification.mixing, certification.c) else { continue };
+            let Some(certification) = certification else {
+                continue;
+            };
+            let (Ok(bounds), Some(c)) = (&certification.mixing, certification.c) else {
+                continue;
+            };
             let named: [(&str, Option<&Certificate>); 4] = [
                 ("P (Theorem 1, explicit)", bounds.p.as_ref()),
                 ("X (centred at 0)", bounds.x.as_ref()),
@@ -233,7 +270,9 @@ impl<'a> Findings<'a> {
                 ("C (tuned constant step)", Some(&bounds.constant_step)),
             ];
             for (name, certificate) in named {
-                let Some(certificate) = certificate else { continue };
+                let Some(certificate) = certificate else {
+                    continue;
+                };
                 table.push(CertificateRow {
                     problem: format!("scale {}", variant.scale),
                     certificate: name.into(),
@@ -261,10 +300,14 @@ fn point(row: &Row) -> SweepPoint {
 
 fn mode_in_words(study: &Study) -> &'static str {
     match (study.mode, study.indexing) {
-        (Mode::Published, _) => "published: the authors' program, with its random numbers and its indexing",
+        (Mode::Published, _) => {
+            "published: the authors' program, with its random numbers and its indexing"
+        }
         (Mode::Algorithm, _) => "algorithm: Algorithm 1 to the letter, with our own random streams",
         (Mode::Exact, Indexing::Algorithm) => "exact: expectations of Algorithm 1 without sampling",
-        (Mode::Exact, Indexing::Published) => "exact: expectations of the published program without sampling",
+        (Mode::Exact, Indexing::Published) => {
+            "exact: expectations of the published program without sampling"
+        }
     }
 }
 

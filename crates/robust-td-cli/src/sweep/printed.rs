@@ -38,7 +38,9 @@ pub fn points() -> Vec<PrintedPoint> {
     };
     let point = |line: &str| {
         let fields: Vec<&str> = line.split(',').collect();
-        let [figure, scale, c_index, ratio, divergence_rate, gap] = fields[..] else { return None };
+        let [figure, scale, c_index, ratio, divergence_rate, gap] = fields[..] else {
+            return None;
+        };
         Some(PrintedPoint {
             figure: figure.parse().ok()?,
             scale: scale.parse().ok()?,
@@ -73,10 +75,16 @@ pub fn agreement(study: &Study, rows: &[Row]) -> Option<Agreement> {
     }
     let mut compared = Vec::new();
     for point in points() {
-        let Some(row) = row_of(study, rows, &point) else { continue };
+        let Some(row) = row_of(study, rows, &point) else {
+            continue;
+        };
         let quantities = [
             (Quantity::Ratio, point.ratio, Some(row.ratio)),
-            (Quantity::DivergenceRate, point.divergence_rate, row.divergence_rate),
+            (
+                Quantity::DivergenceRate,
+                point.divergence_rate,
+                row.divergence_rate,
+            ),
             (Quantity::Gap, point.gap, Some(row.gap)),
         ];
         for (quantity, printed, ours) in quantities {
@@ -85,7 +93,10 @@ pub fn agreement(study: &Study, rows: &[Row]) -> Option<Agreement> {
             }
         }
     }
-    (!compared.is_empty()).then_some(Agreement { tolerance: TOLERANCE, points: compared })
+    (!compared.is_empty()).then_some(Agreement {
+        tolerance: TOLERANCE,
+        points: compared,
+    })
 }
 
 fn compare(
@@ -102,7 +113,11 @@ fn compare(
         Quantity::DivergenceRate => difference <= RATE_TOLERANCE,
         Quantity::Ratio | Quantity::Gap => difference <= TOLERANCE * printed.abs(),
     };
-    let relative = if difference == 0.0 { 0.0 } else { difference / printed.abs() };
+    let relative = if difference == 0.0 {
+        0.0
+    } else {
+        difference / printed.abs()
+    };
     AgreementPoint {
         figure: point.figure.to_string(),
         problem: format!("scale {}", point.scale),

@@ -48,12 +48,13 @@ pub fn rows(study: &Study, lanes: Vec<LaneResult>) -> Vec<Row> {
 }
 
 /// The (figure, variant, c) of each lane, in the order of [`Study::lanes`].
-pub fn places(
-    study: &Study,
-) -> impl Iterator<Item = (usize, usize, super::spec::GridPoint)> + '_ {
+pub fn places(study: &Study) -> impl Iterator<Item = (usize, usize, super::spec::GridPoint)> + '_ {
     study.figures.iter().flat_map(move |figure| {
         (0..study.variants.len()).flat_map(move |variant| {
-            study.grid.iter().map(move |&point| (figure.number, variant, point))
+            study
+                .grid
+                .iter()
+                .map(move |&point| (figure.number, variant, point))
         })
     })
 }
@@ -132,7 +133,11 @@ pub fn curves_csv(study: &Study, rows: &[Row]) -> String {
 
 /// The shortest text that reads back as the same number; `inf` and `nan` for what is not finite.
 pub fn number(x: f64) -> String {
-    if x.is_nan() { "nan".into() } else { format!("{x:?}") }
+    if x.is_nan() {
+        "nan".into()
+    } else {
+        format!("{x:?}")
+    }
 }
 
 #[cfg(test)]

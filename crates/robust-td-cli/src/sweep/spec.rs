@@ -134,7 +134,12 @@ pub struct GridPoint {
 /// The paper's 97 values of c.
 pub fn paper_grid() -> Vec<GridPoint> {
     let values = published_c().into_iter().enumerate();
-    values.map(|(index, c)| GridPoint { index: Some(index), c }).collect()
+    values
+        .map(|(index, c)| GridPoint {
+            index: Some(index),
+            c,
+        })
+        .collect()
 }
 
 /// Values of c, each with its place in the paper's grid if it is, to the bit, one of it.
@@ -148,7 +153,9 @@ pub fn grid_of(values: &[f64]) -> Result<Vec<GridPoint>, String> {
         if grid.iter().any(|point| point.c == c) {
             return Err(format!("c = {c} is given twice"));
         }
-        let index = paper.iter().position(|known| known.to_bits() == c.to_bits());
+        let index = paper
+            .iter()
+            .position(|known| known.to_bits() == c.to_bits());
         grid.push(GridPoint { index, c });
     }
     if grid.is_empty() {
@@ -172,31 +179,46 @@ fn grid(value: &toml::Value) -> Result<Vec<GridPoint>, String> {
         toml::Value::Array(values) => {
             let mut numbers = Vec::with_capacity(values.len());
             for (k, value) in values.iter().enumerate() {
-                let c = number(value).ok_or_else(|| format!("entry {k} of c is {value}, not a number"))?;
+                let c = number(value)
+                    .ok_or_else(|| format!("entry {k} of c is {value}, not a number"))?;
                 numbers.push(c);
             }
             grid_of(&numbers)
         }
         toml::Value::Table(range) => {
-            if let Some(key) = range.keys().find(|k| !["from", "to", "per_decade"].contains(&k.as_str())) {
-                return Err(format!("unknown key {key:?} in the range of c; it is {FORMS}"));
+            if let Some(key) = range
+                .keys()
+                .find(|k| !["from", "to", "per_decade"].contains(&k.as_str()))
+            {
+                return Err(format!(
+                    "unknown key {key:?} in the range of c; it is {FORMS}"
+                ));
             }
             let end = |key: &str| {
-                let value = range.get(key).ok_or_else(|| format!("the range of c has no {key:?}"))?;
-                number(value).filter(|x| *x > 0.0 && x.is_finite()).ok_or_else(|| {
-                    format!("{key} in the range of c is {value}, not a positive number")
-                })
+                let value = range
+                    .get(key)
+                    .ok_or_else(|| format!("the range of c has no {key:?}"))?;
+                number(value)
+                    .filter(|x| *x > 0.0 && x.is_finite())
+                    .ok_or_else(|| {
+                        format!("{key} in the range of c is {value}, not a positive number")
+                    })
             };
             let (from, to, per_decade) = (end("from")?, end("to")?, end("per_decade")?);
             if !(from < to) {
-                return Err(format!("the range of c goes from {from} to {to}, which is empty"));
+                return Err(format!(
+                    "the range of c goes from {from} to {to}, which is empty"
+                ));
             }
             let count = ((to / from).log10() * per_decade * (1.0 + 1e-12)).floor();
             if !(count < 100_000.0) {
-                return Err(format!("the range of c has {count} values; 100000 is the limit"));
+                return Err(format!(
+                    "the range of c has {count} values; 100000 is the limit"
+                ));
             }
-            let values: Vec<f64> =
-                (0..=count as u32).map(|k| from * 10_f64.powf(f64::from(k) / per_decade)).collect();
+            let values: Vec<f64> = (0..=count as u32)
+                .map(|k| from * 10_f64.powf(f64::from(k) / per_decade))
+                .collect();
             grid_of(&values)
         }
         other => Err(format!("c is {other}, but must be {FORMS}")),
@@ -208,7 +230,8 @@ impl Spec {
     pub fn read(path: &Path) -> Result<Self, Failure> {
         let text = std::fs::read_to_string(path)
             .map_err(|error| Failure::Usage(format!("cannot read {}: {error}", path.display())))?;
-        Self::parse(&text).map_err(|message| Failure::Usage(format!("{}: {message}", path.display())))
+        Self::parse(&text)
+            .map_err(|message| Failure::Usage(format!("{}: {message}", path.display())))
     }
 
     /// Parses the text of a spec file.
@@ -243,9 +266,15 @@ mod tests {
     fn the_forms_of_a_grid() {
         assert_eq!(parsed("\"paper\"").unwrap().len(), 97);
         let list = parsed("[1, 0.001, 0.01]").unwrap();
-        assert_eq!(list.iter().map(|p| p.c).collect::<Vec<_>>(), [0.001, 0.01, 1.0]);
+        assert_eq!(
+            list.iter().map(|p| p.c).collect::<Vec<_>>(),
+            [0.001, 0.01, 1.0]
+        );
         // The paper's 1e-2 is 0.1 * 0.1, which is not 0.01.
-        assert_eq!(list.iter().map(|p| p.index).collect::<Vec<_>>(), [Some(30), None, Some(48)]);
+        assert_eq!(
+            list.iter().map(|p| p.index).collect::<Vec<_>>(),
+            [Some(30), None, Some(48)]
+        );
         let range = parsed("{ from = 1e-2, to = 10, per_decade = 2 }").unwrap();
         assert_eq!(range.len(), 7);
         assert!((range[6].c - 10.0).abs() < 1e-12);
@@ -273,8 +302,12 @@ mod tests {
 
     #[test]
     fn unknown_keys_and_wrong_types_name_the_line() {
-        let message = Spec::parse("problem = \"ref-2\"\nsteps = 100\nc = [1]\nrunz = 3").unwrap_err();
-        assert!(message.contains("line 4") && message.contains("runz"), "{message}");
+        let message =
+            Spec::parse("problem = \"ref-2\"\nsteps = 100\nc = [1]\nrunz = 3").unwrap_err();
+        assert!(
+            message.contains("line 4") && message.contains("runz"),
+            "{message}"
+        );
         let message = Spec::parse("problem = \"ref-2\"\nsteps = -3\nc = [1]").unwrap_err();
         assert!(message.contains("line 2"), "{message}");
     }

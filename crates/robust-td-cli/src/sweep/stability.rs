@@ -17,7 +17,9 @@ pub fn thresholds(study: &Study) -> Vec<Vec<Option<f64>>> {
     let steps: Vec<Option<f64>> = study
         .variants
         .iter()
-        .map(|variant| affordable(&variant.problem).then(|| mean_square_threshold(&variant.problem).ok())?)
+        .map(|variant| {
+            affordable(&variant.problem).then(|| mean_square_threshold(&variant.problem).ok())?
+        })
         .collect();
     let first = match (study.mode, study.indexing) {
         (Mode::Published, _) | (Mode::Exact, Indexing::Published) => 1,
@@ -26,15 +28,21 @@ pub fn thresholds(study: &Study) -> Vec<Vec<Option<f64>>> {
     let threshold = |family: Family, problem: &Problem, step: f64| -> Option<f64> {
         let phi_inf = problem.phi_inf();
         let unit = match family {
-            Family::Decaying => RobustDecay::new(study.steps, 1.0, phi_inf).ok()?.step_size(first),
-            Family::Constant => RobustConstant::new(study.steps, 1.0, phi_inf).ok()?.step_size(0),
+            Family::Decaying => RobustDecay::new(study.steps, 1.0, phi_inf)
+                .ok()?
+                .step_size(first),
+            Family::Constant => RobustConstant::new(study.steps, 1.0, phi_inf)
+                .ok()?
+                .step_size(0),
             Family::Plain => return Some(step),
         };
         Some(unit / step)
     };
     let of_figure = |figure: &super::study::Figure| {
         let pairs = study.variants.iter().zip(&steps);
-        pairs.map(|(v, step)| threshold(figure.family, &v.problem, (*step)?)).collect()
+        pairs
+            .map(|(v, step)| threshold(figure.family, &v.problem, (*step)?))
+            .collect()
     };
     study.figures.iter().map(of_figure).collect()
 }

@@ -65,19 +65,34 @@ impl Study {
         let figures = figures(specs)?;
         let simulate = spec.simulate.unwrap_or(spec.steps);
         if spec.steps < 3 {
-            return Err(format!("steps is {}, but a horizon is at least 3", spec.steps));
+            return Err(format!(
+                "steps is {}, but a horizon is at least 3",
+                spec.steps
+            ));
         }
         if simulate == 0 || simulate > spec.steps {
-            return Err(format!("simulate is {simulate}, but must lie in 1..={} (steps)", spec.steps));
+            return Err(format!(
+                "simulate is {simulate}, but must lie in 1..={} (steps)",
+                spec.steps
+            ));
         }
         if spec.runs == 0 || spec.runs > 1_000_000 {
-            return Err(format!("runs is {}, but must lie in 1..=1000000", spec.runs));
+            return Err(format!(
+                "runs is {}, but must lie in 1..=1000000",
+                spec.runs
+            ));
         }
         if spec.seed.is_some() && spec.mode != Mode::Algorithm {
-            return Err(format!("a seed is for mode algorithm, not for mode {}", spec.mode.name()));
+            return Err(format!(
+                "a seed is for mode algorithm, not for mode {}",
+                spec.mode.name()
+            ));
         }
         if spec.indexing.is_some() && spec.mode != Mode::Exact {
-            return Err(format!("indexing is for mode exact, not for mode {}", spec.mode.name()));
+            return Err(format!(
+                "indexing is for mode exact, not for mode {}",
+                spec.mode.name()
+            ));
         }
         Ok(Self {
             problem_name: spec.problem.clone(),
@@ -100,7 +115,11 @@ impl Study {
         for figure in &self.figures {
             for variant in 0..self.variants.len() {
                 let family = figure.family;
-                lanes.extend(self.grid.iter().map(|point| Lane { variant, family, c: point.c }));
+                lanes.extend(self.grid.iter().map(|point| Lane {
+                    variant,
+                    family,
+                    c: point.c,
+                }));
             }
         }
         lanes
@@ -109,14 +128,20 @@ impl Study {
     /// The plan that the engine runs.
     pub fn plan(&self) -> Plan {
         Plan {
-            variants: self.variants.iter().map(|variant| Tables::from(&variant.problem)).collect(),
+            variants: self
+                .variants
+                .iter()
+                .map(|variant| Tables::from(&variant.problem))
+                .collect(),
             lanes: self.lanes(),
             runs: self.runs,
             horizon: self.steps,
             simulate: self.simulate,
             mode: match self.mode {
                 Mode::Published => robust_td_engine::Mode::Published,
-                Mode::Algorithm | Mode::Exact => robust_td_engine::Mode::Algorithm { seed: self.seed },
+                Mode::Algorithm | Mode::Exact => {
+                    robust_td_engine::Mode::Algorithm { seed: self.seed }
+                }
             },
             curve_points_per_decade: self.curve_points_per_decade,
         }
@@ -136,8 +161,15 @@ fn figures(specs: &[(usize, Spec)]) -> Result<Vec<Figure>, String> {
                 Family::Plain => "the stepsize c itself",
             };
             let number = first + k;
-            let title = spec.title.clone().unwrap_or_else(|| format!("Figure {number}: {words}"));
-            figures.push(Figure { number, title, family });
+            let title = spec
+                .title
+                .clone()
+                .unwrap_or_else(|| format!("Figure {number}: {words}"));
+            figures.push(Figure {
+                number,
+                title,
+                family,
+            });
         }
     }
     if figures.is_empty() {
@@ -151,10 +183,16 @@ fn variants(spec: &Spec, directory: &Path) -> Result<Vec<Variant>, String> {
         Ok(_) => spec.problem.clone(),
         Err(_) => directory.join(&spec.problem).to_string_lossy().into_owned(),
     };
-    let settings = spec.set.iter().map(|(key, value)| (key.clone(), *value)).collect();
-    let base = ProblemArgument { name, settings }.load().map_err(|failure| match failure {
-        Failure::Usage(message) | Failure::Run(message) => message,
-    })?;
+    let settings = spec
+        .set
+        .iter()
+        .map(|(key, value)| (key.clone(), *value))
+        .collect();
+    let base = ProblemArgument { name, settings }
+        .load()
+        .map_err(|failure| match failure {
+            Failure::Usage(message) | Failure::Run(message) => message,
+        })?;
     if spec.scales.is_empty() {
         return Err("scales is empty".into());
     }
