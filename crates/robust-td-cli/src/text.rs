@@ -41,6 +41,11 @@ pub fn whole(x: u64) -> String {
     format!("{x:e}")
 }
 
+/// A count with its noun: `1 state`, `2 states`.
+pub fn count(n: usize, noun: &str) -> String {
+    format!("{n} {noun}{}", if n == 1 { "" } else { "s" })
+}
+
 /// A few numbers in parentheses; of many the first ones and how many there are.
 pub fn list(numbers: &[f64]) -> String {
     const SHOWN: usize = 5;

@@ -89,7 +89,10 @@ impl Description<'_> {
         } else {
             self.given_chain()?
         };
-        Problem::new(chain, features, reward, discount, start).map_err(|error| self.explain(&error))
+        let problem = Problem::new(chain, features, reward, discount, start)
+            .map_err(|error| self.explain(&error))?;
+        require_finite_constants(&problem)?;
+        Ok(problem)
     }
 
     /// The chain of `transition` and `reward`.
@@ -242,6 +245,10 @@ impl Description<'_> {
         let Some((key, row)) = subject(error) else {
             return text;
         };
+        if !text.starts_with(key) {
+            let origin = self.origins.get(key).unwrap_or(&Origin::Inline);
+            return format!("{}: {text}", origin.name(key));
+        }
         let (Some(origin), Some(rest)) = (self.origins.get(key), text.strip_prefix(key)) else {
             return text;
         };
@@ -253,7 +260,23 @@ impl Description<'_> {
     }
 }
 
-/// The key and the row that a library error is about; its message starts with the key.
+/// Refuses features of a size that over- or underflows when squared.
+fn require_finite_constants(problem: &Problem) -> Result<(), String> {
+    let (phi_inf, omega, norm) = (
+        problem.phi_inf(),
+        problem.omega(),
+        problem.theta_star_norm(),
+    );
+    if phi_inf.is_finite() && omega > 0.0 && norm.is_finite() {
+        return Ok(());
+    }
+    Err(format!(
+        "features: their squares leave the range of floating-point numbers \
+         (phi_inf = {phi_inf}, omega = {omega}, |theta*| = {norm}); rescale the columns"
+    ))
+}
+
+/// The key and the row that a library error is about.
 fn subject(error: &Error) -> Option<(&str, Option<usize>)> {
     match error {
         Error::NotAProbability { what, row, .. } | Error::RowSum { what, row, .. } => {
@@ -262,6 +285,10 @@ fn subject(error: &Error) -> Option<(&str, Option<usize>)> {
         Error::NotFinite { what, row, .. } => Some((what, Some(*row))),
         Error::Shape { what, .. } | Error::Length { what, .. } => Some((what, None)),
         Error::RankDeficient { .. } => Some(("features", None)),
+        Error::Reducible { .. }
+        | Error::Periodic { .. }
+        | Error::StateCount { .. }
+        | Error::StationaryNotConverged { .. } => Some(("transition", None)),
         _ => None,
     }
 }
