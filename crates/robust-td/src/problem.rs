@@ -3,18 +3,9 @@
 use crate::chain::Chain;
 use crate::error::{Error, Result};
 use crate::linalg;
-use crate::matrix::{Matrix, SparseMatrix, dot, norm_sq};
+use crate::matrix::{Matrix, dot, norm_sq};
 
-/// The reward of a transition.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Reward {
-    /// `r(s)`, whatever the next state.
-    PerState(Vec<f64>),
-    /// `r(s,s')` as an n x n matrix; only entries with `P(s,s') > 0` matter.
-    PerTransition(Matrix),
-    /// `r(s,s')` in compressed rows; what is not stored is zero.
-    Sparse(SparseMatrix),
-}
+pub use crate::reward::Reward;
 
 /// A Markov reward process with linear features: everything that the paper defines about it.
 ///
@@ -91,7 +82,7 @@ impl Problem {
         }
         features.require_finite("features")?;
         let column_norms = require_full_rank(&features)?;
-        let rewards = align_rewards(&chain, reward)?;
+        let rewards = align_rewards(&chain, &reward)?;
 
         let transition = chain.transition();
         let mean_rewards = (0..states)
@@ -356,61 +347,13 @@ impl Problem {
 }
 
 /// Puts the rewards in the order of the stored transitions.
-fn align_rewards(chain: &Chain, reward: Reward) -> Result<Vec<f64>> {
-    let transition = chain.transition();
-    let states = chain.states();
-    let lookup: Box<dyn Fn(usize, usize) -> f64> = match reward {
-        Reward::PerState(rewards) => {
-            if rewards.len() != states {
-                let found = rewards.len();
-                return Err(Error::Length {
-                    what: "reward",
-                    expected: states,
-                    found,
-                });
-            }
-            Box::new(move |s, _| rewards[s])
-        }
-        Reward::PerTransition(rewards) => {
-            if rewards.rows() != states || rewards.columns() != states {
-                return Err(Error::Shape {
-                    what: "reward",
-                    rows: rewards.rows(),
-                    columns: rewards.columns(),
-                    expected: format!("{states} x {states}, or {states} numbers"),
-                });
-            }
-            rewards.require_finite("reward")?;
-            Box::new(move |s, to| rewards.get(s, to))
-        }
-        Reward::Sparse(rewards) => {
-            if rewards.size() != states {
-                let found = rewards.size();
-                return Err(Error::Length {
-                    what: "reward",
-                    expected: states,
-                    found,
-                });
-            }
-            Box::new(move |s, to| rewards.get(s, to))
-        }
-    };
-    let mut aligned = Vec::with_capacity(transition.stored());
-    for s in 0..states {
-        for (to, _) in transition.entries(s) {
-            let value = lookup(s, to);
-            if !value.is_finite() {
-                return Err(Error::NotFinite {
-                    what: "reward",
-                    row: s,
-                    column: to,
-                    value,
-                });
-            }
-            aligned.push(value);
-        }
-    }
-    Ok(aligned)
+fn align_rewards(chain: &Chain, reward: &Reward) -> Result<Vec<f64>> {
+    reward.require_valid("reward", chain.states())?;
+    let aligned = (0..chain.states()).flat_map(|s| {
+        let successors = chain.transition().entries(s);
+        successors.map(move |(to, _)| reward.get(s, to))
+    });
+    Ok(aligned.collect())
 }
 
 /// Refuses linearly dependent columns; gives the columns' norms.

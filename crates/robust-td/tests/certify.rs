@@ -1,45 +1,23 @@
 //! Checks what is certified about whole problems.
 
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::ref_2;
 use robust_td::matrix::SparseMatrix;
 use robust_td::theory::certify::{Certification, certify, max_lag};
-use robust_td::{Chain, Error, Matrix, Problem, Reward};
+use robust_td::{Chain, Error, Matrix, Problem, Reward, catalog};
 
-fn close(value: f64, expected: f64, tolerance: f64) {
+fn agree(value: f64, expected: f64, tolerance: f64) {
     assert!(
         (value / expected - 1.0).abs() <= tolerance,
         "{value} is not {expected}"
     );
 }
 
-fn ref_2() -> Problem {
-    let chain = Chain::from_dense(&Matrix::from_rows(&[[0.2, 0.8], [0.8, 0.2]]).unwrap()).unwrap();
-    let features = Matrix::from_rows(&[[0.3, 1.0], [-0.3, 1.0]]).unwrap();
-    let reward = Matrix::from_rows(&[[0.2, 1.0], [-1.0, 0.4]]).unwrap();
-    Problem::new(chain, features, Reward::PerTransition(reward), 0.9, 0).unwrap()
-}
-
-/// The chain of the paper's ring with two smooth features.
 fn ring() -> Problem {
-    let n = 50;
-    let transition = Matrix::from_fn(n, n, |s, to| match (to + n - s) % n {
-        0 => 0.1,
-        1 => 0.6,
-        49 => 0.3,
-        _ => 0.0,
-    });
-    let angle = |s: usize| std::f64::consts::TAU * s as f64 / n as f64;
-    let features = Matrix::from_fn(n, 2, |s, i| if i == 0 { angle(s).cos() } else { 1.0 });
-    let reward = (0..n)
-        .map(|s| angle(s).sin() + 0.5 * angle(s).cos() + 0.2)
-        .collect();
-    Problem::new(
-        Chain::from_dense(&transition).unwrap(),
-        features,
-        Reward::PerState(reward),
-        0.9,
-        0,
-    )
-    .unwrap()
+    catalog::problem("paper-ring", &[]).unwrap()
 }
 
 #[test]
@@ -47,12 +25,12 @@ fn the_reference_problem_is_certified_with_the_recommended_constant() {
     let result = certify(&ref_2(), 1_000_000, None).unwrap();
     let bounds = result.mixing.as_ref().unwrap();
     let recommended = bounds.recommended.unwrap();
-    close(recommended.c, 2.2667, 1e-4);
-    close(recommended.bound, 0.49773, 1e-5);
+    agree(recommended.c, 2.2667, 1e-4);
+    agree(recommended.bound, 0.49773, 1e-5);
     assert_eq!(result.c, Some(recommended.c));
     assert_eq!(result.rho_c, None);
-    close(result.f_zero, 0.4310649350649352, 1e-12);
-    close(bounds.lambda2, 0.6, 1e-12);
+    agree(result.f_zero, 0.4310649350649352, 1e-12);
+    agree(bounds.lambda2, 0.6, 1e-12);
     assert_eq!((bounds.t_mix, bounds.alpha), (2, 0.5f64.sqrt()));
     assert!(bounds.conditions.relaxed_holds && !bounds.conditions.paper_holds);
     assert_eq!(bounds.max_lag, 4 * 28);
@@ -75,14 +53,14 @@ fn the_published_vectors_come_out_of_the_problem() {
 #[test]
 fn the_ring_is_out_of_reach_of_the_theorem() {
     let result = certify(&ring(), 10_000_000, Some(50.0)).unwrap();
-    close(result.log_t, 16.118, 1e-4);
-    close(result.rho_c.unwrap(), 12.743169406900165, 1e-10);
+    agree(result.log_t, 16.118, 1e-4);
+    agree(result.rho_c.unwrap(), 12.743169406900165, 1e-10);
     let bounds = result.mixing.unwrap();
     assert_eq!(bounds.t_mix, 147);
-    close(bounds.lambda2, 0.9936149074178151, 1e-12);
+    agree(bounds.lambda2, 0.9936149074178151, 1e-12);
     assert!(!bounds.conditions.paper_holds && !bounds.conditions.relaxed_holds);
-    close(bounds.conditions.paper_required_log_t, 1.9e7, 0.01);
-    close(bounds.best_rate_required_log_t, 7.6e6, 0.01);
+    agree(bounds.conditions.paper_required_log_t, 1.9e7, 0.01);
+    agree(bounds.best_rate_required_log_t, 7.6e6, 0.01);
     assert_eq!(bounds.max_lag, 4 * 2517);
     let p = bounds.p.unwrap();
     assert!(!p.applies() && p.bound.is_some());

@@ -1,8 +1,8 @@
 //! Checks the statements of the proof that hold surely, on trajectories of random problems.
 
-mod random_problems;
+mod common;
 
-use random_problems::{between, iterates, random_problem, trajectory};
+use common::{between, iterates, random_problem, trajectory};
 use robust_td::matrix::norm_sq;
 use robust_td::random::Stream;
 use robust_td::theory::certify::unit_steps;

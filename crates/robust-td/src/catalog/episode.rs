@@ -4,7 +4,8 @@
 //! reward 0. Going into it, the learner sees the target `r + gamma * 0`, as after the end of an episode; leaving it, the
 //! direction `g = delta * phi` is zero and nothing is learned. So theta moves exactly as in the episodic task (with one
 //! idle step per episode), and `theta*` is the episodic fixed point: with `N(s)` the expected visits per episode,
-//! `pi(s) = N(s) / (1 + sum N)`, which is a common factor in `A` and `c`.
+//! `pi(s) = N(s) / (1 + sum N)`, which is a common factor in `A` and `c`. The *true* values of the
+//! joined chain are another matter: there the end state is worth `gamma V(start)`, what the next episode brings.
 
 use crate::chain::Chain;
 use crate::error::Result;

@@ -6,6 +6,7 @@
 
 mod boyan;
 mod episode;
+mod garnet;
 mod grid_world;
 mod paper_ring;
 mod parameter;
@@ -35,7 +36,7 @@ pub struct Entry {
     build: fn(&Values) -> Result<Problem>,
 }
 
-static ENTRIES: [Entry; 9] = [
+static ENTRIES: [Entry; 10] = [
     paper_ring::ENTRY,
     two_state::ENTRY,
     ref_2::ENTRY,
@@ -43,6 +44,7 @@ static ENTRIES: [Entry; 9] = [
     random_walk::ENTRY,
     thousand_walk::ENTRY,
     boyan::ENTRY,
+    garnet::ENTRY,
     grid_world::ENTRY,
     two_cluster::ENTRY,
 ];

@@ -5,7 +5,7 @@
 //! 7.1 and Figure 12.3. Each step goes left or right with probability 1/2; stepping off the left end gives -1, off the
 //! right end +1, all else 0. Episodes start in the centre and are joined into one chain by an end state ([`episode`]).
 //!
-//! Known answer: features are tabular, so `theta* = V_mu`. With `kappa = acosh(1/gamma)`, that is with the roots
+//! Known answer: features are tabular, so `theta*` is the value function V of the episodic walk. With `kappa = acosh(1/gamma)`, that is with the roots
 //! `e^kappa`, `e^-kappa` of `V(i) = gamma/2 (V(i-1) + V(i+1))`, and `c = (n-1)/2`,
 //! ```text
 //! V(i) = (1/gamma) sinh(kappa (i - c)) / sinh(kappa (n+1)/2)     ->  (i - c) / ((n+1)/2)  as gamma -> 1
@@ -95,7 +95,6 @@ mod tests {
                         (value - expected).abs() <= 1e-12,
                         "{value} is not {expected}"
                     );
-                    assert!((value - p.true_values()[i]).abs() <= 1e-13);
                 }
             }
         }

@@ -9,8 +9,9 @@
 //! ```text
 //! theta(g) = sum_{s in g} pi(s) (rbar(s) + gamma sum_{s'} P(s,s') theta(g(s'))) / sum_{s in g} pi(s)
 //! ```
-//! It rises from group to group, and mirrors itself (`theta(g) = -theta(9-g)`) up to the half step by which the
-//! start lies left of the middle; exactly so when the number of states is odd and the groups mirror each other.
+//! It rises from group to group, and nearly mirrors itself (`theta(g)` is about `-theta(9-g)`): the start, visited
+//! 1.37% of the time according to the book, counts for the left middle group and pulls it up. With an odd number of
+//! states in an odd number of groups the start is in the middle and the mirror is exact.
 
 use super::episode::{self, Move};
 use super::parameter::whole_in;
@@ -98,17 +99,15 @@ mod tests {
     fn averaged_fixed_point(p: &Problem, groups: usize) -> Vec<f64> {
         let n = p.states() - 1;
         let edges: Vec<_> = p.edges().collect();
-        let mut weights = vec![1.0; n + 1];
-        for _ in 0..4000 {
+        let group = |s: usize| s * groups / n;
+        let weights = iterate(vec![1.0; n + 1], |weights| {
             let mut next = vec![0.0; n + 1];
             for edge in &edges {
                 next[edge.to] += weights[edge.from] * edge.probability;
             }
-            weights = next;
-        }
-        let group = |s: usize| s * groups / n;
-        let mut theta = vec![0.0; groups];
-        for _ in 0..4000 {
+            next
+        });
+        iterate(vec![0.0; groups], |theta| {
             let (mut sums, mut sizes) = (vec![0.0; groups], vec![0.0; groups]);
             for edge in edges.iter().filter(|edge| edge.from < n) {
                 let onward = if edge.to < n {
@@ -120,19 +119,31 @@ mod tests {
                 sums[group(edge.from)] += weight * (edge.reward + p.discount() * onward);
                 sizes[group(edge.from)] += weight;
             }
-            theta = sums
-                .iter()
+            sums.iter()
                 .zip(&sizes)
                 .map(|(sum, size)| sum / size)
-                .collect();
+                .collect()
+        })
+    }
+
+    /// Repeats a contraction until it moves no entry by more than 1e-15.
+    fn iterate(mut x: Vec<f64>, step: impl Fn(&[f64]) -> Vec<f64>) -> Vec<f64> {
+        for _ in 0..100_000 {
+            let next = step(&x);
+            let moved = next.iter().zip(&x).map(|(a, b)| (a - b).abs());
+            let settled = moved.fold(0.0, f64::max) <= 1e-15;
+            x = next;
+            if settled {
+                return x;
+            }
         }
-        theta
+        panic!("the iteration does not settle");
     }
 
     #[test]
     fn fixed_point_solves_the_averaged_bellman_equation() {
         for (states, reach, groups, discount) in
-            [(200, 20, 10, 0.99), (100, 1, 7, 0.9), (30, 15, 30, 0.999)]
+            [(200, 20, 10, 0.99), (100, 3, 7, 0.9), (30, 15, 30, 0.999)]
         {
             let settings = [
                 ("states", f64::from(states)),
@@ -157,10 +168,17 @@ mod tests {
         let theta = p.theta_star();
         assert!(theta.windows(2).all(|pair| pair[0] < pair[1]));
         for g in 0..10 {
-            // Half a state in a thousand, between values that are 2 apart.
-            assert!((theta[g] + theta[9 - g]).abs() <= 1e-3, "{theta:?}");
+            // The start has about 8% of the visits to its group: the step to the left of that group is larger than
+            // the step to its right by a factor 1.2, a fifth of the step's 0.12 to 0.15.
+            assert!((theta[g] + theta[9 - g]).abs() <= 0.15, "{theta:?}");
         }
         assert!(theta[0] > -1.0 && theta[9] < 1.0);
+        for (found, expected) in theta.iter().zip(averaged_fixed_point(&p, 10)) {
+            assert!(
+                (found - expected).abs() <= 1e-11,
+                "{found} is not {expected}"
+            );
+        }
         // The start is where the book puts it: state 500, counting from 1.
         assert_eq!((p.start(), p.states(), p.dimension()), (499, 1001, 10));
         assert_eq!(p.chain().transition().get(0, 1000), 0.5);
@@ -168,6 +186,17 @@ mod tests {
         assert_eq!(p.chain().transition().get(900, 1000), 0.005);
         assert_eq!(p.reward(900, 1000), 1.0);
         assert_eq!(p.chain().transition().get(899, 1000), 0.0);
+    }
+
+    #[test]
+    fn published_state_distribution() {
+        // Sutton and Barto, section 9.3, in per cent of the time within episodes.
+        let p = problem("thousand-walk", &[]).unwrap();
+        let percent = |s: usize| 100.0 * p.stationary()[s] / (1.0 - p.stationary()[1000]);
+        assert!((percent(499) - 1.37).abs() <= 0.005, "{}", percent(499));
+        assert!((percent(500) - 0.17).abs() <= 0.005, "{}", percent(500));
+        assert!((percent(0) - 0.0147).abs() <= 5e-5, "{}", percent(0));
+        assert!((percent(999) - 0.0147).abs() <= 5e-5, "{}", percent(999));
     }
 
     #[test]

@@ -8,8 +8,7 @@
 //! ```text
 //! pi = (ratio, 1) / ((1 + ratio) m) in the two clusters         eigenvalues: 1, lambda_2 = 1 - epsilon (1 + ratio), 0, ...
 //! Phi = (1, sign, ramp), sign = +1 and -1 in the two clusters    r(s) = sign(s) + ramp(s)
-//! V = v_1 + ramp and v_2 + ramp,  v_1 - v_2 = u = 2 / (1 - gamma lambda_2),  v_1 = (1 - gamma epsilon u) / (1 - gamma)
-//! theta* = ((v_1 + v_2) / 2, u / 2, 1), with V_theta* = V_mu
+//! theta* = (gamma epsilon (ratio - 1) u / (1 - gamma), u, 1),  u = 1 / (1 - gamma lambda_2),  with V_theta* = V_mu
 //! ```
 //! because P takes ramp to 0 and functions of the cluster to functions of the cluster.
 
@@ -134,9 +133,9 @@ mod tests {
                     ("discount", gamma),
                 ];
                 let p = problem("two-cluster", &settings).unwrap();
-                let u = 2.0 / ((1.0 - gamma) + gamma * epsilon * (1.0 + ratio));
-                let v1 = (1.0 - gamma * epsilon * u) / (1.0 - gamma);
-                let expected = [v1 - u / 2.0, u / 2.0, 1.0];
+                let u = 1.0 / ((1.0 - gamma) + gamma * epsilon * (1.0 + ratio));
+                let level = gamma * epsilon * (ratio - 1.0) * u / (1.0 - gamma);
+                let expected = [level, u, 1.0];
                 let tolerance = 1e-12 / (1.0 - gamma);
                 for (found, expected) in p.theta_star().iter().zip(expected) {
                     assert!(

@@ -192,6 +192,28 @@ mod tests {
     }
 
     #[test]
+    fn the_threshold_is_passed_at_the_same_step_in_both_views() {
+        // |theta|^2 = 1e12, then 5e-5 more per step: each is below half a unit in the last place and would
+        // be lost if it were added on its own.
+        let (mut dense, mut sparse) = (Iterate::zero(16).unwrap(), Iterate::zero(16).unwrap());
+        for (index, move_sq) in [(0, 1e12), (1, 5e-5), (3, 5e-5), (5, 5e-5)] {
+            let mut phi = [0.0; 16];
+            phi[index as usize] = f64::sqrt(move_sq);
+            dense.advance(1.0, Features::Dense(&phi));
+            let values = &phi[index as usize..][..1];
+            sparse.advance(
+                1.0,
+                Features::Sparse {
+                    indices: &[index],
+                    values,
+                },
+            );
+        }
+        assert_eq!(dense.health().diverged_at, Some(3));
+        assert_eq!(sparse.health().diverged_at, Some(3));
+    }
+
+    #[test]
     fn a_restart_keeps_the_counts() {
         let mut iterate = Iterate::zero(2).unwrap();
         iterate.advance(2.0, Features::Dense(&[1.0, 1.0]));

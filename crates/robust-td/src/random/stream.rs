@@ -2,7 +2,7 @@
 //!
 //! The generator is Xoshiro256++ (D. Blackman and S. Vigna, "Scrambled linear pseudorandom number
 //! generators", ACM TOMS 47, 2021). Its 256 bits of state are the SHA-256 digest of the 16 bytes
-//! `seed` and `run` (both little-endian u64), read as four little-endian u64. Streams of different
+//! `seed` and `run` (both little-endian u64), read as four little-endian u64 ([`initial_state`]). Streams of different
 //! (seed, run) therefore start at unrelated points of the period 2^256 - 1, no jump is needed, and
 //! the numbers depend on nothing but (seed, run, draw). The all-zero digest, on which Xoshiro would
 //! stand still, is not known to occur; `rand_xoshiro` replaces it by a fixed seed.
@@ -28,12 +28,12 @@ pub struct Stream {
 impl Stream {
     /// The stream of `run` under `seed`.
     pub fn new(seed: u64, run: u64) -> Self {
-        let mut hash = Sha256::new();
-        hash.update(seed.to_le_bytes());
-        hash.update(run.to_le_bytes());
-        let digest: [u8; 32] = hash.finalize().into();
+        let mut bytes = [0; 32];
+        for (b, word) in bytes.chunks_exact_mut(8).zip(initial_state(seed, run)) {
+            b.copy_from_slice(&word.to_le_bytes());
+        }
         Self {
-            generator: Xoshiro256PlusPlus::from_seed(digest),
+            generator: Xoshiro256PlusPlus::from_seed(bytes),
         }
     }
 
@@ -48,6 +48,19 @@ impl Stream {
     pub fn uniform(&mut self) -> f64 {
         (self.next_u64() >> 11) as f64 * (1.0 / (1_u64 << 53) as f64)
     }
+}
+
+/// The four state words of the stream of (seed, run): SHA-256 of the 16 bytes of both.
+pub fn initial_state(seed: u64, run: u64) -> [u64; 4] {
+    let mut hash = Sha256::new();
+    hash.update(seed.to_le_bytes());
+    hash.update(run.to_le_bytes());
+    let digest: [u8; 32] = hash.finalize().into();
+    let mut state = [0; 4];
+    for (word, b) in state.iter_mut().zip(digest.chunks_exact(8)) {
+        *word = u64::from_le_bytes([b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7]]);
+    }
+    state
 }
 
 #[cfg(test)]

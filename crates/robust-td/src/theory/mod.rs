@@ -3,7 +3,7 @@
 //! The order of reading is the order of the paper: [`constants`] (the threshold `c_0` and the radius
 //! `rho_c`), [`horizon`] (how long `T` must be), [`lemma_sums`] (the sums behind the proof),
 //! [`step_sums`] and [`best_lag`] (the same sums for any stepsizes, without rounding),
-//! [`certificate`] (the bounds P, X, Y and C), [`recommend`] (the `c` that makes Y smallest) and [`certify`] (all of it
+//! [`certificate`] (the bounds P, X, Y and C), [`mod@recommend`] (the `c` that makes Y smallest) and [`mod@certify`] (all of it
 //! for one problem). [`proof_terms`] computes the quantities of the proof along a trajectory.
 
 pub mod best_lag;

@@ -10,7 +10,7 @@
 //!
 //! `E`, `W` and `H` enter a certificate's numerator and are never below their true value; `S` enters the
 //! denominator and is never above it. Up to `2^24` steps they are sums of all terms; beyond that the tail is
-//! [blocked](super::blocks), which keeps these directions (`eta^2` and `eta_k eta_{k-l}` are decreasing and convex with `eta`).
+//! summed in geometric blocks, which keeps these directions (`eta^2` and `eta_k eta_{k-l}` are decreasing and convex with `eta`).
 
 use std::collections::BTreeMap;
 

@@ -24,7 +24,7 @@ where
             through_postcard = postcard::from_bytes(&bytes).unwrap();
         }
         for learner in [&mut whole, &mut through_json, &mut through_postcard] {
-            if n % 3 == 0 {
+            if n % 50 < 5 {
                 sample.feed(learner)
             } else {
                 sample.feed_sparse(learner)

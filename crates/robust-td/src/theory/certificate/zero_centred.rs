@@ -51,9 +51,5 @@ pub fn certify<F: Fn(u64) -> f64>(
         solution.score(total)
     });
     let (solution, total) = at(&best);
-    let mut certificate = Certificate::from_solution(inputs, best.lag, total, &solution);
-    certificate.norm_bound = solution
-        .distance
-        .map(|distance| (distance + inputs.distance).powi(2));
-    certificate
+    Certificate::from_solution(inputs, best.lag, total, &solution)
 }

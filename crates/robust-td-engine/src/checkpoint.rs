@@ -1,0 +1,122 @@
+//! Writes and reads checkpoints that survive a kill at any moment.
+//!
+//! Layout: magic (8 bytes), format version (u32), plan hash (32 bytes), length of the body (u64),
+//! BLAKE3 of everything else (32 bytes), body (postcard). Integers are little-endian. A new checkpoint
+//! is written beside the old one, synced, and renamed over it: there is always a whole one.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+use crate::error::{Error, Result};
+
+const MAGIC: &[u8; 8] = b"RTDCHKPT";
+/// Version of the format; raised when the meaning of the bytes changes.
+pub const VERSION: u32 = 1;
+const HEADER: usize = 8 + 4 + 32 + 8 + 32;
+
+/// How far one unit is, encoded.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) enum Stage {
+    /// Not started.
+    Waiting,
+    /// Under way: its state.
+    Running(Vec<u8>),
+    /// Done: its result.
+    Finished(Vec<u8>),
+}
+
+/// Encodes plain data; writing to memory cannot fail.
+pub(crate) fn encode(value: &impl Serialize) -> Vec<u8> {
+    postcard::to_stdvec(value).unwrap_or_default()
+}
+
+/// Decodes a part of a checkpoint.
+pub(crate) fn decode<T: DeserializeOwned>(path: &Path, bytes: &[u8]) -> Result<T> {
+    postcard::from_bytes(bytes).map_err(|_| Error::CheckpointDamaged {
+        path: path.into(),
+        what: "its content cannot be decoded",
+    })
+}
+
+/// Replaces the checkpoint at `path`.
+pub(crate) fn write(path: &Path, plan: &blake3::Hash, stages: &[Stage]) -> Result<()> {
+    let io = |source| Error::CheckpointIo {
+        path: path.into(),
+        source,
+    };
+    let body = encode(&stages);
+    let mut head = Vec::with_capacity(HEADER);
+    head.extend_from_slice(MAGIC);
+    head.extend_from_slice(&VERSION.to_le_bytes());
+    head.extend_from_slice(plan.as_bytes());
+    head.extend_from_slice(&(body.len() as u64).to_le_bytes());
+    let checksum = checksum(&head, &body);
+    head.extend_from_slice(checksum.as_bytes());
+
+    let directory = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let mut file = tempfile::NamedTempFile::new_in(directory).map_err(io)?;
+    file.write_all(&head).map_err(io)?;
+    file.write_all(&body).map_err(io)?;
+    file.as_file().sync_all().map_err(io)?;
+    file.persist(path).map_err(|e| io(e.error))?;
+    Ok(())
+}
+
+/// Reads the checkpoint of a plan with `units` units; `None` if there is no file.
+pub(crate) fn read(path: &Path, plan: &blake3::Hash, units: usize) -> Result<Option<Vec<Stage>>> {
+    let damaged = |what| Error::CheckpointDamaged {
+        path: path.into(),
+        what,
+    };
+    let bytes = match fs::read(path) {
+        Ok(bytes) => bytes,
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(source) => {
+            return Err(Error::CheckpointIo {
+                path: path.into(),
+                source,
+            });
+        }
+    };
+    let (head, body) = bytes
+        .split_at_checked(HEADER)
+        .ok_or_else(|| damaged("it is too short"))?;
+    if head[..8] != *MAGIC {
+        return Err(damaged("it does not start as a checkpoint"));
+    }
+    let version = u32::from_le_bytes([head[8], head[9], head[10], head[11]]);
+    if version != VERSION {
+        return Err(Error::CheckpointVersion {
+            path: path.into(),
+            found: version,
+            expected: VERSION,
+        });
+    }
+    if checksum(&head[..HEADER - 32], body).as_bytes() != &head[HEADER - 32..] {
+        return Err(damaged("its checksum does not fit"));
+    }
+    if head[12..44] != *plan.as_bytes() {
+        let found = head[12..20].iter().map(|b| format!("{b:02x}")).collect();
+        let expected = plan.to_hex()[..16].into();
+        return Err(Error::CheckpointForeign {
+            path: path.into(),
+            found,
+            expected,
+        });
+    }
+    let stages: Vec<Stage> = decode(path, body)?;
+    match stages.len() == units {
+        true => Ok(Some(stages)),
+        false => Err(damaged("it has another number of units")),
+    }
+}
+
+fn checksum(head: &[u8], body: &[u8]) -> blake3::Hash {
+    blake3::Hasher::new().update(head).update(body).finalize()
+}

@@ -1,0 +1,216 @@
+//! Measures boundedness, divergence and suboptimality of the lanes.
+
+use serde::{Deserialize, Serialize};
+
+use crate::kernel::{CELL, QUAD};
+use crate::layout::Output;
+use crate::plan::Plan;
+use crate::tables::squared_norm;
+
+/// The largest sum over runs of |theta_t|^2 so far, and its step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Peak {
+    /// Sum over runs.
+    pub sum: f64,
+    /// First step that attains it.
+    pub step: u64,
+}
+
+impl Peak {
+    /// Takes in the sums of consecutive steps after `done`; `largest` is their maximum, NaN ignored.
+    fn update(
+        &mut self,
+        largest: f64,
+        done: u64,
+        sums: impl ExactSizeIterator<Item = f64> + Clone,
+    ) {
+        // A NaN is absorbing and comes after an overflow: the last sum shows it.
+        let broken = sums.clone().last().is_some_and(f64::is_nan);
+        if self.sum == f64::INFINITY || !(broken || largest > self.sum) {
+            return;
+        }
+        let (value, at) = if broken {
+            (f64::INFINITY, sums.clone().position(|s| !s.is_finite()))
+        } else {
+            (largest, sums.clone().position(|s| s == largest))
+        };
+        *self = Self {
+            sum: value,
+            step: done + 1 + at.unwrap_or(0) as u64,
+        };
+    }
+}
+
+/// Updates the peaks of 32 lanes from steps x 32 sums over runs.
+#[inline(always)]
+pub fn update_broadcast(peaks: &mut [Peak], sums: &[f64], done: u64) {
+    let rows = sums.as_chunks::<CELL>().0;
+    let mut largest = [0.0; CELL];
+    for row in rows {
+        for lane in 0..CELL {
+            largest[lane] = if row[lane] > largest[lane] {
+                row[lane]
+            } else {
+                largest[lane]
+            };
+        }
+    }
+    for (lane, peak) in peaks.iter_mut().enumerate() {
+        peak.update(largest[lane], done, rows.iter().map(|row| row[lane]));
+    }
+}
+
+/// Updates the peaks of four lanes from steps x 8 trajectories x 4 lanes: the sum over the eight first.
+#[inline(always)]
+pub fn update_split(peaks: &mut [Peak], sums: &[f64], done: u64) {
+    let rows = sums.as_chunks::<CELL>().0;
+    let mut largest = [0.0; QUAD];
+    for row in rows {
+        let total = total(row);
+        for lane in 0..QUAD {
+            largest[lane] = if total[lane] > largest[lane] {
+                total[lane]
+            } else {
+                largest[lane]
+            };
+        }
+    }
+    for (lane, peak) in peaks.iter_mut().enumerate() {
+        peak.update(largest[lane], done, rows.iter().map(|row| total(row)[lane]));
+    }
+}
+
+/// The sum over eight trajectories, in three rounds of halving.
+#[inline(always)]
+fn total(row: &[f64; CELL]) -> [f64; QUAD] {
+    let mut sums = *row;
+    for half in [16, 8, 4] {
+        for i in 0..half {
+            sums[i] += sums[i + half];
+        }
+    }
+    [sums[0], sums[1], sums[2], sums[3]]
+}
+
+/// Mean over runs with its standard error.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Estimate {
+    /// Mean over runs.
+    pub mean: f64,
+    /// Standard deviation over sqrt(runs); 0 for one run.
+    pub standard_error: f64,
+}
+
+impl Estimate {
+    /// Mean and standard error; a non-finite value makes the mean infinite.
+    pub fn of(values: &[f64]) -> Self {
+        let count = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / count;
+        if !mean.is_finite() {
+            return Self {
+                mean: f64::INFINITY,
+                standard_error: f64::INFINITY,
+            };
+        }
+        let squares: f64 = values.iter().map(|x| (x - mean) * (x - mean)).sum();
+        let variance = if values.len() > 1 {
+            squares / (count - 1.0)
+        } else {
+            0.0
+        };
+        Self {
+            mean,
+            standard_error: (variance / count).sqrt(),
+        }
+    }
+}
+
+/// A point of a learning curve.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CurvePoint {
+    /// Updates done.
+    pub step: u64,
+    /// |theta_t|^2.
+    pub norm: Estimate,
+    /// f of the averaged iterate.
+    pub gap: Estimate,
+}
+
+/// What is read off one lane of the plan on the way.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// Index of the lane.
+    pub lane: usize,
+    /// Its iterates are 2^-exponent times the computed ones.
+    pub exponent: i32,
+    /// The learning curve so far.
+    pub curve: Vec<CurvePoint>,
+    /// Per run, at the gap step: f of the averaged iterate.
+    pub gaps: Vec<f64>,
+    /// Per run, at the last step: |theta|^2.
+    pub finals: Vec<f64>,
+    /// Per run: the maximum of |theta_t|^2, infinite after an overflow.
+    pub maxima: Vec<f64>,
+}
+
+impl Record {
+    /// An empty record.
+    pub fn new(output: Output) -> Self {
+        Self {
+            lane: output.lane,
+            exponent: output.exponent,
+            curve: Vec::new(),
+            gaps: Vec::new(),
+            finals: Vec::new(),
+            maxima: Vec::new(),
+        }
+    }
+
+    /// Reads all runs at step `done`; `lane(run, theta, average)` gives iterate, weighted sum and maximum.
+    pub fn read(
+        &mut self,
+        plan: &Plan,
+        done: u64,
+        weight: f64,
+        lane: impl Fn(usize, &mut [f64], &mut [f64]) -> f64,
+    ) {
+        let tables = &plan.variants[plan.lanes[self.lane].variant];
+        let scale = f64::powi(2.0, -self.exponent);
+        let square = scale * scale;
+        let (mut theta, mut average) = (vec![0.0; tables.dimension], vec![0.0; tables.dimension]);
+        let mut gaps = Vec::with_capacity(plan.runs);
+        let mut norms = Vec::with_capacity(plan.runs);
+        let mut maxima = Vec::with_capacity(plan.runs);
+        for run in 0..plan.runs {
+            let max = lane(run, &mut theta, &mut average);
+            for x in &mut average {
+                *x = *x / weight * scale;
+            }
+            gaps.push(infinite_if_nan(tables.f(&average)));
+            let norm = infinite_if_nan(squared_norm(&theta) * square);
+            maxima.push(if norm.is_finite() {
+                max * square
+            } else {
+                f64::INFINITY
+            });
+            norms.push(norm);
+        }
+        let (norm, gap) = (Estimate::of(&norms), Estimate::of(&gaps));
+        self.curve.push(CurvePoint {
+            step: done,
+            norm,
+            gap,
+        });
+        if done == plan.gap_step() {
+            self.gaps = gaps;
+        }
+        if done == plan.simulate {
+            self.finals = norms;
+            self.maxima = maxima;
+        }
+    }
+}
+
+fn infinite_if_nan(x: f64) -> f64 {
+    if x.is_nan() { f64::INFINITY } else { x }
+}

@@ -1,0 +1,178 @@
+//! Draws for eight trajectories side by side: the same numbers as eight generators one by one.
+
+use robust_td::random::dsfmt::{Dsfmt, MASK, N, N64, POS1, SL1, SR};
+use robust_td::random::stream::initial_state;
+use serde::{Deserialize, Serialize};
+
+/// Trajectories that are sampled together.
+pub const GROUP: usize = 8;
+
+/// One word of each of eight generators.
+type Word = [u64; GROUP];
+
+/// Eight generators of one kind, in lock-step.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Generators {
+    /// The published experiment's generator: multiples of 2^-52.
+    Dsfmt(DsfmtGroup),
+    /// Our own streams: multiples of 2^-53.
+    Stream(StreamGroup),
+}
+
+impl Generators {
+    /// Bits of one uniform: u = k 2^-bits with the integer k that [`Generators::fill`] gives.
+    pub fn bits(&self) -> u32 {
+        match self {
+            Self::Dsfmt(_) => 52,
+            Self::Stream(_) => 53,
+        }
+    }
+
+    /// The next draws of all eight, as integers k with u = k 2^-bits.
+    #[inline(always)]
+    pub fn fill(&mut self, draws: &mut [Word]) {
+        match self {
+            Self::Dsfmt(group) => group.fill(draws),
+            Self::Stream(group) => group.fill(draws),
+        }
+    }
+}
+
+/// Eight dSFMT-19937 generators, word by word: the recursion is then eight-fold vector code.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DsfmtGroup {
+    /// 382 words of state and the two of the lung.
+    words: Vec<Word>,
+    index: usize,
+}
+
+impl DsfmtGroup {
+    /// The generators that Julia seeds with `seeds`.
+    pub fn new(seeds: [u64; GROUP]) -> Self {
+        let mut words = vec![[0; GROUP]; N64 + 2];
+        for (g, seed) in seeds.into_iter().enumerate() {
+            let single = Dsfmt::new(seed);
+            for (word, &value) in words.iter_mut().zip(single.state().as_flattened()) {
+                word[g] = value;
+            }
+        }
+        Self { words, index: N64 }
+    }
+
+    #[inline(always)]
+    fn fill(&mut self, draws: &mut [Word]) {
+        const LOW: u64 = (1 << 52) - 1;
+        let mut rest = draws;
+        while !rest.is_empty() {
+            if self.index == N64 {
+                self.refill();
+            }
+            let count = rest.len().min(N64 - self.index);
+            let (head, tail) = rest.split_at_mut(count);
+            for (draw, word) in head.iter_mut().zip(&self.words[self.index..]) {
+                for g in 0..GROUP {
+                    draw[g] = word[g] & LOW;
+                }
+            }
+            self.index += count;
+            rest = tail;
+        }
+    }
+
+    #[inline(always)]
+    fn refill(&mut self) {
+        let words = &mut self.words[..N64 + 2];
+        let mut lung = [words[N64], words[N64 + 1]];
+        for i in 0..N {
+            let far = if i < N - POS1 { i + POS1 } else { i + POS1 - N };
+            let before = lung;
+            for half in 0..2 {
+                let (old, other) = (words[2 * i + half], words[2 * far + half]);
+                let mut new = [0; GROUP];
+                for g in 0..GROUP {
+                    let l = (old[g] << SL1) ^ before[1 - half][g].rotate_left(32) ^ other[g];
+                    lung[half][g] = l;
+                    new[g] = (l >> SR) ^ (l & MASK[half]) ^ old[g];
+                }
+                words[2 * i + half] = new;
+            }
+        }
+        words[N64] = lung[0];
+        words[N64 + 1] = lung[1];
+        self.index = 0;
+    }
+}
+
+/// Eight Xoshiro256++ streams of one seed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StreamGroup {
+    state: [Word; 4],
+}
+
+impl StreamGroup {
+    /// The streams of (seed, first_run), (seed, first_run + 1), ...
+    pub fn new(seed: u64, first_run: u64) -> Self {
+        let mut state = [[0; GROUP]; 4];
+        for g in 0..GROUP {
+            let single = initial_state(seed, first_run + g as u64);
+            for (word, value) in state.iter_mut().zip(single) {
+                word[g] = value;
+            }
+        }
+        Self { state }
+    }
+
+    #[inline(always)]
+    fn fill(&mut self, draws: &mut [Word]) {
+        let [mut a, mut b, mut c, mut d] = self.state;
+        for draw in draws {
+            for g in 0..GROUP {
+                let sum = a[g].wrapping_add(d[g]).rotate_left(23).wrapping_add(a[g]);
+                draw[g] = sum >> 11;
+                let shifted = b[g] << 17;
+                c[g] ^= a[g];
+                d[g] ^= b[g];
+                b[g] ^= c[g];
+                a[g] ^= d[g];
+                c[g] ^= shifted;
+                d[g] = d[g].rotate_left(45);
+            }
+        }
+        self.state = [a, b, c, d];
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use robust_td::random::Stream;
+
+    #[test]
+    fn eight_dsfmt_equal_eight_single_ones() {
+        let seeds = [1, 2, 3, 114514, 5, 6, 7, u64::MAX];
+        let mut group = Generators::Dsfmt(DsfmtGroup::new(seeds));
+        let mut draws = vec![[0; GROUP]; 1500];
+        let (head, tail) = draws.split_at_mut(100);
+        group.fill(head);
+        group.fill(tail);
+        for (g, seed) in seeds.into_iter().enumerate() {
+            let mut single = Dsfmt::new(seed);
+            for draw in &draws {
+                assert_eq!(draw[g] as f64 / 2_f64.powi(52), single.uniform());
+            }
+        }
+    }
+
+    #[test]
+    fn eight_streams_equal_eight_single_ones() {
+        let mut group = Generators::Stream(StreamGroup::new(9, 16));
+        let mut draws = vec![[0; GROUP]; 500];
+        group.fill(&mut draws);
+        for g in 0..GROUP {
+            let mut single = Stream::new(9, 16 + g as u64);
+            for draw in &draws {
+                assert_eq!(draw[g] as f64 / 2_f64.powi(53), single.uniform());
+            }
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! Enters the kernel compiled for the CPU's instructions and the problem's dimension.
+//!
+//! Each combination of instruction set and dimension is a function of its own: `#[target_feature]`
+//! reaches what is inlined into it, and the compiler works on small pieces.
+
+use super::portable::Portable;
+use super::simd::{PACK, Simd};
+use super::step::{Raw, Visited, flush, run as steps, run_wide};
+use super::{Kernel, scalar};
+
+/// The step loop compiled for one instruction set.
+///
+/// # Safety
+/// The CPU must have the instructions; the rest is as for [`super::step::run`].
+unsafe trait Compiled {
+    type V: Simd;
+    /// Vectors that advance together while their iterates fit the registers.
+    const AT_ONCE: usize;
+    unsafe fn steps<const D: usize, const NV: usize, const SPLIT: bool>(raw: &Raw, first: usize);
+    unsafe fn wide<const SPLIT: bool>(raw: &Raw, v: usize);
+    unsafe fn flush<const SPLIT: bool>(raw: &Raw, visited: &Visited, v: usize);
+}
+
+/// Implements [`Compiled`] with the given target features.
+macro_rules! compiled {
+    ($name:ident, $v:ty, $at_once:literal $(, $features:literal)?) => {
+        struct $name;
+        // SAFETY: the functions only add target features, which the caller guarantees.
+        unsafe impl Compiled for $name {
+            type V = $v;
+            const AT_ONCE: usize = $at_once;
+            $(#[target_feature(enable = $features)])?
+            #[inline(never)]
+            unsafe fn steps<const D: usize, const NV: usize, const SPLIT: bool>(
+                raw: &Raw,
+                first: usize,
+            ) {
+                // SAFETY: passed on from the caller.
+                unsafe { steps::<$v, D, NV, SPLIT>(raw, first) }
+            }
+            $(#[target_feature(enable = $features)])?
+            #[inline(never)]
+            unsafe fn wide<const SPLIT: bool>(raw: &Raw, v: usize) {
+                // SAFETY: passed on from the caller.
+                unsafe { run_wide::<$v, SPLIT>(raw, v) }
+            }
+            $(#[target_feature(enable = $features)])?
+            #[inline(never)]
+            unsafe fn flush<const SPLIT: bool>(raw: &Raw, visited: &Visited, v: usize) {
+                // SAFETY: passed on from the caller.
+                unsafe { flush::<$v, SPLIT>(raw, visited, v) }
+            }
+        }
+    };
+}
+
+compiled!(Plain, Portable, 1);
+#[cfg(target_arch = "x86_64")]
+compiled!(Fused, Portable, 1, "avx2,fma");
+#[cfg(target_arch = "x86_64")]
+compiled!(Avx2, super::avx2::Avx2, 4, "avx2,fma");
+#[cfg(target_arch = "x86_64")]
+compiled!(
+    Avx512,
+    super::avx512::Avx512,
+    4,
+    "avx2,fma,avx512f,avx512dq,avx512vl"
+);
+
+/// Runs a block and empties its buckets.
+pub fn run(kernel: Kernel, split: bool, packs: usize, raw: &Raw, visited: &Visited) {
+    // SAFETY: `Block::run` has checked the sizes, `Kernel::check` the CPU.
+    unsafe {
+        match kernel {
+            Kernel::Scalar => fused(|| match split {
+                true => scalar::run::<true>(raw, visited, packs),
+                false => scalar::run::<false>(raw, visited, packs),
+            }),
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Portable if Kernel::Avx2.is_available() => {
+                cell::<Fused>(split, raw, visited, packs)
+            }
+            Kernel::Portable => cell::<Plain>(split, raw, visited, packs),
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx2 => cell::<Avx2>(split, raw, visited, packs),
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx512 => cell::<Avx512>(split, raw, visited, packs),
+            #[cfg(not(target_arch = "x86_64"))]
+            Kernel::Avx2 | Kernel::Avx512 => unreachable!("checked by Kernel::check"),
+        }
+    }
+}
+
+/// Runs safe code compiled for the instructions of `kernel`.
+pub fn with_features(kernel: Kernel, work: impl FnOnce()) {
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma,avx512f,avx512dq,avx512vl")]
+    unsafe fn avx512(work: impl FnOnce()) {
+        work();
+    }
+    match kernel {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: `Kernel::check` has detected the instructions.
+        Kernel::Avx512 => unsafe { avx512(work) },
+        _ => fused(work),
+    }
+}
+
+/// Runs code compiled for AVX2 and FMA where the CPU has them: `mul_add` is then one instruction.
+fn fused(work: impl FnOnce()) {
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma")]
+    unsafe fn avx2(work: impl FnOnce()) {
+        work();
+    }
+    #[cfg(target_arch = "x86_64")]
+    if Kernel::Avx2.is_available() {
+        // SAFETY: just detected.
+        return unsafe { avx2(work) };
+    }
+    work();
+}
+
+unsafe fn cell<C: Compiled>(split: bool, raw: &Raw, visited: &Visited, packs: usize) {
+    // SAFETY: passed on from the caller.
+    unsafe {
+        match split {
+            true => vectors::<C, true>(raw, visited, packs),
+            false => vectors::<C, false>(raw, visited, packs),
+        }
+    }
+}
+
+/// Runs all vectors of a cell through the block, then empties the buckets.
+unsafe fn vectors<C: Compiled, const SPLIT: bool>(raw: &Raw, visited: &Visited, packs: usize) {
+    let count = packs * PACK / C::V::LANES;
+    macro_rules! by_dimension {
+        ($($d:literal)*) => {
+            match raw.dimension {
+                // SAFETY: passed on from the caller.
+                $($d => unsafe { grouped::<C, $d, SPLIT>(raw, count) },)*
+                _ => for v in 0..count {
+                    // SAFETY: passed on from the caller.
+                    unsafe { C::wide::<SPLIT>(raw, v) }
+                },
+            }
+        };
+    }
+    by_dimension!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16);
+    for v in 0..count {
+        // SAFETY: passed on from the caller.
+        unsafe { C::flush::<SPLIT>(raw, visited, v) }
+    }
+}
+
+/// Splits the vectors into groups of 4, 2 and 1 whose iterates fit the registers.
+unsafe fn grouped<C: Compiled, const D: usize, const SPLIT: bool>(raw: &Raw, count: usize) {
+    let mut first = 0;
+    // SAFETY: passed on from the caller.
+    unsafe {
+        if const { D <= 5 && C::AT_ONCE >= 4 } {
+            while first + 4 <= count {
+                C::steps::<D, 4, SPLIT>(raw, first);
+                first += 4;
+            }
+        }
+        if const { D <= 10 && C::AT_ONCE >= 2 } {
+            while first + 2 <= count {
+                C::steps::<D, 2, SPLIT>(raw, first);
+                first += 2;
+            }
+        }
+        while first < count {
+            C::steps::<D, 1, SPLIT>(raw, first);
+            first += 1;
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! Runs sweeps of unprojected temporal-difference learning at the speed of the machine.
+//!
+//! A [`Plan`] names problems that share a chain, lanes (feature variant, stepsize family, c), runs and a horizon; [`run`]
+//! executes it over threads and vector lanes and gives [`Results`]. Results are the same bytes for
+//! every [`Kernel`], thread count and interruption, because every lane performs the same operations
+//! in the same order (see `kernel/step.rs` for them, and for the use of fused multiply-add).
+
+mod checkpoint;
+mod context;
+pub mod diagnostics;
+pub mod error;
+mod generators;
+pub mod grid;
+pub mod kernel;
+mod layout;
+pub mod plan;
+pub mod results;
+mod run;
+mod sampler;
+pub mod tables;
+mod unit;
+
+pub use error::{Error, Result};
+pub use kernel::Kernel;
+pub use plan::{Family, Lane, Mode, Plan};
+pub use results::{LaneResult, Results};
+pub use run::{Options, Outcome, Progress, run};
+pub use tables::Tables;

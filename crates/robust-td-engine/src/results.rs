@@ -1,0 +1,141 @@
+//! Summarises what every lane did.
+
+use serde::{Deserialize, Serialize};
+
+use crate::context::Context;
+use crate::diagnostics::{CurvePoint, Estimate, Peak, Record};
+use crate::plan::{DIVERGED, Lane};
+use crate::unit::UnitState;
+
+/// Quantiles over runs, by linear interpolation between order statistics.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Quantiles {
+    /// Smallest value.
+    pub min: f64,
+    /// First quartile.
+    pub lower: f64,
+    /// Median.
+    pub median: f64,
+    /// Third quartile.
+    pub upper: f64,
+    /// Largest value.
+    pub max: f64,
+}
+
+impl Quantiles {
+    /// Quantiles of at least one value.
+    pub fn of(values: &[f64]) -> Self {
+        let mut sorted = values.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        let at = |share: f64| {
+            let position = share * (sorted.len() - 1) as f64;
+            let (low, part) = (position.floor() as usize, position.fract());
+            // Without the test an infinite neighbour of weight zero would make a NaN.
+            if part == 0.0 {
+                sorted[low]
+            } else {
+                sorted[low] * (1.0 - part) + sorted[low + 1] * part
+            }
+        };
+        Self {
+            min: at(0.0),
+            lower: at(0.25),
+            median: at(0.5),
+            upper: at(0.75),
+            max: at(1.0),
+        }
+    }
+}
+
+/// The diagnostics of one lane.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LaneResult {
+    /// The lane.
+    pub lane: Lane,
+    /// max_t mean over runs of |theta_t|^2, over |theta*|^2; infinite after an overflow.
+    pub ratio: f64,
+    /// First step that attains the maximum (or overflows).
+    pub peak_step: u64,
+    /// Share of runs with |theta_t|^2 > 1e12, or not finite, at some t.
+    pub divergence_rate: f64,
+    /// Binomial standard error of the divergence rate.
+    pub divergence_standard_error: f64,
+    /// f of the averaged iterate at the gap step.
+    pub gap: Estimate,
+    /// |theta|^2 after the last step, over runs.
+    pub final_norm: Quantiles,
+    /// max_t |theta_t|^2 of each run, over runs.
+    pub max_norm: Quantiles,
+    /// Learning curve.
+    pub curve: Vec<CurvePoint>,
+}
+
+/// A finished sweep.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Results {
+    /// One result per lane, in the order of the plan.
+    pub lanes: Vec<LaneResult>,
+    /// TD updates actually computed.
+    pub lane_steps: u64,
+    /// Step at which the gaps were read.
+    pub gap_step: u64,
+}
+
+/// What a finished unit leaves behind.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct UnitResult {
+    /// One per record.
+    peaks: Vec<Peak>,
+    records: Vec<Record>,
+}
+
+impl UnitResult {
+    /// Keeps the diagnostics of a finished unit.
+    pub fn of(context: &Context, unit: usize, state: UnitState) -> Self {
+        let banks = context.units[unit].banks.iter().zip(&state.peaks);
+        let slots = banks.flat_map(|(bank, peaks)| bank.outputs.iter().zip(peaks));
+        let peaks = slots.flat_map(|(outputs, &peak)| outputs.iter().map(move |_| peak));
+        Self {
+            peaks: peaks.collect(),
+            records: state.records,
+        }
+    }
+}
+
+/// Puts the lanes of all units into the order of the plan.
+pub(crate) fn collect(context: &Context, units: Vec<UnitResult>) -> Results {
+    let plan = &context.plan;
+    let mut lanes: Vec<(usize, LaneResult)> = units
+        .into_iter()
+        .flat_map(|unit| unit.peaks.into_iter().zip(unit.records))
+        .map(|(peak, record)| (record.lane, summarise(context, peak, record)))
+        .collect();
+    lanes.sort_by_key(|(index, _)| *index);
+    Results {
+        lanes: lanes.into_iter().map(|(_, result)| result).collect(),
+        lane_steps: context.lane_steps(),
+        gap_step: plan.gap_step(),
+    }
+}
+
+fn summarise(context: &Context, peak: Peak, record: Record) -> LaneResult {
+    let plan = &context.plan;
+    let lane = plan.lanes[record.lane];
+    let runs = plan.runs as f64;
+    let scale = f64::powi(2.0, -record.exponent);
+    let mean = peak.sum / runs * (scale * scale);
+    // Not `m > DIVERGED`: a NaN must count as diverged.
+    let diverged = record.maxima.iter().filter(|m| !(**m <= DIVERGED)).count();
+    let rate = diverged as f64 / runs;
+    LaneResult {
+        lane,
+        ratio: mean / plan.variants[lane.variant].theta_star_squared(),
+        peak_step: peak.step,
+        divergence_rate: rate,
+        divergence_standard_error: (rate * (1.0 - rate) / runs).sqrt(),
+        gap: Estimate::of(&record.gaps),
+        final_norm: Quantiles::of(&record.finals),
+        max_norm: Quantiles::of(&record.maxima),
+        curve: record.curve,
+    }
+}

@@ -1,0 +1,239 @@
+//! Turns uniforms into trajectories, eight at a time.
+//!
+//! The next state of s is the first j in index order with u <= P(s,0) + .. + P(s,j), the sums in index
+//! order, as in the published program. Zero entries do not change the sums, so only the sparse row is
+//! searched. A u beyond the last sum (rounding can leave a gap of 1e-16) goes to state 0 as published
+//! if 0 is in the row, else to the row's last state: a transition of probability zero never happens.
+//!
+//! u is a multiple of 2^-bits, so u > x is the integer comparison k > floor(x 2^bits): no rounding.
+
+use crate::generators::GROUP;
+use crate::tables::{Row, Tables};
+
+/// Row width up to which rows are padded to equal width and searched without a branch.
+const PADDED: usize = 8;
+
+/// The transitions of a chain, numbered state by state.
+///
+/// Narrow rows are padded to one width, so that the row of state s starts at s * width; wide ones
+/// are packed one after the other and searched by bisection.
+#[derive(Clone, Debug)]
+pub struct Sampler {
+    /// Common width of the rows, or 0 when packed.
+    width: usize,
+    /// Start of each row and the end of the last.
+    starts: Vec<u32>,
+    /// The entry's last accepted k; the maximum in the row's last entry and in the padding.
+    thresholds: Vec<u64>,
+    /// The next state.
+    next: Vec<u32>,
+}
+
+impl Sampler {
+    /// Tables for uniforms with `bits` bits.
+    pub fn new(tables: &Tables, bits: u32) -> Self {
+        let rows: Vec<_> = tables.rows.iter().map(|row| accepted(row, bits)).collect();
+        let widest = rows.iter().map(Vec::len).max().unwrap_or(1);
+        let width = if widest <= PADDED { widest } else { 0 };
+        let mut sampler = Self {
+            width,
+            starts: vec![0],
+            thresholds: Vec::new(),
+            next: Vec::new(),
+        };
+        for mut row in rows {
+            row.resize(row.len().max(width), (u64::MAX, 0));
+            sampler.thresholds.extend(row.iter().map(|e| e.0));
+            sampler.next.extend(row.iter().map(|e| e.1));
+            sampler.starts.push(sampler.next.len() as u32);
+        }
+        sampler
+    }
+
+    /// The transitions (s, s') in the order of the entries, padding included.
+    pub fn transitions(&self) -> impl Iterator<Item = (usize, usize)> {
+        self.starts
+            .windows(2)
+            .enumerate()
+            .flat_map(move |(s, ends)| {
+                (ends[0]..ends[1]).map(move |entry| (s, self.next[entry as usize] as usize))
+            })
+    }
+
+    /// Walks eight trajectories: row t of `visits` are the states left at step t, of `entries` the
+    /// transitions taken; `states` are the states before and after.
+    #[inline(always)]
+    pub fn walk(
+        &self,
+        states: &mut [u32; GROUP],
+        draws: &[[u64; GROUP]],
+        visits: &mut [[u32; GROUP]],
+        entries: &mut [[u32; GROUP]],
+    ) {
+        match self.width {
+            1 => self.walk_padded::<1>(states, draws, visits, entries),
+            2 => self.walk_padded::<2>(states, draws, visits, entries),
+            3 => self.walk_padded::<3>(states, draws, visits, entries),
+            4 => self.walk_padded::<4>(states, draws, visits, entries),
+            5 => self.walk_padded::<5>(states, draws, visits, entries),
+            6 => self.walk_padded::<6>(states, draws, visits, entries),
+            7 => self.walk_padded::<7>(states, draws, visits, entries),
+            8 => self.walk_padded::<8>(states, draws, visits, entries),
+            _ => self.walk_by(states, draws, visits, entries, |state, k| {
+                let (start, end) = (self.starts[state] as usize, self.starts[state + 1] as usize);
+                start + self.thresholds[start..end].partition_point(|&threshold| k > threshold)
+            }),
+        }
+    }
+
+    #[inline(always)]
+    fn walk_padded<const WIDTH: usize>(
+        &self,
+        states: &mut [u32; GROUP],
+        draws: &[[u64; GROUP]],
+        visits: &mut [[u32; GROUP]],
+        entries: &mut [[u32; GROUP]],
+    ) {
+        let rows = self.thresholds.as_chunks::<WIDTH>().0;
+        self.walk_by(states, draws, visits, entries, |state, k| {
+            let row = &rows[state];
+            let mut entry = state * WIDTH;
+            for threshold in &row[..WIDTH - 1] {
+                entry += usize::from(k > *threshold);
+            }
+            entry
+        });
+    }
+
+    #[inline(always)]
+    fn walk_by(
+        &self,
+        states: &mut [u32; GROUP],
+        draws: &[[u64; GROUP]],
+        visits: &mut [[u32; GROUP]],
+        entries: &mut [[u32; GROUP]],
+        search: impl Fn(usize, u64) -> usize,
+    ) {
+        let mut at = *states;
+        for ((draw, visit), taken) in draws.iter().zip(visits).zip(entries) {
+            *visit = at;
+            for g in 0..GROUP {
+                let entry = search(at[g] as usize, draw[g]);
+                taken[g] = entry as u32;
+                at[g] = self.next[entry];
+            }
+        }
+        *states = at;
+    }
+}
+
+/// The row's next states with the last k that each accepts.
+fn accepted(row: &Row, bits: u32) -> Vec<(u64, u32)> {
+    let scale = (1_u64 << bits) as f64;
+    let mut sum = 0.0;
+    let mut entries: Vec<(u64, u32)> = Vec::with_capacity(row.columns.len() + 1);
+    for (&column, &p) in row.columns.iter().zip(&row.probabilities) {
+        sum += p;
+        entries.push(((sum * scale) as u64, column));
+    }
+    let gap = ((sum * scale) as u64) < (1 << bits) - 1;
+    if gap && row.columns[0] == 0 {
+        entries.push((u64::MAX, 0));
+    } else if let Some(last) = entries.last_mut() {
+        last.0 = u64::MAX;
+    }
+    entries
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generators::{DsfmtGroup, Generators};
+    use robust_td::random::Dsfmt;
+
+    fn chain(rows: &[&[f64]]) -> Tables {
+        let sparse = |p: &&[f64]| {
+            let kept: Vec<usize> = (0..p.len()).filter(|&j| p[j] > 0.0).collect();
+            Row {
+                columns: kept.iter().map(|&j| j as u32).collect(),
+                probabilities: kept.iter().map(|&j| p[j]).collect(),
+                rewards: vec![0.0; kept.len()],
+            }
+        };
+        Tables {
+            dimension: 1,
+            discount: 0.5,
+            start: 0,
+            rows: rows.iter().map(sparse).collect(),
+            features: vec![1.0; rows.len()],
+            a: vec![0.5],
+            theta_star: vec![0.0],
+        }
+    }
+
+    #[test]
+    fn walks_as_the_dense_definition() {
+        // 0.6 + 0.3 + 0.1 rounds below 1; the second row has no gap; rows of unequal length.
+        let dense: [&[f64]; 3] = [&[0.6, 0.3, 0.1], &[0.0, 0.5, 0.5], &[1.0, 0.0, 0.0]];
+        let tables = chain(&dense);
+        let sampler = Sampler::new(&tables, 52);
+        let seeds = [1, 2, 3, 4, 5, 6, 7, 8];
+        let mut draws = vec![[0; GROUP]; 3000];
+        Generators::Dsfmt(DsfmtGroup::new(seeds)).fill(&mut draws);
+        let mut entries = vec![[0; GROUP]; 3000];
+        let mut visits = entries.clone();
+        let transitions: Vec<_> = sampler.transitions().collect();
+        sampler.walk(&mut [0; GROUP], &draws, &mut visits, &mut entries);
+        for (g, seed) in seeds.into_iter().enumerate() {
+            let mut generator = Dsfmt::new(seed);
+            let mut s = 0;
+            for (entry, visit) in entries.iter().zip(&visits) {
+                let u = generator.uniform();
+                let mut sum = 0.0;
+                let next = (0..3).find(|&j| {
+                    sum += dense[s][j];
+                    u <= sum
+                });
+                let next = next.unwrap_or(0);
+                assert_eq!(visit[g] as usize, s);
+                assert_eq!(transitions[entry[g] as usize], (s, next));
+                s = next;
+            }
+        }
+    }
+
+    /// The state after the largest draw from state 0.
+    fn last_draw(tables: &Tables) -> u32 {
+        let mut states = [0; GROUP];
+        let (mut visits, mut entries) = ([[0; GROUP]], [[0; GROUP]]);
+        let draws = [[(1 << 52) - 1; GROUP]];
+        Sampler::new(tables, 52).walk(&mut states, &draws, &mut visits, &mut entries);
+        states[0]
+    }
+
+    #[test]
+    fn a_gap_left_by_rounding_goes_to_state_zero() {
+        let short = 0.5 - 1e-12;
+        assert_eq!(last_draw(&chain(&[&[0.5, short], &[1.0, 0.0]])), 0);
+        let without_zero = chain(&[&[0.0, 0.5, short], &[1.0, 0.0, 0.0], &[1.0, 0.0, 0.0]]);
+        assert_eq!(last_draw(&without_zero), 2);
+    }
+
+    #[test]
+    fn wide_rows_walk_as_narrow_ones() {
+        let row: Vec<f64> = vec![1.0 / 16.0; 16];
+        let rows: Vec<&[f64]> = (0..16).map(|_| row.as_slice()).collect();
+        let sampler = Sampler::new(&chain(&rows), 52);
+        let mut states = [3; GROUP];
+        let (mut visits, mut entries) = (vec![[0; GROUP]; 200], vec![[0; GROUP]; 200]);
+        let mut draws = vec![[0; GROUP]; 200];
+        Generators::Dsfmt(DsfmtGroup::new([4; GROUP])).fill(&mut draws);
+        sampler.walk(&mut states, &draws, &mut visits, &mut entries);
+        let transitions: Vec<_> = sampler.transitions().collect();
+        for (draw, entry) in draws.iter().zip(&entries) {
+            let u = draw[0] as f64 / 2_f64.powi(52);
+            let expected = ((u * 16.0).ceil() as usize).max(1) - 1;
+            assert_eq!(transitions[entry[0] as usize].1, expected);
+        }
+    }
+}

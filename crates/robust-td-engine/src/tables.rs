@@ -1,0 +1,190 @@
+//! Holds what the engine needs to know of a problem: chain, rewards, features and the quadratic f.
+
+use robust_td::Problem;
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+
+/// One row of a sparse transition matrix with the reward of each transition.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// Next states in increasing order.
+    pub columns: Vec<u32>,
+    /// Their probabilities, all positive.
+    pub probabilities: Vec<f64>,
+    /// Their rewards r(s, s').
+    pub rewards: Vec<f64>,
+}
+
+/// A policy-evaluation problem as plain tables.
+///
+/// f(theta) = (theta - theta*)' A (theta - theta*) with A = Phi' D (I - gamma P) Phi.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Tables {
+    /// Dimension d of the features.
+    pub dimension: usize,
+    /// Discount gamma in [0, 1).
+    pub discount: f64,
+    /// Start state.
+    pub start: usize,
+    /// One row per state.
+    pub rows: Vec<Row>,
+    /// Features, row-major n x d.
+    pub features: Vec<f64>,
+    /// The matrix A, row-major d x d.
+    pub a: Vec<f64>,
+    /// The fixed point theta*.
+    pub theta_star: Vec<f64>,
+}
+
+impl From<&Problem> for Tables {
+    fn from(problem: &Problem) -> Self {
+        let transition = problem.chain().transition();
+        let rows = (0..problem.states())
+            .map(|s| {
+                let (columns, probabilities) = transition.row(s);
+                let reward = |&next: &u32| problem.reward(s, next as usize);
+                Row {
+                    columns: columns.to_vec(),
+                    probabilities: probabilities.to_vec(),
+                    rewards: columns.iter().map(reward).collect(),
+                }
+            })
+            .collect();
+        Self {
+            dimension: problem.dimension(),
+            discount: problem.discount(),
+            start: problem.start(),
+            rows,
+            features: problem.features().as_slice().to_vec(),
+            a: problem.a().as_slice().to_vec(),
+            theta_star: problem.theta_star().to_vec(),
+        }
+    }
+}
+
+impl Tables {
+    /// Number of states n.
+    pub fn states(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Features of state `s`.
+    pub fn phi(&self, s: usize) -> &[f64] {
+        &self.features[s * self.dimension..(s + 1) * self.dimension]
+    }
+
+    /// phi_inf^2 = max_s |phi(s)|^2.
+    pub fn phi_inf_squared(&self) -> f64 {
+        self.features
+            .chunks_exact(self.dimension)
+            .map(squared_norm)
+            .fold(0.0, f64::max)
+    }
+
+    /// |theta*|^2.
+    pub fn theta_star_squared(&self) -> f64 {
+        squared_norm(&self.theta_star)
+    }
+
+    /// f(theta) = (theta - theta*)' A (theta - theta*).
+    pub fn f(&self, theta: &[f64]) -> f64 {
+        let e: Vec<f64> = theta
+            .iter()
+            .zip(&self.theta_star)
+            .map(|(t, s)| t - s)
+            .collect();
+        let d = self.dimension;
+        (0..d)
+            .map(|i| e[i] * (0..d).map(|j| self.a[i * d + j] * e[j]).sum::<f64>())
+            .sum()
+    }
+
+    /// Checks sizes, finiteness and probabilities.
+    ///
+    /// # Errors
+    /// [`Error::Tables`] says what does not fit.
+    pub fn check(&self) -> Result<()> {
+        let fail = |what: String| Err(Error::Tables { what });
+        let (n, d) = (self.states(), self.dimension);
+        if n == 0 || d == 0 || n > u32::MAX as usize / 2 {
+            return fail(format!("{n} states of dimension {d}"));
+        }
+        if self.features.len() != n * d || self.a.len() != d * d || self.theta_star.len() != d {
+            return fail(format!(
+                "sizes {}, {} and {} of features, A and theta* for n = {n}, d = {d}",
+                self.features.len(),
+                self.a.len(),
+                self.theta_star.len()
+            ));
+        }
+        if self.start >= n || !(0.0..1.0).contains(&self.discount) {
+            return fail(format!(
+                "start {} or discount {}",
+                self.start, self.discount
+            ));
+        }
+        let numbers = self.features.iter().chain(&self.a).chain(&self.theta_star);
+        if let Some(x) = numbers
+            .chain(self.rows.iter().flat_map(|r| &r.rewards))
+            .find(|x| !x.is_finite())
+        {
+            return fail(format!("the value {x} is not finite"));
+        }
+        if !(self.phi_inf_squared() > 0.0) {
+            return fail("all features are zero".into());
+        }
+        for (s, row) in self.rows.iter().enumerate() {
+            let count = row.columns.len();
+            if count == 0 || row.probabilities.len() != count || row.rewards.len() != count {
+                return fail(format!(
+                    "row {s} has {count} entries, probabilities or rewards differ"
+                ));
+            }
+            if !row.columns.is_sorted_by(|a, b| a < b) || row.columns[count - 1] as usize >= n {
+                return fail(format!("row {s}: columns must increase and stay below {n}"));
+            }
+            let sum: f64 = row.probabilities.iter().sum();
+            if !row.probabilities.iter().all(|&p| p > 0.0) || !((sum - 1.0).abs() <= 1e-9) {
+                return fail(format!(
+                    "row {s}: probabilities must be positive and sum to 1, not {sum}"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// The exponent k when these features are exactly 2^k times those of `base`, everything else equal.
+    ///
+    /// Then theta of this problem is 2^-k times theta of `base` in floating point too (no rounding
+    /// depends on a power of two), as long as nothing over- or underflows.
+    pub fn binary_scale_of(&self, base: &Self) -> Option<i32> {
+        if !self.same_chain(base) {
+            return None;
+        }
+        let at = base.features.iter().position(|&x| x != 0.0)?;
+        let factor = self.features[at] / base.features[at];
+        let exponent = (1..=300)
+            .flat_map(|k| [k, -k])
+            .find(|&k| f64::powi(2.0, k) == factor)?;
+        let copies = self
+            .features
+            .iter()
+            .zip(&base.features)
+            .all(|(x, y)| *x == y * factor);
+        copies.then_some(exponent)
+    }
+
+    /// Whether chain, rewards, discount, start and dimension agree.
+    pub fn same_chain(&self, other: &Self) -> bool {
+        self.rows == other.rows
+            && self.discount == other.discount
+            && self.start == other.start
+            && self.dimension == other.dimension
+    }
+}
+
+/// |x|^2.
+pub fn squared_norm(x: &[f64]) -> f64 {
+    x.iter().map(|x| x * x).sum()
+}

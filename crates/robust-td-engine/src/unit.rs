@@ -1,0 +1,364 @@
+//! Advances one unit of the sweep block by block.
+
+use serde::{Deserialize, Serialize};
+
+use crate::context::Context;
+use crate::diagnostics::{Peak, Record};
+use crate::generators::{GROUP, Generators};
+use crate::kernel::{Block, CELL, Cell, Kernel, QUAD, Sharing, with_features};
+use crate::layout::{Bank, Unit};
+use crate::plan::{Mode, decay};
+
+/// Steps of one block.
+pub const BLOCK: usize = 512;
+
+/// The lanes of one cell.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CellState {
+    /// d x CELL iterates.
+    pub theta: Vec<f64>,
+    /// d x CELL weighted sums of iterates.
+    pub average: Vec<f64>,
+    /// CELL maxima of |theta_t|^2.
+    pub max: Vec<f64>,
+}
+
+/// Everything about a unit between two blocks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct UnitState {
+    /// Updates done.
+    pub done: u64,
+    generators: Vec<Generators>,
+    states: Vec<[u32; GROUP]>,
+    /// Bank by bank; in each, one cell per run (broadcast) or per eight runs (split).
+    pub cells: Vec<CellState>,
+    /// Sum of b_t so far.
+    pub decay_sum: f64,
+    /// Per bank and lane.
+    pub peaks: Vec<Vec<Peak>>,
+    /// Per bank, lane and output.
+    pub records: Vec<Record>,
+}
+
+impl UnitState {
+    /// The unit before its first step.
+    pub fn new(context: &Context, unit: &Unit) -> Self {
+        let plan = &context.plan;
+        let d = plan.variants[0].dimension;
+        let groups = plan.runs.div_ceil(GROUP);
+        let cell = CellState {
+            theta: vec![0.0; d * CELL],
+            average: vec![0.0; d * CELL],
+            max: vec![0.0; CELL],
+        };
+        let cells = unit
+            .banks
+            .iter()
+            .map(|b| if b.split { groups } else { plan.runs })
+            .sum();
+        let outputs = unit.banks.iter().flat_map(|b| &b.outputs).flatten();
+        Self {
+            done: 0,
+            generators: context.generators(unit),
+            states: vec![[plan.variants[0].start as u32; GROUP]; groups],
+            cells: vec![cell; cells],
+            decay_sum: 0.0,
+            peaks: unit
+                .banks
+                .iter()
+                .map(|b| vec![Peak::default(); b.outputs.len()])
+                .collect(),
+            records: outputs.map(|&output| Record::new(output)).collect(),
+        }
+    }
+
+    /// Whether all steps are done.
+    pub fn is_finished(&self, context: &Context) -> bool {
+        self.done >= context.plan.simulate
+    }
+
+    /// Advances by at least `steps` steps, or to the end.
+    pub fn advance(
+        &mut self,
+        context: &Context,
+        unit: &Unit,
+        kernel: Kernel,
+        scratch: &mut Scratch,
+        steps: u64,
+    ) {
+        let end = (self.done + steps).min(context.plan.simulate);
+        while self.done < end {
+            let cut = context.cuts.partition_point(|&cut| cut <= self.done);
+            let next_cut = context
+                .cuts
+                .get(cut)
+                .copied()
+                .unwrap_or(context.plan.simulate);
+            let count = (next_cut - self.done).min(BLOCK as u64) as usize;
+            self.block(context, unit, kernel, scratch, count);
+            if self.done == next_cut {
+                self.record(context, unit);
+            }
+        }
+    }
+
+    fn block(
+        &mut self,
+        context: &Context,
+        unit: &Unit,
+        kernel: Kernel,
+        scratch: &mut Scratch,
+        count: usize,
+    ) {
+        scratch.weights(context, self.done, count);
+        with_features(kernel, || {
+            for (group, generators) in self.generators.iter_mut().enumerate() {
+                let sampled = &mut scratch.groups[group];
+                sampled.sample(context, unit, generators, &mut self.states[group], count);
+            }
+        });
+        let mut cells = self.cells.iter_mut();
+        for (b, bank) in unit.banks.iter().enumerate() {
+            let tables = context.tables(bank);
+            scratch.sums[..count * CELL].fill(0.0);
+            let cell_count = if bank.split {
+                context.plan.runs.div_ceil(GROUP)
+            } else {
+                context.plan.runs
+            };
+            for (index, state) in cells.by_ref().take(cell_count).enumerate() {
+                let group = if bank.split { index } else { index / GROUP };
+                let sampled = &scratch.groups[group];
+                let (k1, k0, packs) = stepsizes(bank, context.plan.runs, index);
+                let coefficients = |p: usize| {
+                    let kind = usize::from(bank.weighted[p]);
+                    &scratch.coefficients[kind][..count]
+                };
+                let block = Block {
+                    sharing: match bank.split {
+                        true => Sharing::Split,
+                        false => Sharing::Broadcast {
+                            column: index % GROUP,
+                        },
+                    },
+                    packs,
+                    dimension: context.plan.variants[0].dimension,
+                    k1: &k1,
+                    k0: &k0,
+                    decay: &scratch.decay[..count],
+                    coefficients: std::array::from_fn(coefficients),
+                    weights: bank.weighted.map(|w| scratch.totals[usize::from(w)]),
+                    moves: &sampled.moves[..count],
+                    buckets_at: &sampled.buckets_at[..count],
+                    table: &tables.transitions,
+                    features: &tables.features,
+                    bucket_states: &sampled.bucket_states,
+                    bucket_count: sampled.bucket_count,
+                    bucket_capacity: sampled.capacity,
+                };
+                let cell = Cell {
+                    theta: &mut state.theta,
+                    average: &mut state.average,
+                    max: &mut state.max,
+                };
+                block.run(kernel, cell, &mut scratch.sums, &mut scratch.buckets);
+            }
+            let (sums, peaks, done) =
+                (&scratch.sums[..count * CELL], &mut self.peaks[b], self.done);
+            with_features(kernel, || match bank.split {
+                true => crate::diagnostics::update_split(peaks, sums, done),
+                false => crate::diagnostics::update_broadcast(peaks, sums, done),
+            });
+        }
+        self.decay_sum += scratch.totals[1];
+        self.done += count as u64;
+    }
+
+    /// Reads the learning curves.
+    fn record(&mut self, context: &Context, unit: &Unit) {
+        let plan = &context.plan;
+        let d = plan.variants[0].dimension;
+        let mut records = self.records.iter_mut();
+        let mut first_cell = 0;
+        for bank in &unit.banks {
+            let cell_count = if bank.split {
+                plan.runs.div_ceil(GROUP)
+            } else {
+                plan.runs
+            };
+            let cells = &self.cells[first_cell..first_cell + cell_count];
+            first_cell += cell_count;
+            for (slot, outputs) in bank.outputs.iter().enumerate() {
+                let weighted = !bank.split && bank.weighted[slot / crate::kernel::PACK];
+                let weight = if weighted {
+                    self.decay_sum
+                } else {
+                    self.done as f64
+                };
+                for record in records.by_ref().take(outputs.len()) {
+                    let place = |run: usize| match bank.split {
+                        true => (&cells[run / GROUP], QUAD * (run % GROUP) + slot),
+                        false => (&cells[run], slot),
+                    };
+                    record.read(plan, self.done, weight, |run, theta, average| {
+                        let (cell, lane) = place(run);
+                        for j in 0..d {
+                            theta[j] = cell.theta[j * CELL + lane];
+                            average[j] = cell.average[j * CELL + lane];
+                        }
+                        cell.max[lane]
+                    });
+                }
+            }
+        }
+    }
+}
+
+/// Stepsizes and packs of a cell: runs beyond the last have stepsize zero and stay at theta = 0.
+fn stepsizes(bank: &Bank, runs: usize, index: usize) -> ([f64; CELL], [f64; CELL], usize) {
+    let (mut k1, mut k0) = (bank.k1, bank.k0);
+    if !bank.split {
+        return (k1, k0, bank.packs);
+    }
+    let present = (runs - index * GROUP).min(GROUP);
+    k1[present * QUAD..].fill(0.0);
+    k0[present * QUAD..].fill(0.0);
+    (k1, k0, (present * QUAD).div_ceil(crate::kernel::PACK))
+}
+
+/// A sampled block of eight trajectories.
+#[derive(Debug)]
+struct Sampled {
+    draws: Vec<[u64; GROUP]>,
+    moves: Vec<[u32; GROUP]>,
+    buckets_at: Vec<[u32; GROUP]>,
+    /// Per trajectory the states of its buckets.
+    bucket_states: Vec<u32>,
+    bucket_count: usize,
+    capacity: usize,
+    /// Per trajectory and state, the block that gave it a bucket and the bucket; empty for few states.
+    seen: Vec<(u64, u32)>,
+    stamp: u64,
+}
+
+impl Sampled {
+    fn new(states: usize) -> Self {
+        let capacity = states.min(BLOCK);
+        let few = states <= BLOCK;
+        let identity = (0..GROUP).flat_map(|_| 0..capacity as u32);
+        Self {
+            draws: vec![[0; GROUP]; BLOCK],
+            moves: vec![[0; GROUP]; BLOCK],
+            buckets_at: vec![[0; GROUP]; BLOCK],
+            bucket_states: identity.collect(),
+            bucket_count: capacity,
+            capacity,
+            seen: if few {
+                Vec::new()
+            } else {
+                vec![(0, 0); GROUP * states]
+            },
+            stamp: 0,
+        }
+    }
+
+    /// Draws the next `count` transitions and turns them into offsets of tables and buckets.
+    #[inline(always)]
+    fn sample(
+        &mut self,
+        context: &Context,
+        unit: &Unit,
+        generators: &mut Generators,
+        states: &mut [u32; GROUP],
+        count: usize,
+    ) {
+        let draws = &mut self.draws[..count];
+        generators.fill(draws);
+        let moves = &mut self.moves[..count];
+        let visits = &mut self.buckets_at[..count];
+        context.sampler.walk(states, draws, visits, moves);
+        let bank = &unit.banks[0];
+        let stride = context.tables(bank).stride as u32;
+        for entry in moves.as_flattened_mut() {
+            *entry *= stride;
+        }
+        if !self.seen.is_empty() {
+            self.number_buckets(count, context.plan.variants[0].states());
+        }
+        let width = if bank.split { QUAD } else { CELL } as u32;
+        for visit in self.buckets_at[..count].as_flattened_mut() {
+            *visit *= width;
+        }
+    }
+
+    /// Numbers the visited states of each trajectory in order of first visit.
+    fn number_buckets(&mut self, count: usize, states: usize) {
+        self.stamp += 1;
+        self.bucket_count = 0;
+        for g in 0..GROUP {
+            let seen = &mut self.seen[g * states..(g + 1) * states];
+            let numbered = &mut self.bucket_states[g * self.capacity..(g + 1) * self.capacity];
+            let mut used = 0;
+            for visit in &mut self.buckets_at[..count] {
+                let entry = &mut seen[visit[g] as usize];
+                if entry.0 != self.stamp {
+                    *entry = (self.stamp, used as u32);
+                    numbered[used] = visit[g];
+                    used += 1;
+                }
+                visit[g] = entry.1;
+            }
+            self.bucket_count = self.bucket_count.max(used);
+        }
+    }
+}
+
+/// Working memory of one thread.
+#[derive(Debug)]
+pub struct Scratch {
+    groups: Vec<Sampled>,
+    sums: Vec<f64>,
+    buckets: Vec<f64>,
+    decay: Vec<f64>,
+    /// Uniform and b_t-weighted.
+    coefficients: [Vec<f64>; 2],
+    totals: [f64; 2],
+}
+
+impl Scratch {
+    /// Memory for the units of a plan.
+    pub fn new(context: &Context) -> Self {
+        let states = context.plan.variants[0].states();
+        let groups = context.plan.runs.div_ceil(GROUP);
+        Self {
+            groups: (0..groups).map(|_| Sampled::new(states)).collect(),
+            sums: vec![0.0; BLOCK * CELL],
+            buckets: vec![0.0; states.min(BLOCK) * CELL],
+            decay: vec![0.0; BLOCK],
+            coefficients: [vec![0.0; BLOCK], vec![0.0; BLOCK]],
+            totals: [0.0; 2],
+        }
+    }
+
+    /// Stepsize decays and the Abel coefficients x_t of the averages.
+    ///
+    /// Update i of the block's n adds to the iterates after it. The published average counts those
+    /// after the update i: x_i = n - i. Algorithm 1 counts the iterates before the updates i+1, ..,
+    /// n-1 with their weights w: x_i = w_{i+1} + .. + w_{n-1}.
+    fn weights(&mut self, context: &Context, done: u64, count: usize) {
+        let plan = &context.plan;
+        for (i, b) in self.decay[..count].iter_mut().enumerate() {
+            *b = decay(plan.stepsize_index(done + 1 + i as u64));
+        }
+        let published = plan.mode == Mode::Published;
+        let (mut uniform, mut weighted) = (0.0, 0.0);
+        for i in (0..count).rev() {
+            let own = if published { 1.0 } else { 0.0 };
+            self.coefficients[0][i] = uniform + own;
+            self.coefficients[1][i] = weighted;
+            uniform += 1.0;
+            weighted += self.decay[i];
+        }
+        self.totals = [uniform, weighted];
+    }
+}
