@@ -35,7 +35,7 @@ fn trim_exponent(text: &str) -> String {
 
 /// A whole number, long round ones as a power of ten, always exact.
 pub fn whole(x: u64) -> String {
-    if x < 1_000_000 || x % 1000 != 0 {
+    if x < 1_000_000 || !x.is_multiple_of(1000) {
         return x.to_string();
     }
     format!("{x:e}")

@@ -1,5 +1,7 @@
 //! Refuses wrong problem files with exit code 2 and one message that names the key, the place and the value.
 
+#![allow(clippy::unwrap_used)]
+
 mod common;
 
 use std::fmt::Write;

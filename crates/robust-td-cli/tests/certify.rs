@@ -1,5 +1,7 @@
 //! Checks `robust-td certify` against published numbers and the keys that scripts rely on.
 
+#![allow(clippy::unwrap_used)]
+
 mod common;
 
 use common::{folder, json, run, run_in};

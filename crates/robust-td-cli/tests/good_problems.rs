@@ -1,5 +1,7 @@
 //! Reads one problem in every way it can be written, and certifies it to the same numbers.
 
+#![allow(clippy::unwrap_used)]
+
 mod common;
 
 use std::path::Path;

@@ -1,5 +1,7 @@
 //! Checks `robust-td problems` and what every command has in common.
 
+#![allow(clippy::unwrap_used)]
+
 mod common;
 
 use std::process::{Command, Stdio};

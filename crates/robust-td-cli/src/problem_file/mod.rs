@@ -138,8 +138,9 @@ impl Description<'_> {
         };
         let policy = value::matrix("policy", self.require("policy")?, self.folder)?;
 
-        let transitions = self.per_action("mdp.transition", transitions)?;
-        let rewards = self.per_action("mdp.reward", rewards)?;
+        let transitions = self.per_action("mdp.transition", transitions, None)?;
+        let states = transitions.first().map(Matrix::rows);
+        let rewards = self.per_action("mdp.reward", rewards, states)?;
         let policy = self.matrix("policy", policy)?;
         self.remember("transition", &Origin::Induced);
         let transitions = transitions.iter().map(SparseMatrix::from_dense).collect();
@@ -162,9 +163,15 @@ impl Description<'_> {
         Ok((chain, Reward::Sparse(edges.reward)))
     }
 
-    /// Square matrices of one size, with messages that name the action.
-    fn per_action(&mut self, key: &str, arrays: Vec<Array>) -> Result<Vec<Matrix>, String> {
+    /// Square matrices, all of the size that is given or else of the first one's; messages name the action.
+    fn per_action(
+        &mut self,
+        key: &str,
+        arrays: Vec<Array>,
+        size: Option<usize>,
+    ) -> Result<Vec<Matrix>, String> {
         let several = arrays.len() > 1;
+        let mut size = size;
         let mut matrices: Vec<Matrix> = Vec::with_capacity(arrays.len());
         for (action, array) in arrays.into_iter().enumerate() {
             let key = if several || key == "mdp.transition" {
@@ -175,12 +182,11 @@ impl Description<'_> {
             self.remember(&key, &array.origin);
             let name = array.origin.name(&key);
             let matrix = array.into_square(&key)?;
-            if let Some(first) = matrices.first()
-                && first.rows() != matrix.rows()
-            {
-                let (found, needed) = (matrix.rows(), first.rows());
+            let (found, needed) = (matrix.rows(), *size.get_or_insert(matrix.rows()));
+            if found != needed {
                 return Err(format!(
-                    "{name} is {found} x {found} where {needed} x {needed} is needed, as for action 0"
+                    "{name} is {found} x {found} where {needed} x {needed} is needed, \
+                     as for mdp.transition, action 0"
                 ));
             }
             matrices.push(matrix);

@@ -1,6 +1,7 @@
 //! Runs the real command in a folder of its own.
 
-#![allow(dead_code)] // Each test binary uses its part.
+#![allow(dead_code, reason = "each test file uses its own part")]
+#![allow(clippy::unwrap_used)]
 
 use std::fs;
 use std::path::Path;
