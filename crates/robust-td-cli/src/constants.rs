@@ -54,7 +54,11 @@ impl<'a> Constants<'a> {
         let mut rows = vec![
             (
                 "size",
-                format!("{} states, {} features", self.states, self.dimension),
+                format!(
+                    "{}, {}",
+                    text::count(self.states, "state"),
+                    text::count(self.dimension, "feature")
+                ),
             ),
             ("discount", self.discount.to_string()),
             (

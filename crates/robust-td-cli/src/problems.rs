@@ -131,12 +131,12 @@ fn parameters(entry: &Entry, settings: &[(String, f64)]) -> String {
             let set = settings.iter().find(|(name, _)| name == parameter.name);
             let value = set.map_or(parameter.default, |&(_, value)| value);
             let default = match set {
-                Some(_) => format!("; default {}", parameter.default),
+                Some(_) => format!(" (default {})", parameter.default),
                 None => String::new(),
             };
             (
                 format!("{} = {value}", parameter.name),
-                format!("{} ({}{default})", parameter.meaning, parameter.range),
+                format!("{}; {}{default}", parameter.meaning, parameter.range),
             )
         })
         .collect();

@@ -35,10 +35,15 @@ fn trim_exponent(text: &str) -> String {
 
 /// A whole number, long round ones as a power of ten, always exact.
 pub fn whole(x: u64) -> String {
-    if x < 1_000_000 || x % 1000 != 0 {
+    if x < 1_000_000 || !x.is_multiple_of(1000) {
         return x.to_string();
     }
     format!("{x:e}")
+}
+
+/// A count with its noun: `1 state`, `2 states`.
+pub fn count(n: usize, noun: &str) -> String {
+    format!("{n} {noun}{}", if n == 1 { "" } else { "s" })
 }
 
 /// A few numbers in parentheses; of many the first ones and how many there are.

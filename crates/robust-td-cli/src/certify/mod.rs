@@ -1,5 +1,6 @@
 //! Says what is proved about Algorithm 1 on a problem at a horizon.
 
+mod longer;
 mod report;
 mod table;
 mod verdict;
@@ -51,11 +52,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.json {
         return output::print_json(&report::Report::new(&problem, &certification));
     }
-    output::print(&table::page(
-        &arguments.problem.name,
-        &problem,
-        &certification,
-    ))
+    let longer = longer::horizon_that_beats_zero(&problem, &certification);
+    let name = &arguments.problem.name;
+    output::print(&table::page(name, &problem, &certification, longer))
 }
 
 /// Parses a positive finite number.

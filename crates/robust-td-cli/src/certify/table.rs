@@ -3,20 +3,25 @@
 use robust_td::Problem;
 use robust_td::theory::certificate::Relation;
 use robust_td::theory::certify::MixingBounds;
-use robust_td::theory::{Certificate, Certification, Hypothesis};
+use robust_td::theory::{Certificate, Certification, Hypothesis, Recommendation};
 
 use super::verdict;
 use crate::constants::Constants;
 use crate::text::{self, number, whole};
 
 /// The whole page.
-pub fn page(name: &str, problem: &Problem, certification: &Certification) -> String {
+pub fn page(
+    name: &str,
+    problem: &Problem,
+    certification: &Certification,
+    longer: Option<(u64, Recommendation)>,
+) -> String {
     let c = match certification.c {
         Some(c) => format!(", c = {}", number(c)),
         None => String::new(),
     };
     let mut page = format!("{name}, T = {}{c}\n\n", whole(certification.horizon));
-    for paragraph in verdict::paragraphs(certification) {
+    for paragraph in verdict::paragraphs(certification, longer) {
         page.push_str(&text::wrap("", 0, &paragraph));
         page.push('\n');
     }
@@ -37,10 +42,10 @@ pub fn page(name: &str, problem: &Problem, certification: &Certification) -> Str
 fn thresholds(certification: &Certification) -> Vec<(&'static str, String)> {
     let rho = match certification.rho_c {
         Some(rho) => format!(
-            "{} (E|theta_t| stays within rho_c max(r_inf/phi_inf, |theta*|))",
+            "{} (where Theorem 1 applies, E|theta_t|^2 <= rho_c^2 max(r_inf/phi_inf, |theta*|)^2)",
             number(rho)
         ),
-        None => "none, since c <= c_0".into(),
+        None => "none unless c > c_0".into(),
     };
     vec![
         // Padded to the width of the constants above.
@@ -89,7 +94,7 @@ fn listed(bounds: &MixingBounds) -> [(&'static str, Option<&Certificate>); 4] {
 fn certificates(certification: &Certification, bounds: &MixingBounds) -> String {
     let mut rows = vec![[
         String::new(),
-        "E f(avg) <=".into(),
+        "E[f(avg)] <=".into(),
         "over f(0)".into(),
         "E|theta_t-theta*|^2 <=".into(),
         "lag u".into(),

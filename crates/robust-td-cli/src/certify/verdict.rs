@@ -1,22 +1,29 @@
 //! Puts a certification into plain words: what is guaranteed, why not more, what would have to change.
 
 use robust_td::theory::certify::MixingBounds;
-use robust_td::theory::{Certificate, Certification};
+use robust_td::theory::{Certificate, Certification, Recommendation};
 
 use crate::text::{number, whole};
 
-/// The answer, paragraph by paragraph.
-pub fn paragraphs(certification: &Certification) -> Vec<String> {
+/// The answer, paragraph by paragraph; `longer` is a horizon at which the certificates beat `f(0)`, with its recommendation.
+pub fn paragraphs(
+    certification: &Certification,
+    longer: Option<(u64, Recommendation)>,
+) -> Vec<String> {
     match &certification.mixing {
         Err(reason) => vec![format!(
             "Nothing is guaranteed here: every certificate needs to know how fast the chain mixes, and {reason}. \
              The constants below are exact."
         )],
+        Ok(bounds) if certification.f_zero == 0.0 => vec![
+            "There is nothing to learn: theta* = 0, and Algorithm 1 starts there.".into(),
+            theorem(certification, bounds),
+        ],
         Ok(bounds) => vec![
             answer(certification, bounds),
             theorem(certification, bounds),
             constant_step(certification, bounds),
-            change(certification, bounds),
+            change(certification, bounds, longer),
         ],
     }
 }
@@ -61,12 +68,12 @@ fn answer(certification: &Certification, bounds: &MixingBounds) -> String {
     let bound_text = number(bound);
     if bound < certification.f_zero {
         format!(
-            "Guaranteed for {setting}: E f(avg) <= {bound_text} (certificate {name}), where doing nothing \
+            "Guaranteed for {setting}: E[f(avg)] <= {bound_text} (certificate {name}), where doing nothing \
              (theta = 0) has f(0) = {f_zero}. {iterates}"
         )
     } else {
         format!(
-            "No better than doing nothing: for {setting} it is guaranteed that E f(avg) <= {bound_text} \
+            "No better than doing nothing: for {setting} it is guaranteed that E[f(avg)] <= {bound_text} \
              (certificate {name}), but theta = 0 already has f(0) = {f_zero}. {iterates}"
         )
     }
@@ -77,9 +84,11 @@ fn theorem(certification: &Certification, bounds: &MixingBounds) -> String {
     let conditions = &bounds.conditions;
     let log_t = format!("{:.1}", certification.log_t);
     let horizon = format!(
-        "its horizon condition needs log T >= {:.1e} with the rigorous rate alpha = 2^(-1/{}) \
-         ({:.1e} even with the best conceivable rate |lambda_2|) and has {log_t}",
-        conditions.paper_required_log_t, bounds.t_mix, bounds.best_rate_required_log_t
+        "its horizon condition needs log T >= {} with the rigorous rate alpha = 2^(-1/{}) \
+         ({} even with the best conceivable rate |lambda_2|) and has {log_t}",
+        rough(conditions.paper_required_log_t),
+        bounds.t_mix,
+        rough(bounds.best_rate_required_log_t)
     );
     let threshold = certification
         .c
@@ -132,7 +141,7 @@ fn constant_step(certification: &Certification, bounds: &MixingBounds) -> String
             };
             format!(
                 "Instead of Algorithm 1, the constant step {} (certificate C; it needs the mixing time) \
-                 guarantees E f(avg) <= {}, {against}.",
+                 guarantees E[f(avg)] <= {}, {against}.",
                 number(step),
                 number(bound)
             )
@@ -145,7 +154,11 @@ fn constant_step(certification: &Certification, bounds: &MixingBounds) -> String
 }
 
 /// What would have to change for a better guarantee.
-fn change(certification: &Certification, bounds: &MixingBounds) -> String {
+fn change(
+    certification: &Certification,
+    bounds: &MixingBounds,
+    longer: Option<(u64, Recommendation)>,
+) -> String {
     let Some(recommended) = bounds.recommended else {
         return "To change that: a longer horizon. At this one no c is certified.".into();
     };
@@ -163,14 +176,20 @@ fn change(certification: &Certification, bounds: &MixingBounds) -> String {
             None => String::new(),
         };
         format!(
-            "To change that: c = {c} makes certificate Y smallest, E f(avg) <= {bound}{better}."
+            "To change that: c = {c} makes certificate Y smallest, E[f(avg)] <= {bound}{better}."
         )
     };
     if !beats_zero {
-        words.push_str(
-            " At this horizon no c is certified to do better than f(0): \
-             certificate Y falls like log^2(T)/sqrt(T), so a longer horizon would.",
-        );
+        words.push_str(" At this horizon no c is certified to do better than f(0)");
+        words.push_str(&match longer {
+            Some((horizon, at)) => format!(
+                "; at T = {} it would be: c = {} gives {}.",
+                whole(horizon),
+                number(at.c),
+                number(at.bound)
+            ),
+            None => ": certificate Y falls like log^2(T)/sqrt(T), and needs a longer one.".into(),
+        });
     }
     if !bounds.conditions.relaxed_holds && certification.c.is_some_and(|c| c > certification.c0) {
         words.push_str(&format!(
@@ -180,6 +199,15 @@ fn change(certification: &Certification, bounds: &MixingBounds) -> String {
         ));
     }
     words
+}
+
+/// A number with two digits when it is large, since then only its size matters.
+fn rough(x: f64) -> String {
+    if x < 1000.0 {
+        format!("{x:.1}")
+    } else {
+        format!("{x:.1e}")
+    }
 }
 
 /// The order of magnitude of a number given by its natural logarithm.

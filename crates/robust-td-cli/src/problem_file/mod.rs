@@ -89,7 +89,10 @@ impl Description<'_> {
         } else {
             self.given_chain()?
         };
-        Problem::new(chain, features, reward, discount, start).map_err(|error| self.explain(&error))
+        let problem = Problem::new(chain, features, reward, discount, start)
+            .map_err(|error| self.explain(&error))?;
+        require_finite_constants(&problem)?;
+        Ok(problem)
     }
 
     /// The chain of `transition` and `reward`.
@@ -135,8 +138,9 @@ impl Description<'_> {
         };
         let policy = value::matrix("policy", self.require("policy")?, self.folder)?;
 
-        let transitions = self.per_action("mdp.transition", transitions)?;
-        let rewards = self.per_action("mdp.reward", rewards)?;
+        let transitions = self.per_action("mdp.transition", transitions, None)?;
+        let states = transitions.first().map(Matrix::rows);
+        let rewards = self.per_action("mdp.reward", rewards, states)?;
         let policy = self.matrix("policy", policy)?;
         self.remember("transition", &Origin::Induced);
         let transitions = transitions.iter().map(SparseMatrix::from_dense).collect();
@@ -159,9 +163,15 @@ impl Description<'_> {
         Ok((chain, Reward::Sparse(edges.reward)))
     }
 
-    /// Square matrices of one size, with messages that name the action.
-    fn per_action(&mut self, key: &str, arrays: Vec<Array>) -> Result<Vec<Matrix>, String> {
+    /// Square matrices, all of the size that is given or else of the first one's; messages name the action.
+    fn per_action(
+        &mut self,
+        key: &str,
+        arrays: Vec<Array>,
+        size: Option<usize>,
+    ) -> Result<Vec<Matrix>, String> {
         let several = arrays.len() > 1;
+        let mut size = size;
         let mut matrices: Vec<Matrix> = Vec::with_capacity(arrays.len());
         for (action, array) in arrays.into_iter().enumerate() {
             let key = if several || key == "mdp.transition" {
@@ -172,12 +182,11 @@ impl Description<'_> {
             self.remember(&key, &array.origin);
             let name = array.origin.name(&key);
             let matrix = array.into_square(&key)?;
-            if let Some(first) = matrices.first()
-                && first.rows() != matrix.rows()
-            {
-                let (found, needed) = (matrix.rows(), first.rows());
+            let (found, needed) = (matrix.rows(), *size.get_or_insert(matrix.rows()));
+            if found != needed {
                 return Err(format!(
-                    "{name} is {found} x {found} where {needed} x {needed} is needed, as for action 0"
+                    "{name} is {found} x {found} where {needed} x {needed} is needed, \
+                     as for mdp.transition, action 0"
                 ));
             }
             matrices.push(matrix);
@@ -242,6 +251,10 @@ impl Description<'_> {
         let Some((key, row)) = subject(error) else {
             return text;
         };
+        if !text.starts_with(key) {
+            let origin = self.origins.get(key).unwrap_or(&Origin::Inline);
+            return format!("{}: {text}", origin.name(key));
+        }
         let (Some(origin), Some(rest)) = (self.origins.get(key), text.strip_prefix(key)) else {
             return text;
         };
@@ -253,7 +266,23 @@ impl Description<'_> {
     }
 }
 
-/// The key and the row that a library error is about; its message starts with the key.
+/// Refuses features of a size that over- or underflows when squared.
+fn require_finite_constants(problem: &Problem) -> Result<(), String> {
+    let (phi_inf, omega, norm) = (
+        problem.phi_inf(),
+        problem.omega(),
+        problem.theta_star_norm(),
+    );
+    if phi_inf.is_finite() && omega > 0.0 && norm.is_finite() {
+        return Ok(());
+    }
+    Err(format!(
+        "features: their squares leave the range of floating-point numbers \
+         (phi_inf = {phi_inf}, omega = {omega}, |theta*| = {norm}); rescale the columns"
+    ))
+}
+
+/// The key and the row that a library error is about.
 fn subject(error: &Error) -> Option<(&str, Option<usize>)> {
     match error {
         Error::NotAProbability { what, row, .. } | Error::RowSum { what, row, .. } => {
@@ -262,6 +291,10 @@ fn subject(error: &Error) -> Option<(&str, Option<usize>)> {
         Error::NotFinite { what, row, .. } => Some((what, Some(*row))),
         Error::Shape { what, .. } | Error::Length { what, .. } => Some((what, None)),
         Error::RankDeficient { .. } => Some(("features", None)),
+        Error::Reducible { .. }
+        | Error::Periodic { .. }
+        | Error::StateCount { .. }
+        | Error::StationaryNotConverged { .. } => Some(("transition", None)),
         _ => None,
     }
 }
