@@ -151,6 +151,19 @@ pub enum Error {
         /// Number of columns.
         dimension: usize,
     },
+    /// Features so large or so small that their squares over- or underflow.
+    #[error(
+        "features: their squares leave the range of floating-point numbers \
+         (phi_inf = {phi_inf}, omega = {omega}, |theta*| = {theta_star_norm}); rescale the columns"
+    )]
+    Range {
+        /// Largest feature norm.
+        phi_inf: f64,
+        /// Smallest eigenvalue of `Phi' D Phi`.
+        omega: f64,
+        /// Norm of the fixed point.
+        theta_star_norm: f64,
+    },
     /// A decomposition of the linear-algebra library that did not converge.
     #[error("the {what} could not be computed: the decomposition did not converge")]
     Decomposition {

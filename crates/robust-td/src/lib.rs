@@ -45,6 +45,7 @@ pub mod matrix;
 pub mod mdp;
 pub mod mixing;
 pub mod moments;
+mod perron;
 pub mod problem;
 pub mod random;
 pub mod reward;

@@ -92,11 +92,18 @@ impl Problem {
         let (sigma, a, c_vector) = moments(&chain, &features, &mean_rewards, discount);
         let (omega, kappa) = curvature(&chain, &features)?;
         let theta_star = solve_scaled(&a, &c_vector, &column_norms);
+        let largest = (0..states).map(|s| norm_sq(features.row(s)));
+        let phi_inf = largest.fold(0.0, f64::max).sqrt();
+        let theta_star_norm = norm_sq(&theta_star).sqrt();
+        if !(phi_inf.is_finite() && omega > 0.0 && theta_star_norm.is_finite()) {
+            return Err(Error::Range {
+                phi_inf,
+                omega,
+                theta_star_norm,
+            });
+        }
         Ok(Self {
-            phi_inf: (0..states)
-                .map(|s| norm_sq(features.row(s)))
-                .fold(0.0, f64::max)
-                .sqrt(),
+            phi_inf,
             r_inf: rewards.iter().fold(0.0, |largest, r| largest.max(r.abs())),
             chain,
             features,

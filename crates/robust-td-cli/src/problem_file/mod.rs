@@ -89,10 +89,7 @@ impl Description<'_> {
         } else {
             self.given_chain()?
         };
-        let problem = Problem::new(chain, features, reward, discount, start)
-            .map_err(|error| self.explain(&error))?;
-        require_finite_constants(&problem)?;
-        Ok(problem)
+        Problem::new(chain, features, reward, discount, start).map_err(|error| self.explain(&error))
     }
 
     /// The chain of `transition` and `reward`.
@@ -264,22 +261,6 @@ impl Description<'_> {
         }
         format!("{}{rest}", origin.name(key))
     }
-}
-
-/// Refuses features of a size that over- or underflows when squared.
-fn require_finite_constants(problem: &Problem) -> Result<(), String> {
-    let (phi_inf, omega, norm) = (
-        problem.phi_inf(),
-        problem.omega(),
-        problem.theta_star_norm(),
-    );
-    if phi_inf.is_finite() && omega > 0.0 && norm.is_finite() {
-        return Ok(());
-    }
-    Err(format!(
-        "features: their squares leave the range of floating-point numbers \
-         (phi_inf = {phi_inf}, omega = {omega}, |theta*| = {norm}); rescale the columns"
-    ))
 }
 
 /// The key and the row that a library error is about.

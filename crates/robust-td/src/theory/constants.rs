@@ -12,7 +12,9 @@
 use std::f64::consts::SQRT_2;
 
 /// The threshold `c_0 = 15 + 18 sqrt 2`, the positive root of [`q`].
-pub const C0: f64 = 15.0 + 18.0 * SQRT_2;
+///
+/// Written out, since the sum in floating-point numbers is one unit in the last place too large.
+pub const C0: f64 = 40.455_844_122_715_71;
 
 /// The limit of `rho_c` as `c` grows.
 pub const RHO_LIMIT: f64 = 2.0;
