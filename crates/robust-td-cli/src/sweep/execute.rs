@@ -1,11 +1,13 @@
 //! Runs a study on the engine, with progress and checkpoints.
 
 use std::path::Path;
+use std::sync::Mutex;
 use std::time::Instant;
 
-use robust_td_engine::{Error, Kernel, Options, Outcome, Progress};
+use robust_td_engine::{Error, ExactOutcome, Kernel, Options, Outcome, Progress};
 
-use super::row::{Row, rows};
+use super::row::{self, Row};
+use super::spec::Mode;
 use super::study::Study;
 use crate::failure::Failure;
 use crate::progress::Bar;
@@ -29,6 +31,21 @@ pub struct Machine {
     pub resume: bool,
 }
 
+impl Machine {
+    /// The kernel, if this CPU has it.
+    fn kernel(&self) -> Result<Kernel, Failure> {
+        self.kernel.parse().and_then(Kernel::check).map_err(failure)
+    }
+
+    /// The number of threads.
+    fn threads(&self) -> usize {
+        match self.threads {
+            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            threads => threads,
+        }
+    }
+}
+
 /// What a run cost.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Execution {
@@ -50,42 +67,122 @@ pub fn execute(
     machine: &Machine,
     directory: &Path,
 ) -> Result<(Vec<Row>, Execution), Failure> {
-    let kernel: Kernel = machine.kernel.parse().map_err(failure)?;
-    let threads = match machine.threads {
-        0 => std::thread::available_parallelism().map_or(1, usize::from),
-        threads => threads,
-    };
+    let kernel = machine.kernel()?;
     let bar = Bar::new("lane-steps");
-    let first = std::sync::OnceLock::new();
+    // What was done when this invocation began, and what there is to do.
+    let work: Mutex<Option<Progress>> = Mutex::new(None);
     let show = |progress: Progress| {
-        first.get_or_init(|| progress.done);
+        if let Ok(mut work) = work.lock() {
+            work.get_or_insert(progress);
+        }
         bar.show(progress.done, progress.total);
     };
     let options = Options {
-        threads,
-        kernel: kernel.check().map_err(failure)?,
+        threads: machine.threads(),
+        kernel,
         checkpoint: Some(directory.join(CHECKPOINT)),
         resume: machine.resume,
         progress: Some(&show),
         ..Options::default()
     };
     let start = Instant::now();
-    let results = match robust_td_engine::run(study.plan(), &options).map_err(failure)? {
-        Outcome::Finished(results) => results,
-        Outcome::Cancelled(_) => return Err(Failure::Run("the run was cancelled".into())),
+    let rows = match study.mode {
+        Mode::Exact => exact_rows(study, &options)?,
+        Mode::Published | Mode::Algorithm => sampled_rows(study, &options)?,
     };
+    let seconds = start.elapsed().as_secs_f64();
+    let work = work.into_inner().unwrap_or(None);
+    // A study that was finished before it was resumed reports no progress.
+    let (before, total) = work.map_or((0, 0), |work| (work.done, work.total));
     let execution = Execution {
         kernel: kernel.name().into(),
-        threads,
-        seconds: start.elapsed().as_secs_f64(),
-        lane_steps: results.lane_steps,
-        computed: results.lane_steps - first.get().copied().unwrap_or(0).min(results.lane_steps),
+        threads: machine.threads(),
+        seconds,
+        lane_steps: total,
+        computed: total - before,
     };
-    Ok((rows(study, results.lanes), execution))
+    Ok((rows, execution))
+}
+
+fn sampled_rows(study: &Study, options: &Options<'_>) -> Result<Vec<Row>, Failure> {
+    match robust_td_engine::run(study.plan(), options).map_err(failure)? {
+        Outcome::Finished(results) => Ok(row::sampled(study, results.lanes)),
+        Outcome::Cancelled(_) => Err(cancelled()),
+    }
+}
+
+fn exact_rows(study: &Study, options: &Options<'_>) -> Result<Vec<Row>, Failure> {
+    match robust_td_engine::exact(study.plan(), options).map_err(failure)? {
+        ExactOutcome::Finished(lanes) => Ok(row::exact(study, lanes)),
+        ExactOutcome::Cancelled(_) => Err(cancelled()),
+    }
+}
+
+fn cancelled() -> Failure {
+    Failure::Run("the run was cancelled; --resume continues it".into())
+}
+
+/// The exact expectations next to the threshold of divergence, where sampled means mislead.
+///
+/// Near the threshold `E|theta_t|^2` peaks within the first steps, so that a short run suffices; lanes that peaked later are
+/// left out, and so are problems on which exactness would take longer than the sweep.
+pub fn exact_near_threshold(
+    study: &Study,
+    rows: &[Row],
+    machine: &Machine,
+) -> Result<Vec<Row>, Failure> {
+    const STEPS: u64 = 20_000;
+    const NEIGHBOURS: usize = 3;
+    const LARGEST: usize = 100_000;
+    let problem = &study.variants[0].problem;
+    let size = problem.chain().transition().stored() * problem.dimension().pow(2);
+    if study.mode == Mode::Exact || size > LARGEST || problem.dimension() > 16 {
+        return Ok(Vec::new());
+    }
+    let mut chosen = Vec::new();
+    for lane in rows.chunk_by(|a, b| (a.figure, a.variant) == (b.figure, b.variant)) {
+        let quiet = lane.iter().rev().take_while(|row| row.divergence_rate == Some(0.0));
+        let first = lane.len() - quiet.count();
+        let near = first.saturating_sub(NEIGHBOURS)..(first + NEIGHBOURS).min(lane.len());
+        // Where nothing diverged there is no threshold to look at.
+        if first > 0 {
+            chosen.extend(lane[near].iter().filter(|row| row.peak_step <= STEPS / 2));
+        }
+    }
+    if chosen.is_empty() {
+        return Ok(chosen.into_iter().cloned().collect());
+    }
+    let mut plan = study.plan();
+    plan.simulate = study.simulate.min(STEPS);
+    let family = |number: usize| study.figures.iter().find(|figure| figure.number == number);
+    plan.lanes = chosen
+        .iter()
+        .filter_map(|row| {
+            let family = family(row.figure)?.family;
+            Some(robust_td_engine::Lane { variant: row.variant, family, c: row.c })
+        })
+        .collect();
+    let options = Options {
+        threads: machine.threads(),
+        kernel: machine.kernel()?,
+        ..Options::default()
+    };
+    let ExactOutcome::Finished(lanes) = robust_td_engine::exact(plan, &options).map_err(failure)? else {
+        return Err(cancelled());
+    };
+    let with_expectation = |(row, lane): (&Row, robust_td_engine::ExactLane)| Row {
+        ratio: lane.ratio,
+        peak_step: lane.peak_step,
+        divergence_rate: None,
+        gap: lane.gap,
+        sampled: None,
+        ..row.clone()
+    };
+    Ok(chosen.into_iter().zip(lanes).map(with_expectation).collect())
 }
 
 /// Tells what the user can mend from what went wrong underway.
-pub fn failure(error: Error) -> Failure {
+fn failure(error: Error) -> Failure {
     match error {
         Error::CheckpointIo { .. } | Error::Threads { .. } => Failure::Run(error.to_string()),
         Error::CheckpointDamaged { .. }

@@ -68,7 +68,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 pub fn run_study(study: &Study, machine: &Machine, out: &Path) -> Result<(), Failure> {
     files::create_directory(out)?;
     let (rows, execution) = execute::execute(study, machine, out)?;
-    let exact = Vec::new();
+    let exact = execute::exact_near_threshold(study, &rows, machine)?;
     let command = std::env::args().collect::<Vec<_>>().join(" ");
     outputs::write(study, &rows, &exact, &execution, &command, out)?;
     eprintln!(

@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
-use robust_td_engine::LaneResult;
+use robust_td_engine::{ExactLane, LaneResult};
 
+use super::spec::GridPoint;
 use super::study::Study;
 
 /// One row of `results.csv`.
@@ -29,8 +30,8 @@ pub struct Row {
     pub sampled: Option<LaneResult>,
 }
 
-/// Joins the lanes of a study, in their order, with what was found.
-pub fn rows(study: &Study, lanes: Vec<LaneResult>) -> Vec<Row> {
+/// The rows of a sampled study, whose lanes come in the order of [`Study::lanes`].
+pub fn sampled(study: &Study, lanes: Vec<LaneResult>) -> Vec<Row> {
     places(study)
         .zip(lanes)
         .map(|((figure, variant, point), lane)| Row {
@@ -47,8 +48,26 @@ pub fn rows(study: &Study, lanes: Vec<LaneResult>) -> Vec<Row> {
         .collect()
 }
 
+/// The rows of an exact study, whose lanes come in the order of [`Study::lanes`].
+pub fn exact(study: &Study, lanes: Vec<ExactLane>) -> Vec<Row> {
+    places(study)
+        .zip(lanes)
+        .map(|((figure, variant, point), lane)| Row {
+            figure,
+            variant,
+            c_index: point.index,
+            c: point.c,
+            ratio: lane.ratio,
+            peak_step: lane.peak_step,
+            divergence_rate: None,
+            gap: lane.gap,
+            sampled: None,
+        })
+        .collect()
+}
+
 /// The (figure, variant, c) of each lane, in the order of [`Study::lanes`].
-pub fn places(study: &Study) -> impl Iterator<Item = (usize, usize, super::spec::GridPoint)> + '_ {
+fn places(study: &Study) -> impl Iterator<Item = (usize, usize, GridPoint)> + '_ {
     study.figures.iter().flat_map(move |figure| {
         (0..study.variants.len()).flat_map(move |variant| {
             study

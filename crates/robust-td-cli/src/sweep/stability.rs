@@ -5,7 +5,6 @@ use robust_td::schedule::{RobustConstant, RobustDecay, Schedule};
 use robust_td::stability::mean_square_threshold;
 use robust_td_engine::Family;
 
-use super::spec::{Indexing, Mode};
 use super::study::Study;
 
 /// One threshold per (figure, variant), in that order; nothing where it could not be computed.
@@ -21,10 +20,7 @@ pub fn thresholds(study: &Study) -> Vec<Vec<Option<f64>>> {
             affordable(&variant.problem).then(|| mean_square_threshold(&variant.problem).ok())?
         })
         .collect();
-    let first = match (study.mode, study.indexing) {
-        (Mode::Published, _) | (Mode::Exact, Indexing::Published) => 1,
-        _ => 0,
-    };
+    let first = u64::from(study.published_indexing());
     let threshold = |family: Family, problem: &Problem, step: f64| -> Option<f64> {
         let phi_inf = problem.phi_inf();
         let unit = match family {

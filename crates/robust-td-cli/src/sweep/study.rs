@@ -137,13 +137,21 @@ impl Study {
             runs: self.runs,
             horizon: self.steps,
             simulate: self.simulate,
-            mode: match self.mode {
-                Mode::Published => robust_td_engine::Mode::Published,
-                Mode::Algorithm | Mode::Exact => {
-                    robust_td_engine::Mode::Algorithm { seed: self.seed }
-                }
+            mode: if self.published_indexing() {
+                robust_td_engine::Mode::Published
+            } else {
+                robust_td_engine::Mode::Algorithm { seed: self.seed }
             },
             curve_points_per_decade: self.curve_points_per_decade,
+        }
+    }
+
+    /// Whether steps are counted as the authors' program counts them: t from 1, uniform average.
+    pub fn published_indexing(&self) -> bool {
+        match self.mode {
+            Mode::Published => true,
+            Mode::Algorithm => false,
+            Mode::Exact => self.indexing == Indexing::Published,
         }
     }
 }
