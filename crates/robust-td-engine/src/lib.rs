@@ -17,6 +17,7 @@ pub mod plan;
 pub mod results;
 mod run;
 mod sampler;
+mod schedule;
 pub mod tables;
 mod unit;
 
