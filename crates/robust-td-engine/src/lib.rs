@@ -9,6 +9,7 @@ mod checkpoint;
 mod context;
 pub mod diagnostics;
 pub mod error;
+pub mod exact;
 mod generators;
 pub mod grid;
 pub mod kernel;
@@ -22,6 +23,7 @@ pub mod tables;
 mod unit;
 
 pub use error::{Error, Result};
+pub use exact::{ExactLane, ExactOutcome, exact};
 pub use kernel::Kernel;
 pub use plan::{Family, Lane, Mode, Plan};
 pub use results::{LaneResult, Results};

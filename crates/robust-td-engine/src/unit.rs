@@ -73,11 +73,6 @@ impl UnitState {
         }
     }
 
-    /// Whether all steps are done.
-    pub fn is_finished(&self, context: &Context) -> bool {
-        self.done >= context.plan.simulate
-    }
-
     /// Advances by at least `steps` steps, or to the end.
     pub fn advance(
         &mut self,
