@@ -17,22 +17,18 @@ pub struct Peak {
 }
 
 impl Peak {
-    /// Takes in the sums of consecutive steps after `done`; `largest` is their maximum, NaN ignored.
-    fn update(
-        &mut self,
-        largest: f64,
-        done: u64,
-        sums: impl ExactSizeIterator<Item = f64> + Clone,
-    ) {
+    /// Takes in the sums of consecutive steps after `done`; `largest` is their maximum, NaN ignored, and
+    /// `last` the last of them.
+    fn update(&mut self, largest: f64, last: f64, done: u64, mut sums: impl Iterator<Item = f64>) {
         // A NaN is absorbing and comes after an overflow: the last sum shows it.
-        let broken = sums.clone().last().is_some_and(f64::is_nan);
+        let broken = last.is_nan();
         if self.sum == f64::INFINITY || !(broken || largest > self.sum) {
             return;
         }
         let (value, at) = if broken {
-            (f64::INFINITY, sums.clone().position(|s| !s.is_finite()))
+            (f64::INFINITY, sums.position(|s| !s.is_finite()))
         } else {
-            (largest, sums.clone().position(|s| s == largest))
+            (largest, sums.position(|s| s == largest))
         };
         *self = Self {
             sum: value,
@@ -75,8 +71,14 @@ fn update_broadcast(peaks: &mut [Peak], sums: &[f64], done: u64) {
             };
         }
     }
+    let last = rows.last().copied().unwrap_or([0.0; CELL]);
     for (lane, peak) in peaks.iter_mut().enumerate() {
-        peak.update(largest[lane], done, rows.iter().map(|row| row[lane]));
+        peak.update(
+            largest[lane],
+            last[lane],
+            done,
+            rows.iter().map(|row| row[lane]),
+        );
     }
 }
 
@@ -95,8 +97,14 @@ fn update_split(peaks: &mut [Peak], sums: &[f64], done: u64) {
             };
         }
     }
+    let last = rows.last().map_or([0.0; QUAD], total);
     for (lane, peak) in peaks.iter_mut().enumerate() {
-        peak.update(largest[lane], done, rows.iter().map(|row| total(row)[lane]));
+        peak.update(
+            largest[lane],
+            last[lane],
+            done,
+            rows.iter().map(|row| total(row)[lane]),
+        );
     }
 }
 

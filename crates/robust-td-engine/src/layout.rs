@@ -73,7 +73,7 @@ pub fn arrange(plan: &Plan) -> Vec<Unit> {
 }
 
 /// The lanes to compute, in plan order, with what they stand for.
-fn computed_lanes(plan: &Plan) -> Vec<(Lane, Vec<Output>)> {
+pub fn computed_lanes(plan: &Plan) -> Vec<(Lane, Vec<Output>)> {
     let key = |variant: usize, lane: &Lane| (variant, lane.family, lane.c.to_bits());
     let present: std::collections::HashSet<_> = plan
         .lanes

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::grid::{last_logged, log_spaced};
+use crate::schedule::decay;
 use crate::tables::Tables;
 
 /// A family of stepsizes with one parameter.
@@ -146,7 +147,7 @@ impl Plan {
         family == Family::Decaying && matches!(self.mode, Mode::Algorithm { .. })
     }
 
-    /// The stepsize eta = b_t k1 + k0 of a lane, as (k1, k0), with b_t of [`decay`].
+    /// The stepsize eta = b_t k1 + k0 of a lane, as (k1, k0), with b_t = 1 / (log(t+3) sqrt(t+1)).
     pub fn stepsize(&self, lane: &Lane) -> (f64, f64) {
         let phi2 = self.variants[lane.variant].phi_inf_squared();
         let scale = 1.0 / (lane.c * phi2 * (self.horizon as f64).ln());
@@ -164,10 +165,4 @@ impl Plan {
             Mode::Algorithm { .. } => update - 1,
         }
     }
-}
-
-/// b_t = 1 / (log(t+3) sqrt(t+1)).
-pub fn decay(t: u64) -> f64 {
-    let t = t as f64;
-    1.0 / ((t + 3.0).ln() * (t + 1.0).sqrt())
 }

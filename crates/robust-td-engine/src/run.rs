@@ -9,6 +9,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use serde::{Serialize, de::DeserializeOwned};
+
 use crate::checkpoint::{self, Stage};
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -77,15 +79,135 @@ pub enum Outcome {
 pub fn run(plan: Plan, options: &Options<'_>) -> Result<Outcome> {
     plan.check()?;
     options.kernel.check()?;
-    let hash = plan.hash();
     let context = Context::new(plan);
-    let stages = restore(&context, options, &hash)?;
-    let shared = Shared::new(&context, options, stages)?;
+    Ok(match execute(&context, options)? {
+        Executed::Finished(units) => Outcome::Finished(collect(&context, units)),
+        Executed::Cancelled(progress) => Outcome::Cancelled(progress),
+    })
+}
+
+/// Executes a plan on the calling thread without checkpoints or progress.
+///
+/// # Errors
+/// As for [`run`].
+pub fn single(plan: Plan, kernel: Kernel) -> Result<Results> {
+    plan.check()?;
+    kernel.check()?;
+    let context = Context::new(plan);
+    let mut scratch = context.scratch();
+    let mut units = Vec::with_capacity(context.units());
+    for unit in 0..context.units() {
+        let mut state = context.start(unit);
+        context.advance(unit, &mut state, kernel, &mut scratch, context.steps());
+        units.push(context.finish(unit, state));
+    }
+    Ok(collect(&context, units))
+}
+
+/// Independent units of work that advance step by step.
+pub(crate) trait Sweep: Sync {
+    /// A unit under way.
+    type State: Serialize + DeserializeOwned + Send;
+    /// What a finished unit leaves behind.
+    type Output: Serialize + DeserializeOwned;
+    /// Working memory of a thread.
+    type Scratch;
+
+    /// Identifies everything that determines the results.
+    fn hash(&self) -> blake3::Hash;
+    /// Number of units.
+    fn units(&self) -> usize;
+    /// Steps of every unit.
+    fn steps(&self) -> u64;
+    /// TD updates per step of a unit.
+    fn updates_per_step(&self, unit: usize) -> u64;
+    /// Steps of some milliseconds of work.
+    fn slice(&self, unit: usize) -> u64;
+    /// Working memory for a thread.
+    fn scratch(&self) -> Self::Scratch;
+    /// A unit before its first step.
+    fn start(&self, unit: usize) -> Self::State;
+    /// Steps done by a unit.
+    fn done(&self, state: &Self::State) -> u64;
+    /// Advances a unit by at least `steps` steps, or to the end.
+    fn advance(
+        &self,
+        unit: usize,
+        state: &mut Self::State,
+        kernel: Kernel,
+        scratch: &mut Self::Scratch,
+        steps: u64,
+    );
+    /// The result of a finished unit.
+    fn finish(&self, unit: usize, state: Self::State) -> Self::Output;
+}
+
+impl Sweep for Context {
+    type State = UnitState;
+    type Output = UnitResult;
+    type Scratch = Scratch;
+
+    fn hash(&self) -> blake3::Hash {
+        self.plan.hash()
+    }
+    fn units(&self) -> usize {
+        self.units.len()
+    }
+    fn steps(&self) -> u64 {
+        self.plan.simulate
+    }
+    fn updates_per_step(&self, unit: usize) -> u64 {
+        (self.units[unit].computed_lanes() * self.plan.runs) as u64
+    }
+    fn slice(&self, unit: usize) -> u64 {
+        (SLICE / self.updates_per_step(unit).max(1)).max(BLOCK as u64)
+    }
+    fn scratch(&self) -> Scratch {
+        Scratch::new(self)
+    }
+    fn start(&self, unit: usize) -> UnitState {
+        UnitState::new(self, &self.units[unit])
+    }
+    fn done(&self, state: &UnitState) -> u64 {
+        state.done
+    }
+    fn advance(
+        &self,
+        unit: usize,
+        state: &mut UnitState,
+        kernel: Kernel,
+        scratch: &mut Scratch,
+        steps: u64,
+    ) {
+        state.advance(self, &self.units[unit], kernel, scratch, steps);
+    }
+    fn finish(&self, unit: usize, state: UnitState) -> UnitResult {
+        UnitResult::of(self, unit, state)
+    }
+}
+
+/// How the execution of a sweep ended.
+pub(crate) enum Executed<T> {
+    /// The results of the units, in order.
+    Finished(Vec<T>),
+    /// Cancelled on the way.
+    Cancelled(Progress),
+}
+
+/// Executes the units of a sweep.
+pub(crate) fn execute<S: Sweep>(sweep: &S, options: &Options<'_>) -> Result<Executed<S::Output>> {
+    let hash = sweep.hash();
+    let found = match &options.checkpoint {
+        Some(path) if options.resume => checkpoint::read(path, &hash, sweep.units())?,
+        _ => None,
+    };
+    let stages = found.unwrap_or_else(|| vec![Stage::Waiting; sweep.units()]);
+    let shared = Shared::new(sweep, options, stages)?;
     let workers = match options.threads {
         0 => std::thread::available_parallelism().map_or(1, usize::from),
         n => n,
     };
-    let workers = workers.min(context.units.len()).max(1);
+    let workers = workers.min(sweep.units()).max(1);
     shared.active.store(workers, Ordering::Relaxed);
 
     let written = std::thread::scope(|scope| {
@@ -111,47 +233,22 @@ pub fn run(plan: Plan, options: &Options<'_>) -> Result<Outcome> {
     let mut units = Vec::with_capacity(stages.len());
     for stage in &stages {
         match stage {
-            Stage::Finished(bytes) => units.push(checkpoint::decode::<UnitResult>(path, bytes)?),
-            Stage::Waiting | Stage::Running(_) => return Ok(Outcome::Cancelled(progress)),
+            Stage::Finished(bytes) => units.push(checkpoint::decode(path, bytes)?),
+            Stage::Waiting | Stage::Running(_) => return Ok(Executed::Cancelled(progress)),
         }
     }
-    Ok(Outcome::Finished(collect(&context, units)))
-}
-
-/// Executes a plan on the calling thread without checkpoints or progress.
-///
-/// # Errors
-/// As for [`run`].
-pub fn single(plan: Plan, kernel: Kernel) -> Result<Results> {
-    plan.check()?;
-    kernel.check()?;
-    let context = Context::new(plan);
-    let mut scratch = Scratch::new(&context);
-    let units = context.units.iter().enumerate().map(|(index, unit)| {
-        let mut state = UnitState::new(&context, unit);
-        state.advance(&context, unit, kernel, &mut scratch, context.plan.simulate);
-        UnitResult::of(&context, index, state)
-    });
-    let units = units.collect();
-    Ok(collect(&context, units))
-}
-
-fn restore(context: &Context, options: &Options<'_>, hash: &blake3::Hash) -> Result<Vec<Stage>> {
-    let found = match &options.checkpoint {
-        Some(path) if options.resume => checkpoint::read(path, hash, context.units.len())?,
-        _ => None,
-    };
-    Ok(found.unwrap_or_else(|| vec![Stage::Waiting; context.units.len()]))
+    Ok(Executed::Finished(units))
 }
 
 /// What the threads share.
-struct Shared<'a> {
-    context: &'a Context,
+struct Shared<'a, S: Sweep> {
+    sweep: &'a S,
     options: &'a Options<'a>,
-    /// Units to do, those under way first.
-    queue: Mutex<VecDeque<(usize, UnitState)>>,
+    /// Units to do, those under way first; a unit not yet started has no state.
+    queue: Mutex<VecDeque<(usize, Option<S::State>)>>,
     stages: Mutex<Vec<Stage>>,
     done: AtomicU64,
+    total: u64,
     active: AtomicUsize,
     stop: AtomicBool,
     idle: Condvar,
@@ -162,30 +259,31 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl<'a> Shared<'a> {
-    fn new(context: &'a Context, options: &'a Options<'a>, stages: Vec<Stage>) -> Result<Self> {
+impl<'a, S: Sweep> Shared<'a, S> {
+    fn new(sweep: &'a S, options: &'a Options<'a>, stages: Vec<Stage>) -> Result<Self> {
         let mut queue = VecDeque::new();
-        let mut done = 0;
+        let (mut done, mut total) = (0, 0);
         for (index, stage) in stages.iter().enumerate() {
-            let unit = &context.units[index];
-            let per_step = (unit.computed_lanes() * context.plan.runs) as u64;
+            let per_step = sweep.updates_per_step(index);
+            total += per_step * sweep.steps();
             match stage {
-                Stage::Waiting => queue.push_back((index, UnitState::new(context, unit))),
-                Stage::Finished(_) => done += per_step * context.plan.simulate,
+                Stage::Waiting => queue.push_back((index, None)),
+                Stage::Finished(_) => done += per_step * sweep.steps(),
                 Stage::Running(bytes) => {
                     let path = options.checkpoint.as_deref().unwrap_or(Path::new(""));
-                    let state: UnitState = checkpoint::decode(path, bytes)?;
-                    done += per_step * state.done;
-                    queue.push_front((index, state));
+                    let state: S::State = checkpoint::decode(path, bytes)?;
+                    done += per_step * sweep.done(&state);
+                    queue.push_front((index, Some(state)));
                 }
             }
         }
         Ok(Self {
-            context,
+            sweep,
             options,
             queue: Mutex::new(queue),
             stages: Mutex::new(stages),
             done: AtomicU64::new(done),
+            total,
             active: AtomicUsize::new(0),
             stop: AtomicBool::new(false),
             idle: Condvar::new(),
@@ -195,7 +293,7 @@ impl<'a> Shared<'a> {
     fn progress(&self) -> Progress {
         Progress {
             done: self.done.load(Ordering::Relaxed),
-            total: self.context.lane_steps(),
+            total: self.total,
         }
     }
 
@@ -209,11 +307,14 @@ impl<'a> Shared<'a> {
 
     /// One working thread: takes units until none is left.
     fn work(&self) {
-        let mut scratch = Scratch::new(self.context);
+        let mut scratch = self.sweep.scratch();
         loop {
             let next = lock(&self.queue).pop_front();
             match next {
-                Some((index, state)) if !self.cancelled() => self.unit(index, state, &mut scratch),
+                Some((index, state)) if !self.cancelled() => {
+                    let state = state.unwrap_or_else(|| self.sweep.start(index));
+                    self.unit(index, state, &mut scratch);
+                }
                 _ => break,
             }
         }
@@ -223,16 +324,16 @@ impl<'a> Shared<'a> {
         self.idle.notify_all();
     }
 
-    fn unit(&self, index: usize, mut state: UnitState, scratch: &mut Scratch) {
-        let unit = &self.context.units[index];
-        let per_step = (unit.computed_lanes() * self.context.plan.runs).max(1) as u64;
-        let slice = (SLICE / per_step).max(BLOCK as u64);
+    fn unit(&self, index: usize, mut state: S::State, scratch: &mut S::Scratch) {
+        let per_step = self.sweep.updates_per_step(index);
+        let (slice, steps) = (self.sweep.slice(index), self.sweep.steps());
         let mut deposited = Instant::now();
-        while !state.is_finished(self.context) {
-            let before = state.done;
-            state.advance(self.context, unit, self.options.kernel, scratch, slice);
-            self.done
-                .fetch_add((state.done - before) * per_step, Ordering::Relaxed);
+        while self.sweep.done(&state) < steps {
+            let before = self.sweep.done(&state);
+            self.sweep
+                .advance(index, &mut state, self.options.kernel, scratch, slice);
+            let advanced = self.sweep.done(&state) - before;
+            self.done.fetch_add(advanced * per_step, Ordering::Relaxed);
             if let Some(progress) = self.options.progress {
                 progress(self.progress());
             }
@@ -243,11 +344,11 @@ impl<'a> Shared<'a> {
                 lock(&self.stages)[index] = stage;
                 deposited = Instant::now();
             }
-            if cancelled && !state.is_finished(self.context) {
+            if cancelled && self.sweep.done(&state) < steps {
                 return;
             }
         }
-        let result = UnitResult::of(self.context, index, state);
+        let result = self.sweep.finish(index, state);
         let stage = Stage::Finished(checkpoint::encode(&result));
         lock(&self.stages)[index] = stage;
     }

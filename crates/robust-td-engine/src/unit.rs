@@ -7,7 +7,8 @@ use crate::diagnostics::{Peak, Record, UpdatePeaks};
 use crate::generators::{GROUP, Generators};
 use crate::kernel::{Block, CELL, Cell, Kernel, QUAD, Sharing, Work, with_features};
 use crate::layout::{Bank, Unit};
-use crate::plan::{Mode, decay};
+use crate::plan::Mode;
+use crate::schedule::Decays;
 
 /// Steps of one block.
 pub const BLOCK: usize = 512;
@@ -72,11 +73,6 @@ impl UnitState {
         }
     }
 
-    /// Whether all steps are done.
-    pub fn is_finished(&self, context: &Context) -> bool {
-        self.done >= context.plan.simulate
-    }
-
     /// Advances by at least `steps` steps, or to the end.
     pub fn advance(
         &mut self,
@@ -110,20 +106,19 @@ impl UnitState {
         scratch: &mut Scratch,
         count: usize,
     ) {
-        scratch.weights(context, self.done, count);
+        scratch.weights(context, kernel, self.done, count);
         for (group, generators) in self.generators.iter_mut().enumerate() {
             let (sampled, states) = (&mut scratch.groups[group], &mut self.states[group]);
-            with_features(
-                kernel,
-                Sample {
-                    sampled,
-                    context,
-                    unit,
-                    generators,
-                    states,
-                    count,
-                },
-            );
+            let draws = &mut scratch.draws[..count];
+            let work = Sample {
+                sampled,
+                context,
+                unit,
+                generators,
+                states,
+                draws,
+            };
+            with_features(kernel, work);
         }
         let mut cells = self.cells.iter_mut();
         for (b, bank) in unit.banks.iter().enumerate() {
@@ -234,7 +229,7 @@ struct Sample<'a> {
     unit: &'a Unit,
     generators: &'a mut Generators,
     states: &'a mut [u32; GROUP],
-    count: usize,
+    draws: &'a mut [[u64; GROUP]],
 }
 
 impl Work for Sample<'_> {
@@ -245,7 +240,7 @@ impl Work for Sample<'_> {
             self.unit,
             self.generators,
             self.states,
-            self.count,
+            self.draws,
         );
     }
 }
@@ -265,7 +260,6 @@ fn stepsizes(bank: &Bank, runs: usize, index: usize) -> ([f64; CELL], [f64; CELL
 /// A sampled block of eight trajectories.
 #[derive(Debug)]
 struct Sampled {
-    draws: Vec<[u64; GROUP]>,
     moves: Vec<[u32; GROUP]>,
     buckets_at: Vec<[u32; GROUP]>,
     /// Per trajectory the states of its buckets.
@@ -283,7 +277,6 @@ impl Sampled {
         let few = states <= BLOCK;
         let identity = (0..GROUP).flat_map(|_| 0..capacity as u32);
         Self {
-            draws: vec![[0; GROUP]; BLOCK],
             moves: vec![[0; GROUP]; BLOCK],
             buckets_at: vec![[0; GROUP]; BLOCK],
             bucket_states: identity.collect(),
@@ -306,9 +299,9 @@ impl Sampled {
         unit: &Unit,
         generators: &mut Generators,
         states: &mut [u32; GROUP],
-        count: usize,
+        draws: &mut [[u64; GROUP]],
     ) {
-        let draws = &mut self.draws[..count];
+        let count = draws.len();
         generators.fill(draws);
         let moves = &mut self.moves[..count];
         let visits = &mut self.buckets_at[..count];
@@ -353,6 +346,7 @@ impl Sampled {
 #[derive(Debug)]
 pub struct Scratch {
     groups: Vec<Sampled>,
+    draws: Vec<[u64; GROUP]>,
     sums: Vec<f64>,
     buckets: Vec<f64>,
     decay: Vec<f64>,
@@ -368,6 +362,7 @@ impl Scratch {
         let groups = context.plan.runs.div_ceil(GROUP);
         Self {
             groups: (0..groups).map(|_| Sampled::new(states)).collect(),
+            draws: vec![[0; GROUP]; BLOCK],
             sums: vec![0.0; BLOCK * CELL],
             buckets: vec![0.0; states.min(BLOCK) * CELL],
             decay: vec![0.0; BLOCK],
@@ -381,11 +376,16 @@ impl Scratch {
     /// Update i of the block's n adds to the iterates after it. The published average counts those
     /// after the update i: x_i = n - i. Algorithm 1 counts the iterates before the updates i+1, ..,
     /// n-1 with their weights w: x_i = w_{i+1} + .. + w_{n-1}.
-    fn weights(&mut self, context: &Context, done: u64, count: usize) {
+    fn weights(&mut self, context: &Context, kernel: Kernel, done: u64, count: usize) {
         let plan = &context.plan;
-        for (i, b) in self.decay[..count].iter_mut().enumerate() {
-            *b = decay(plan.stepsize_index(done + 1 + i as u64));
-        }
+        let first = plan.stepsize_index(done + 1);
+        with_features(
+            kernel,
+            Decays {
+                first,
+                out: &mut self.decay[..count],
+            },
+        );
         let published = plan.mode == Mode::Published;
         let (mut uniform, mut weighted) = (0.0, 0.0);
         for i in (0..count).rev() {

@@ -15,7 +15,10 @@ mod simd;
 mod step;
 
 pub(crate) use dispatch::{Work, with_features};
-pub(crate) use simd::{CELL, PACK, QUAD};
+pub(crate) use portable::Portable as PortableVector;
+pub(crate) use simd::{CELL, PACK, QUAD, Simd};
+#[cfg(target_arch = "x86_64")]
+pub(crate) use {avx2::Avx2 as Avx2Vector, avx512::Avx512 as Avx512Vector};
 
 use std::fmt;
 use std::str::FromStr;

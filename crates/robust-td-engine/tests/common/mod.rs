@@ -67,6 +67,11 @@ pub fn c_of(indices: &[usize]) -> Vec<f64> {
 
 /// A random problem: a sparse irreducible chain with a self-loop, random rewards and features.
 pub fn random_tables(seed: u64, states: usize, dimension: usize) -> Tables {
+    Tables::from(&random_problem(seed, states, dimension))
+}
+
+/// See [`random_tables`].
+pub fn random_problem(seed: u64, states: usize, dimension: usize) -> Problem {
     let mut stream = robust_td::random::Stream::new(seed, 0);
     let mut rows = Vec::with_capacity(states);
     for s in 0..states {
@@ -83,7 +88,7 @@ pub fn random_tables(seed: u64, states: usize, dimension: usize) -> Tables {
     let uniforms: Vec<f64> = (0..states * (states + dimension))
         .map(|_| 2.0 * stream.uniform() - 1.0)
         .collect();
-    let problem = Problem::new(
+    Problem::new(
         Chain::from_dense(&transition).unwrap(),
         Matrix::from_fn(states, dimension, |i, j| uniforms[i * dimension + j]),
         Reward::PerTransition(Matrix::from_fn(states, states, |i, j| {
@@ -91,6 +96,6 @@ pub fn random_tables(seed: u64, states: usize, dimension: usize) -> Tables {
         })),
         0.9,
         states / 2,
-    );
-    Tables::from(&problem.unwrap())
+    )
+    .unwrap()
 }

@@ -1,0 +1,82 @@
+//! Computes the decays b_t = 1 / (log(t+3) sqrt(t+1)) of consecutive steps.
+
+use crate::kernel::Work;
+
+/// Index from which a block's logarithms come from a series.
+const SERIES: u64 = 1 << 17;
+
+/// b_t = 1 / (log(t+3) sqrt(t+1)).
+pub fn decay(t: u64) -> f64 {
+    let t = t as f64;
+    1.0 / ((t + 3.0).ln() * (t + 1.0).sqrt())
+}
+
+/// Filling in b_t for t = first, first + 1, ..; at most 1024 of them.
+///
+/// A logarithm, a root and a division per step would be a noticeable part of a sweep. For large t the
+/// logarithms of a block are log(first + 3) + log(1 + x) with x = i / (first + 3) < 2^-7, whose
+/// series is below half an ulp of the sum after seven terms, and the loop is vector code.
+pub(crate) struct Decays<'a> {
+    pub first: u64,
+    pub out: &'a mut [f64],
+}
+
+impl Work for Decays<'_> {
+    #[inline(always)]
+    fn run(self) {
+        if self.first < SERIES || self.out.len() > 1024 {
+            for (i, b) in self.out.iter_mut().enumerate() {
+                *b = decay(self.first + i as u64);
+            }
+            return;
+        }
+        let first = self.first as f64;
+        let base = (first + 3.0).ln();
+        let inverse = 1.0 / (first + 3.0);
+        for (i, b) in self.out.iter_mut().enumerate() {
+            let x = i as f64 * inverse;
+            let mut series = 1.0 / 7.0;
+            for n in [6.0, 5.0, 4.0, 3.0, 2.0, 1.0] {
+                series = 1.0 / n - x * series;
+            }
+            let log = base + x * series;
+            *b = 1.0 / (log * (first + i as f64 + 1.0).sqrt());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::{Kernel, with_features};
+
+    #[test]
+    fn the_series_is_exact_to_rounding() {
+        for first in [
+            0,
+            1,
+            100,
+            SERIES - 1,
+            SERIES,
+            SERIES + 12345,
+            9_999_000,
+            1 << 40,
+        ] {
+            let mut out = [0.0; 1024];
+            with_features(
+                Kernel::best(),
+                Decays {
+                    first,
+                    out: &mut out,
+                },
+            );
+            for (i, b) in out.into_iter().enumerate() {
+                let exact = decay(first + i as u64);
+                assert!(
+                    (b / exact - 1.0).abs() < 6e-16,
+                    "{first} + {i}: {b} {exact}"
+                );
+            }
+        }
+    }
+}
