@@ -32,6 +32,11 @@ pub struct Machine {
 }
 
 impl Machine {
+    /// Refuses a kernel that does not exist or that this CPU lacks, before anything is written.
+    pub fn check(&self) -> Result<(), Failure> {
+        self.kernel().map(|_| ())
+    }
+
     /// The kernel, if this CPU has it.
     fn kernel(&self) -> Result<Kernel, Failure> {
         self.kernel.parse().and_then(Kernel::check).map_err(failure)
@@ -141,7 +146,10 @@ pub fn exact_near_threshold(
     }
     let mut chosen = Vec::new();
     for lane in rows.chunk_by(|a, b| (a.figure, a.variant) == (b.figure, b.variant)) {
-        let quiet = lane.iter().rev().take_while(|row| row.divergence_rate == Some(0.0));
+        let quiet = lane
+            .iter()
+            .rev()
+            .take_while(|row| row.divergence_rate == Some(0.0));
         let first = lane.len() - quiet.count();
         let near = first.saturating_sub(NEIGHBOURS)..(first + NEIGHBOURS).min(lane.len());
         // Where nothing diverged there is no threshold to look at.
@@ -159,7 +167,11 @@ pub fn exact_near_threshold(
         .iter()
         .filter_map(|row| {
             let family = family(row.figure)?.family;
-            Some(robust_td_engine::Lane { variant: row.variant, family, c: row.c })
+            Some(robust_td_engine::Lane {
+                variant: row.variant,
+                family,
+                c: row.c,
+            })
         })
         .collect();
     let options = Options {
@@ -167,7 +179,8 @@ pub fn exact_near_threshold(
         kernel: machine.kernel()?,
         ..Options::default()
     };
-    let ExactOutcome::Finished(lanes) = robust_td_engine::exact(plan, &options).map_err(failure)? else {
+    let ExactOutcome::Finished(lanes) = robust_td_engine::exact(plan, &options).map_err(failure)?
+    else {
         return Err(cancelled());
     };
     let with_expectation = |(row, lane): (&Row, robust_td_engine::ExactLane)| Row {
@@ -178,7 +191,11 @@ pub fn exact_near_threshold(
         sampled: None,
         ..row.clone()
     };
-    Ok(chosen.into_iter().zip(lanes).map(with_expectation).collect())
+    Ok(chosen
+        .into_iter()
+        .zip(lanes)
+        .map(with_expectation)
+        .collect())
 }
 
 /// Tells what the user can mend from what went wrong underway.

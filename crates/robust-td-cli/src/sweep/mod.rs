@@ -66,6 +66,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 
 /// Runs a study and writes what it found.
 pub fn run_study(study: &Study, machine: &Machine, out: &Path) -> Result<(), Failure> {
+    machine.check()?;
     files::create_directory(out)?;
     let (rows, execution) = execute::execute(study, machine, out)?;
     let exact = execute::exact_near_threshold(study, &rows, machine)?;
