@@ -136,7 +136,7 @@ pub fn exact_near_threshold(
     rows: &[Row],
     machine: &Machine,
 ) -> Result<Vec<Row>, Failure> {
-    const STEPS: u64 = 20_000;
+    const STEPS: u64 = 6_000;
     const NEIGHBOURS: usize = 3;
     const LARGEST: usize = 100_000;
     let problem = &study.variants[0].problem;
