@@ -1,7 +1,7 @@
 //! Measures TD updates per second of every kernel against a plain scalar loop, in one run.
 //!
 //! `cargo bench -p robust-td-engine --bench sweep [-- milliseconds per measurement, kernels]`. Times are CPU
-//! times of one thread where the system tells them, so a busy machine disturbs the ratios little.
+//! times where the system tells them, so a busy machine disturbs the ratios little.
 
 #[path = "../tests/common/mod.rs"]
 mod common;
@@ -11,13 +11,17 @@ use std::time::Instant;
 use common::{paper_plan, ring};
 use robust_td::random::Dsfmt;
 use robust_td_engine::grid::published_c;
-use robust_td_engine::{Kernel, Mode, Tables, single};
+use robust_td_engine::{Kernel, Mode, Options, Tables, exact, single};
 
-/// Seconds of CPU of this thread, or of the clock elsewhere than on Linux.
+/// Seconds of CPU of this process (to 10 ms), or of the clock elsewhere than on Linux.
 fn now(start: &Instant) -> f64 {
-    let stat = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
-    let nanoseconds = stat.and_then(|s| s.split(' ').next()?.parse::<f64>().ok());
-    nanoseconds.map_or_else(|| start.elapsed().as_secs_f64(), |n| n * 1e-9)
+    let ticks = || {
+        let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+        let after_name = stat.rsplit(')').next()?;
+        let field = |i: usize| after_name.split_whitespace().nth(i)?.parse::<f64>().ok();
+        Some(field(11)? + field(12)?)
+    };
+    ticks().map_or_else(|| start.elapsed().as_secs_f64(), |t| t * 0.01)
 }
 
 /// The baseline: per step one draw, a search of the cumulative row, two dots, update, average, norm.
@@ -62,7 +66,7 @@ fn main() {
     let asked = std::env::args()
         .filter_map(|a| a.parse::<f64>().ok())
         .next();
-    let seconds = asked.unwrap_or(500.0) * 1e-3;
+    let seconds = asked.unwrap_or(1000.0) * 1e-3;
     let named: Vec<Kernel> = std::env::args().filter_map(|a| a.parse().ok()).collect();
     let kernels = Kernel::ALL.into_iter().filter(|k| k.is_available());
     let kernels = kernels.filter(|k| named.is_empty() || named.contains(k));
@@ -105,5 +109,18 @@ fn main() {
                 rate / baseline
             );
         }
+    }
+    for kernel in kernels {
+        let c = published_c()[40..44].to_vec();
+        let rate = measure(&mut |steps| {
+            let plan = paper_plan(Mode::Published, &c, 1, 10_000_000, steps);
+            let options = Options {
+                threads: 1,
+                kernel,
+                ..Options::default()
+            };
+            exact(plan, &options).map_or(0, |_| 16 * steps)
+        });
+        println!("{:<26}{rate:>16.3e}{:>10}", format!("exact, {kernel}"), "");
     }
 }

@@ -5,10 +5,11 @@ use serde::{Deserialize, Serialize};
 use crate::context::Context;
 use crate::diagnostics::{Peak, Record, UpdatePeaks};
 use crate::generators::{GROUP, Generators};
-use crate::kernel::{Block, CELL, Cell, Kernel, QUAD, Sharing, Work, with_features};
+use crate::kernel::{Block, CELL, Cell, Kernel, QUAD, Sharing, with_features};
 use crate::layout::{Bank, Unit};
 use crate::plan::Mode;
 use crate::schedule::Decays;
+use crate::walks::{Sample, Sampled};
 
 /// Steps of one block.
 pub const BLOCK: usize = 512;
@@ -222,29 +223,6 @@ impl UnitState {
     }
 }
 
-/// Sampling a block, as work for the best instructions.
-struct Sample<'a> {
-    sampled: &'a mut Sampled,
-    context: &'a Context,
-    unit: &'a Unit,
-    generators: &'a mut Generators,
-    states: &'a mut [u32; GROUP],
-    draws: &'a mut [[u64; GROUP]],
-}
-
-impl Work for Sample<'_> {
-    #[inline(always)]
-    fn run(self) {
-        self.sampled.sample(
-            self.context,
-            self.unit,
-            self.generators,
-            self.states,
-            self.draws,
-        );
-    }
-}
-
 /// Stepsizes and packs of a cell: runs beyond the last have stepsize zero and stay at theta = 0.
 fn stepsizes(bank: &Bank, runs: usize, index: usize) -> ([f64; CELL], [f64; CELL], usize) {
     let (mut k1, mut k0) = (bank.k1, bank.k0);
@@ -255,91 +233,6 @@ fn stepsizes(bank: &Bank, runs: usize, index: usize) -> ([f64; CELL], [f64; CELL
     k1[present * QUAD..].fill(0.0);
     k0[present * QUAD..].fill(0.0);
     (k1, k0, (present * QUAD).div_ceil(crate::kernel::PACK))
-}
-
-/// A sampled block of eight trajectories.
-#[derive(Debug)]
-struct Sampled {
-    moves: Vec<[u32; GROUP]>,
-    buckets_at: Vec<[u32; GROUP]>,
-    /// Per trajectory the states of its buckets.
-    bucket_states: Vec<u32>,
-    bucket_count: usize,
-    capacity: usize,
-    /// Per trajectory and state, the block that gave it a bucket and the bucket; empty for few states.
-    seen: Vec<(u64, u32)>,
-    stamp: u64,
-}
-
-impl Sampled {
-    fn new(states: usize) -> Self {
-        let capacity = states.min(BLOCK);
-        let few = states <= BLOCK;
-        let identity = (0..GROUP).flat_map(|_| 0..capacity as u32);
-        Self {
-            moves: vec![[0; GROUP]; BLOCK],
-            buckets_at: vec![[0; GROUP]; BLOCK],
-            bucket_states: identity.collect(),
-            bucket_count: capacity,
-            capacity,
-            seen: if few {
-                Vec::new()
-            } else {
-                vec![(0, 0); GROUP * states]
-            },
-            stamp: 0,
-        }
-    }
-
-    /// Draws the next `count` transitions and turns them into offsets of tables and buckets.
-    #[inline(always)]
-    fn sample(
-        &mut self,
-        context: &Context,
-        unit: &Unit,
-        generators: &mut Generators,
-        states: &mut [u32; GROUP],
-        draws: &mut [[u64; GROUP]],
-    ) {
-        let count = draws.len();
-        generators.fill(draws);
-        let moves = &mut self.moves[..count];
-        let visits = &mut self.buckets_at[..count];
-        context.sampler.walk(states, draws, visits, moves);
-        let bank = &unit.banks[0];
-        let stride = context.tables(bank).stride as u32;
-        for entry in moves.as_flattened_mut() {
-            *entry *= stride;
-        }
-        if !self.seen.is_empty() {
-            self.number_buckets(count, context.plan.variants[0].states());
-        }
-        let width = if bank.split { QUAD } else { CELL } as u32;
-        for visit in self.buckets_at[..count].as_flattened_mut() {
-            *visit *= width;
-        }
-    }
-
-    /// Numbers the visited states of each trajectory in order of first visit.
-    fn number_buckets(&mut self, count: usize, states: usize) {
-        self.stamp += 1;
-        self.bucket_count = 0;
-        for g in 0..GROUP {
-            let seen = &mut self.seen[g * states..(g + 1) * states];
-            let numbered = &mut self.bucket_states[g * self.capacity..(g + 1) * self.capacity];
-            let mut used = 0;
-            for visit in &mut self.buckets_at[..count] {
-                let entry = &mut seen[visit[g] as usize];
-                if entry.0 != self.stamp {
-                    *entry = (self.stamp, used as u32);
-                    numbered[used] = visit[g];
-                    used += 1;
-                }
-                visit[g] = entry.1;
-            }
-            self.bucket_count = self.bucket_count.max(used);
-        }
-    }
 }
 
 /// Working memory of one thread.
