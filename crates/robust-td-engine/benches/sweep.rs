@@ -62,6 +62,54 @@ fn plain(tables: &Tables, c: f64, horizon: u64, steps: u64) -> f64 {
     largest + average.iter().sum::<f64>()
 }
 
+/// Floating-point operations on eight lanes per step of the kernel at d = 5: one for the stepsize, 5 for
+/// delta, 1 for g, 5 for theta, 5 for the norm, one each for maximum, sum and bucket.
+const OPERATIONS: f64 = 20.0;
+
+/// Lane operations per second of independent fused multiply-adds: the roofline.
+fn roofline(kernel: Kernel, seconds: f64, clock: &Instant) -> f64 {
+    #[inline(always)]
+    fn chains(count: u64) -> f64 {
+        let mut x = [[1.0_f64; 8]; 12];
+        for _ in 0..count {
+            for chain in &mut x {
+                for lane in chain {
+                    *lane = lane.mul_add(0.999_999, 1e-9);
+                }
+            }
+        }
+        x.as_flattened().iter().sum()
+    }
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,fma")]
+    unsafe fn avx512(count: u64) -> f64 {
+        chains(count)
+    }
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma")]
+    unsafe fn avx2(count: u64) -> f64 {
+        chains(count)
+    }
+    let mut count = 1 << 20;
+    loop {
+        let start = now(clock);
+        std::hint::black_box(match kernel {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: only available kernels are measured.
+            Kernel::Avx512 => unsafe { avx512(std::hint::black_box(count)) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as above.
+            _ if Kernel::Avx2.is_available() => unsafe { avx2(std::hint::black_box(count)) },
+            _ => chains(std::hint::black_box(count)),
+        });
+        let elapsed = now(clock) - start;
+        if elapsed > seconds {
+            return (count * 96) as f64 / elapsed;
+        }
+        count *= 2;
+    }
+}
+
 fn main() {
     let asked = std::env::args()
         .filter_map(|a| a.parse::<f64>().ok())
@@ -88,7 +136,10 @@ fn main() {
         std::hint::black_box(plain(&tables, 0.1, 10_000_000, steps * 50));
         steps * 50
     });
-    println!("{:<26}{:>16}{:>10}", "code", "lane-steps/s", "ratio");
+    println!(
+        "{:<26}{:>16}{:>10}{:>12}",
+        "code", "lane-steps/s", "ratio", "of roofline"
+    );
     println!("{:<26}{baseline:>16.3e}{:>10.1}", "plain scalar", 1.0);
     for (name, mode) in [
         ("algorithm", Mode::Algorithm { seed: 1 }),
@@ -103,10 +154,12 @@ fn main() {
                 let plan = paper_plan(mode, &c, 48, 10_000_000, steps);
                 single(plan, kernel).map_or(0, |results| results.lane_steps)
             });
+            let share = rate * OPERATIONS / roofline(kernel, seconds, &clock);
             println!(
-                "{:<26}{rate:>16.3e}{:>10.1}",
+                "{:<26}{rate:>16.3e}{:>10.1}{:>11.0}%",
                 format!("{name}, {kernel}"),
-                rate / baseline
+                rate / baseline,
+                100.0 * share
             );
         }
     }
