@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use crate::context::Context;
 use crate::diagnostics::{Peak, Record, UpdatePeaks};
 use crate::generators::{GROUP, Generators};
-use crate::kernel::{Block, CELL, Cell, Kernel, QUAD, Sharing, with_features};
+use crate::kernel::{Block, CELL, Cell, Kernel, Line, PACK, QUAD, Sharing};
+use crate::kernel::{values, values_mut, with_features};
 use crate::layout::{Bank, Unit};
 use crate::plan::Mode;
 use crate::schedule::Decays;
@@ -124,7 +125,7 @@ impl UnitState {
         let mut cells = self.cells.iter_mut();
         for (b, bank) in unit.banks.iter().enumerate() {
             let tables = context.tables(bank);
-            scratch.sums[..count * CELL].fill(0.0);
+            scratch.sums[..count * CELL / PACK].fill(Line::default());
             let cell_count = if bank.split {
                 context.plan.runs.div_ceil(GROUP)
             } else {
@@ -165,10 +166,17 @@ impl UnitState {
                     average: &mut state.average,
                     max: &mut state.max,
                 };
-                block.run(kernel, cell, &mut scratch.sums, &mut scratch.buckets);
+                let (sums, buckets) = (
+                    values_mut(&mut scratch.sums),
+                    values_mut(&mut scratch.buckets),
+                );
+                block.run(kernel, cell, sums, buckets);
             }
-            let (sums, peaks, done) =
-                (&scratch.sums[..count * CELL], &mut self.peaks[b], self.done);
+            let (sums, peaks, done) = (
+                &values(&scratch.sums)[..count * CELL],
+                &mut self.peaks[b],
+                self.done,
+            );
             with_features(
                 kernel,
                 UpdatePeaks {
@@ -198,7 +206,7 @@ impl UnitState {
             let cells = &self.cells[first_cell..first_cell + cell_count];
             first_cell += cell_count;
             for (slot, outputs) in bank.outputs.iter().enumerate() {
-                let weighted = !bank.split && bank.weighted[slot / crate::kernel::PACK];
+                let weighted = !bank.split && bank.weighted[slot / PACK];
                 let weight = if weighted {
                     self.decay_sum
                 } else {
@@ -223,16 +231,22 @@ impl UnitState {
     }
 }
 
+/// One stepsize parameter of each lane of a cell.
+type CellLines = [Line; CELL / PACK];
+
 /// Stepsizes and packs of a cell: runs beyond the last have stepsize zero and stay at theta = 0.
-fn stepsizes(bank: &Bank, runs: usize, index: usize) -> ([f64; CELL], [f64; CELL], usize) {
-    let (mut k1, mut k0) = (bank.k1, bank.k0);
-    if !bank.split {
-        return (k1, k0, bank.packs);
-    }
-    let present = (runs - index * GROUP).min(GROUP);
-    k1[present * QUAD..].fill(0.0);
-    k0[present * QUAD..].fill(0.0);
-    (k1, k0, (present * QUAD).div_ceil(crate::kernel::PACK))
+fn stepsizes(bank: &Bank, runs: usize, index: usize) -> (CellLines, CellLines, usize) {
+    let present = match bank.split {
+        true => (runs - index * GROUP).min(GROUP) * QUAD,
+        false => CELL,
+    };
+    let lines = |k: &[f64; CELL]| {
+        let mut lines = CellLines::default();
+        values_mut(&mut lines)[..present].copy_from_slice(&k[..present]);
+        lines
+    };
+    let packs = bank.packs.min(present.div_ceil(PACK));
+    (lines(&bank.k1), lines(&bank.k0), packs)
 }
 
 /// Working memory of one thread.
@@ -240,8 +254,8 @@ fn stepsizes(bank: &Bank, runs: usize, index: usize) -> ([f64; CELL], [f64; CELL
 pub struct Scratch {
     groups: Vec<Sampled>,
     draws: Vec<[u64; GROUP]>,
-    sums: Vec<f64>,
-    buckets: Vec<f64>,
+    sums: Vec<Line>,
+    buckets: Vec<Line>,
     decay: Vec<f64>,
     /// Uniform and b_t-weighted.
     coefficients: [Vec<f64>; 2],
@@ -256,8 +270,8 @@ impl Scratch {
         Self {
             groups: (0..groups).map(|_| Sampled::new(states)).collect(),
             draws: vec![[0; GROUP]; BLOCK],
-            sums: vec![0.0; BLOCK * CELL],
-            buckets: vec![0.0; states.min(BLOCK) * CELL],
+            sums: vec![Line::default(); BLOCK * CELL / PACK],
+            buckets: vec![Line::default(); states.min(BLOCK) * CELL / PACK],
             decay: vec![0.0; BLOCK],
             coefficients: [vec![0.0; BLOCK], vec![0.0; BLOCK]],
             totals: [0.0; 2],
