@@ -1,7 +1,7 @@
 //! Measures TD updates per second of every kernel against a plain scalar loop, in one run.
 //!
 //! `cargo bench -p robust-td-engine --bench sweep [-- milliseconds per measurement, kernels]`. Times are CPU
-//! times of one thread where the system tells them, so a busy machine disturbs the ratios little.
+//! times where the system tells them, so a busy machine disturbs the ratios little.
 
 #[path = "../tests/common/mod.rs"]
 mod common;
@@ -11,13 +11,17 @@ use std::time::Instant;
 use common::{paper_plan, ring};
 use robust_td::random::Dsfmt;
 use robust_td_engine::grid::published_c;
-use robust_td_engine::{Kernel, Mode, Tables, single};
+use robust_td_engine::{Kernel, Mode, Options, Tables, exact, single};
 
-/// Seconds of CPU of this thread, or of the clock elsewhere than on Linux.
+/// Seconds of CPU of this process (to 10 ms), or of the clock elsewhere than on Linux.
 fn now(start: &Instant) -> f64 {
-    let stat = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
-    let nanoseconds = stat.and_then(|s| s.split(' ').next()?.parse::<f64>().ok());
-    nanoseconds.map_or_else(|| start.elapsed().as_secs_f64(), |n| n * 1e-9)
+    let ticks = || {
+        let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+        let after_name = stat.rsplit(')').next()?;
+        let field = |i: usize| after_name.split_whitespace().nth(i)?.parse::<f64>().ok();
+        Some(field(11)? + field(12)?)
+    };
+    ticks().map_or_else(|| start.elapsed().as_secs_f64(), |t| t * 0.01)
 }
 
 /// The baseline: per step one draw, a search of the cumulative row, two dots, update, average, norm.
@@ -58,11 +62,59 @@ fn plain(tables: &Tables, c: f64, horizon: u64, steps: u64) -> f64 {
     largest + average.iter().sum::<f64>()
 }
 
+/// Floating-point operations on eight lanes per step of the kernel at d = 5: one for the stepsize, 5 for
+/// delta, 1 for g, 5 for theta, 5 for the norm, one each for maximum, sum and bucket.
+const OPERATIONS: f64 = 20.0;
+
+/// Lane operations per second of independent fused multiply-adds: the roofline.
+fn roofline(kernel: Kernel, seconds: f64, clock: &Instant) -> f64 {
+    #[inline(always)]
+    fn chains(count: u64) -> f64 {
+        let mut x = [[1.0_f64; 8]; 12];
+        for _ in 0..count {
+            for chain in &mut x {
+                for lane in chain {
+                    *lane = lane.mul_add(0.999_999, 1e-9);
+                }
+            }
+        }
+        x.as_flattened().iter().sum()
+    }
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,fma")]
+    unsafe fn avx512(count: u64) -> f64 {
+        chains(count)
+    }
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma")]
+    unsafe fn avx2(count: u64) -> f64 {
+        chains(count)
+    }
+    let mut count = 1 << 20;
+    loop {
+        let start = now(clock);
+        std::hint::black_box(match kernel {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: only available kernels are measured.
+            Kernel::Avx512 => unsafe { avx512(std::hint::black_box(count)) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as above.
+            _ if Kernel::Avx2.is_available() => unsafe { avx2(std::hint::black_box(count)) },
+            _ => chains(std::hint::black_box(count)),
+        });
+        let elapsed = now(clock) - start;
+        if elapsed > seconds {
+            return (count * 96) as f64 / elapsed;
+        }
+        count *= 2;
+    }
+}
+
 fn main() {
     let asked = std::env::args()
         .filter_map(|a| a.parse::<f64>().ok())
         .next();
-    let seconds = asked.unwrap_or(500.0) * 1e-3;
+    let seconds = asked.unwrap_or(1000.0) * 1e-3;
     let named: Vec<Kernel> = std::env::args().filter_map(|a| a.parse().ok()).collect();
     let kernels = Kernel::ALL.into_iter().filter(|k| k.is_available());
     let kernels = kernels.filter(|k| named.is_empty() || named.contains(k));
@@ -84,7 +136,10 @@ fn main() {
         std::hint::black_box(plain(&tables, 0.1, 10_000_000, steps * 50));
         steps * 50
     });
-    println!("{:<26}{:>16}{:>10}", "code", "lane-steps/s", "ratio");
+    println!(
+        "{:<26}{:>16}{:>10}{:>12}",
+        "code", "lane-steps/s", "ratio", "of roofline"
+    );
     println!("{:<26}{baseline:>16.3e}{:>10.1}", "plain scalar", 1.0);
     for (name, mode) in [
         ("algorithm", Mode::Algorithm { seed: 1 }),
@@ -99,11 +154,26 @@ fn main() {
                 let plan = paper_plan(mode, &c, 48, 10_000_000, steps);
                 single(plan, kernel).map_or(0, |results| results.lane_steps)
             });
+            let share = rate * OPERATIONS / roofline(kernel, seconds, &clock);
             println!(
-                "{:<26}{rate:>16.3e}{:>10.1}",
+                "{:<26}{rate:>16.3e}{:>10.1}{:>11.0}%",
                 format!("{name}, {kernel}"),
-                rate / baseline
+                rate / baseline,
+                100.0 * share
             );
         }
+    }
+    for kernel in kernels {
+        let c = published_c()[40..44].to_vec();
+        let rate = measure(&mut |steps| {
+            let plan = paper_plan(Mode::Published, &c, 1, 10_000_000, steps);
+            let options = Options {
+                threads: 1,
+                kernel,
+                ..Options::default()
+            };
+            exact(plan, &options).map_or(0, |_| 16 * steps)
+        });
+        println!("{:<26}{rate:>16.3e}{:>10}", format!("exact, {kernel}"), "");
     }
 }

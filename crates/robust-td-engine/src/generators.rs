@@ -98,7 +98,7 @@ impl DsfmtGroup {
 /// Eight Xoshiro256++ streams of one seed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StreamGroup {
-    state: [Word; 4],
+    state: Box<[Word; 4]>,
 }
 
 impl StreamGroup {
@@ -111,12 +111,14 @@ impl StreamGroup {
                 word[g] = value;
             }
         }
-        Self { state }
+        Self {
+            state: Box::new(state),
+        }
     }
 
     #[inline(always)]
     fn fill(&mut self, draws: &mut [Word]) {
-        let [mut a, mut b, mut c, mut d] = self.state;
+        let [mut a, mut b, mut c, mut d] = *self.state;
         for draw in draws {
             for g in 0..GROUP {
                 let sum = a[g].wrapping_add(d[g]).rotate_left(23).wrapping_add(a[g]);
@@ -130,7 +132,7 @@ impl StreamGroup {
                 d[g] = d[g].rotate_left(45);
             }
         }
-        self.state = [a, b, c, d];
+        *self.state = [a, b, c, d];
     }
 }
 

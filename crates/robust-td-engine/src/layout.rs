@@ -154,7 +154,7 @@ fn published(plan: &Plan, computed: &[(Lane, Vec<Output>)]) -> Vec<Unit> {
 fn algorithm(plan: &Plan, computed: &[(Lane, Vec<Output>)]) -> Vec<Unit> {
     let mut units = Vec::new();
     for variant in distinct(computed.iter().map(|(lane, _)| lane.variant)) {
-        let mut packs: Vec<(bool, Vec<&(Lane, Vec<Output>)>)> = Vec::new();
+        let mut packs = Vec::new();
         for weighted in [true, false] {
             let lanes: Vec<_> = computed
                 .iter()

@@ -21,6 +21,7 @@ mod sampler;
 mod schedule;
 pub mod tables;
 mod unit;
+mod walks;
 
 pub use error::{Error, Result};
 pub use exact::{ExactLane, ExactOutcome, exact};

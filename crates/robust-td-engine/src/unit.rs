@@ -5,10 +5,12 @@ use serde::{Deserialize, Serialize};
 use crate::context::Context;
 use crate::diagnostics::{Peak, Record, UpdatePeaks};
 use crate::generators::{GROUP, Generators};
-use crate::kernel::{Block, CELL, Cell, Kernel, QUAD, Sharing, Work, with_features};
+use crate::kernel::{Block, CELL, Cell, Kernel, Line, PACK, QUAD, Sharing};
+use crate::kernel::{values, values_mut, with_features};
 use crate::layout::{Bank, Unit};
 use crate::plan::Mode;
 use crate::schedule::Decays;
+use crate::walks::{Sample, Sampled};
 
 /// Steps of one block.
 pub const BLOCK: usize = 512;
@@ -123,7 +125,7 @@ impl UnitState {
         let mut cells = self.cells.iter_mut();
         for (b, bank) in unit.banks.iter().enumerate() {
             let tables = context.tables(bank);
-            scratch.sums[..count * CELL].fill(0.0);
+            scratch.sums[..count * CELL / PACK].fill(Line::default());
             let cell_count = if bank.split {
                 context.plan.runs.div_ceil(GROUP)
             } else {
@@ -164,10 +166,17 @@ impl UnitState {
                     average: &mut state.average,
                     max: &mut state.max,
                 };
-                block.run(kernel, cell, &mut scratch.sums, &mut scratch.buckets);
+                let (sums, buckets) = (
+                    values_mut(&mut scratch.sums),
+                    values_mut(&mut scratch.buckets),
+                );
+                block.run(kernel, cell, sums, buckets);
             }
-            let (sums, peaks, done) =
-                (&scratch.sums[..count * CELL], &mut self.peaks[b], self.done);
+            let (sums, peaks, done) = (
+                &values(&scratch.sums)[..count * CELL],
+                &mut self.peaks[b],
+                self.done,
+            );
             with_features(
                 kernel,
                 UpdatePeaks {
@@ -197,7 +206,7 @@ impl UnitState {
             let cells = &self.cells[first_cell..first_cell + cell_count];
             first_cell += cell_count;
             for (slot, outputs) in bank.outputs.iter().enumerate() {
-                let weighted = !bank.split && bank.weighted[slot / crate::kernel::PACK];
+                let weighted = !bank.split && bank.weighted[slot / PACK];
                 let weight = if weighted {
                     self.decay_sum
                 } else {
@@ -222,124 +231,22 @@ impl UnitState {
     }
 }
 
-/// Sampling a block, as work for the best instructions.
-struct Sample<'a> {
-    sampled: &'a mut Sampled,
-    context: &'a Context,
-    unit: &'a Unit,
-    generators: &'a mut Generators,
-    states: &'a mut [u32; GROUP],
-    draws: &'a mut [[u64; GROUP]],
-}
-
-impl Work for Sample<'_> {
-    #[inline(always)]
-    fn run(self) {
-        self.sampled.sample(
-            self.context,
-            self.unit,
-            self.generators,
-            self.states,
-            self.draws,
-        );
-    }
-}
+/// One stepsize parameter of each lane of a cell.
+type CellLines = [Line; CELL / PACK];
 
 /// Stepsizes and packs of a cell: runs beyond the last have stepsize zero and stay at theta = 0.
-fn stepsizes(bank: &Bank, runs: usize, index: usize) -> ([f64; CELL], [f64; CELL], usize) {
-    let (mut k1, mut k0) = (bank.k1, bank.k0);
-    if !bank.split {
-        return (k1, k0, bank.packs);
-    }
-    let present = (runs - index * GROUP).min(GROUP);
-    k1[present * QUAD..].fill(0.0);
-    k0[present * QUAD..].fill(0.0);
-    (k1, k0, (present * QUAD).div_ceil(crate::kernel::PACK))
-}
-
-/// A sampled block of eight trajectories.
-#[derive(Debug)]
-struct Sampled {
-    moves: Vec<[u32; GROUP]>,
-    buckets_at: Vec<[u32; GROUP]>,
-    /// Per trajectory the states of its buckets.
-    bucket_states: Vec<u32>,
-    bucket_count: usize,
-    capacity: usize,
-    /// Per trajectory and state, the block that gave it a bucket and the bucket; empty for few states.
-    seen: Vec<(u64, u32)>,
-    stamp: u64,
-}
-
-impl Sampled {
-    fn new(states: usize) -> Self {
-        let capacity = states.min(BLOCK);
-        let few = states <= BLOCK;
-        let identity = (0..GROUP).flat_map(|_| 0..capacity as u32);
-        Self {
-            moves: vec![[0; GROUP]; BLOCK],
-            buckets_at: vec![[0; GROUP]; BLOCK],
-            bucket_states: identity.collect(),
-            bucket_count: capacity,
-            capacity,
-            seen: if few {
-                Vec::new()
-            } else {
-                vec![(0, 0); GROUP * states]
-            },
-            stamp: 0,
-        }
-    }
-
-    /// Draws the next `count` transitions and turns them into offsets of tables and buckets.
-    #[inline(always)]
-    fn sample(
-        &mut self,
-        context: &Context,
-        unit: &Unit,
-        generators: &mut Generators,
-        states: &mut [u32; GROUP],
-        draws: &mut [[u64; GROUP]],
-    ) {
-        let count = draws.len();
-        generators.fill(draws);
-        let moves = &mut self.moves[..count];
-        let visits = &mut self.buckets_at[..count];
-        context.sampler.walk(states, draws, visits, moves);
-        let bank = &unit.banks[0];
-        let stride = context.tables(bank).stride as u32;
-        for entry in moves.as_flattened_mut() {
-            *entry *= stride;
-        }
-        if !self.seen.is_empty() {
-            self.number_buckets(count, context.plan.variants[0].states());
-        }
-        let width = if bank.split { QUAD } else { CELL } as u32;
-        for visit in self.buckets_at[..count].as_flattened_mut() {
-            *visit *= width;
-        }
-    }
-
-    /// Numbers the visited states of each trajectory in order of first visit.
-    fn number_buckets(&mut self, count: usize, states: usize) {
-        self.stamp += 1;
-        self.bucket_count = 0;
-        for g in 0..GROUP {
-            let seen = &mut self.seen[g * states..(g + 1) * states];
-            let numbered = &mut self.bucket_states[g * self.capacity..(g + 1) * self.capacity];
-            let mut used = 0;
-            for visit in &mut self.buckets_at[..count] {
-                let entry = &mut seen[visit[g] as usize];
-                if entry.0 != self.stamp {
-                    *entry = (self.stamp, used as u32);
-                    numbered[used] = visit[g];
-                    used += 1;
-                }
-                visit[g] = entry.1;
-            }
-            self.bucket_count = self.bucket_count.max(used);
-        }
-    }
+fn stepsizes(bank: &Bank, runs: usize, index: usize) -> (CellLines, CellLines, usize) {
+    let present = match bank.split {
+        true => (runs - index * GROUP).min(GROUP) * QUAD,
+        false => CELL,
+    };
+    let lines = |k: &[f64; CELL]| {
+        let mut lines = CellLines::default();
+        values_mut(&mut lines)[..present].copy_from_slice(&k[..present]);
+        lines
+    };
+    let packs = bank.packs.min(present.div_ceil(PACK));
+    (lines(&bank.k1), lines(&bank.k0), packs)
 }
 
 /// Working memory of one thread.
@@ -347,8 +254,8 @@ impl Sampled {
 pub struct Scratch {
     groups: Vec<Sampled>,
     draws: Vec<[u64; GROUP]>,
-    sums: Vec<f64>,
-    buckets: Vec<f64>,
+    sums: Vec<Line>,
+    buckets: Vec<Line>,
     decay: Vec<f64>,
     /// Uniform and b_t-weighted.
     coefficients: [Vec<f64>; 2],
@@ -363,8 +270,8 @@ impl Scratch {
         Self {
             groups: (0..groups).map(|_| Sampled::new(states)).collect(),
             draws: vec![[0; GROUP]; BLOCK],
-            sums: vec![0.0; BLOCK * CELL],
-            buckets: vec![0.0; states.min(BLOCK) * CELL],
+            sums: vec![Line::default(); BLOCK * CELL / PACK],
+            buckets: vec![Line::default(); states.min(BLOCK) * CELL / PACK],
             decay: vec![0.0; BLOCK],
             coefficients: [vec![0.0; BLOCK], vec![0.0; BLOCK]],
             totals: [0.0; 2],

@@ -44,3 +44,28 @@ fn ratios_near_the_threshold() {
         assert_eq!(lane(2, variant).divergence_rate, 0.0);
     }
 }
+
+#[test]
+fn gaps_at_the_full_horizon() {
+    let c = c_of(&[30, 31]);
+    let results = finished(paper_plan(Mode::Published, &c, 48, 10_000_000, 10_000_000));
+    assert_eq!(results.gap_step, 9_793_263);
+    // Figure, index in c, variant, ratio, gap.
+    let printed = [
+        (Family::Decaying, 0, 0, 51399.672, 0.027952079),
+        (Family::Decaying, 0, 1, 1.0308154e8, 0.0019520084),
+        (Family::Decaying, 1, 0, 3.9505569, 0.010424124),
+        (Family::Decaying, 1, 1, 3922.0259, 7.2762218e-06),
+        (Family::Constant, 0, 0, 0.58506209, 0.048363401),
+        (Family::Constant, 0, 1, 1.0065509, 6.6966111e-05),
+    ];
+    for (family, index, variant, ratio, gap) in printed {
+        let wanted = |r: &&robust_td_engine::LaneResult| {
+            r.lane.family == family && r.lane.variant == variant && r.lane.c == c[index]
+        };
+        let lane = results.lanes.iter().find(wanted).unwrap();
+        assert_close(lane.ratio, ratio);
+        assert_close(lane.gap.mean, gap);
+        assert_eq!(lane.divergence_rate, 0.0);
+    }
+}

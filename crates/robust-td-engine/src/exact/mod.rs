@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::diagnostics::Peak;
 use crate::error::{Error, Result};
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, Line, values, values_mut};
 use crate::layout::{Output, computed_lanes};
 use crate::plan::{Lane, Mode, Plan};
 use crate::run::{Executed, Options, Progress, Sweep, execute};
@@ -101,7 +101,7 @@ struct ExactSweep {
 struct ExactState {
     done: u64,
     p: Vec<f64>,
-    now: Vec<f64>,
+    now: Vec<Line>,
     /// E[S S'], d x d x WIDTH, and the total weights.
     squared: Vec<f64>,
     weight: [f64; WIDTH],
@@ -155,7 +155,7 @@ impl ExactSweep {
         let d = self.plan.variants[0].dimension;
         let layout = Layout::new(d);
         let mut norms = [0.0; WIDTH];
-        for row in state.now.chunks_exact(layout.len() * WIDTH) {
+        for row in values(&state.now).chunks_exact(layout.len() * WIDTH) {
             for i in 0..d {
                 let at = layout.second(i, i) * WIDTH;
                 for (norm, x) in norms.iter_mut().zip(&row[at..at + WIDTH]) {
@@ -167,7 +167,7 @@ impl ExactSweep {
     }
 
     /// Takes one step.
-    fn step(&self, unit: &ExactUnit, state: &mut ExactState, kernel: Kernel, next: &mut Vec<f64>) {
+    fn step(&self, unit: &ExactUnit, state: &mut ExactState, kernel: Kernel, next: &mut Vec<Line>) {
         let chain = &self.chains[unit.variant];
         let d = chain.dimension;
         let layout = Layout::new(d);
@@ -179,19 +179,20 @@ impl ExactSweep {
             weight[i] = b.mul_add(unit.w1[i], unit.w0[i]);
             state.weight[i] += weight[i];
         }
-        let mut totals = vec![0.0; layout.len() * WIDTH];
-        next.resize(state.now.len(), 0.0);
+        let mut totals = vec![Line::default(); layout.len()];
+        next.resize(state.now.len(), Line::default());
         let raw = Raw {
             chain,
             p: &state.p,
-            now: state.now.as_mut_ptr(),
-            next: next.as_mut_ptr(),
-            totals: totals.as_mut_ptr(),
+            now: values_mut(&mut state.now).as_mut_ptr(),
+            next: values_mut(next).as_mut_ptr(),
+            totals: values_mut(&mut totals).as_mut_ptr(),
             eta: eta.as_ptr(),
             weight: weight.as_ptr(),
         };
         // SAFETY: all arrays have states x row x WIDTH, row x WIDTH or WIDTH entries; the kernel is checked.
         unsafe { dispatch::run(kernel, &raw) };
+        let totals = values(&totals);
         std::mem::swap(&mut state.now, next);
         state.p = chain.move_distribution(&state.p);
         for i in 0..d {
@@ -242,7 +243,7 @@ impl ExactSweep {
         for (x, s) in square.iter_mut().zip(state.squared.chunks_exact(WIDTH)) {
             x.copy_from_slice(s);
         }
-        for row in state.now.chunks_exact(layout.len() * WIDTH) {
+        for row in values(&state.now).chunks_exact(layout.len() * WIDTH) {
             let at = |i: usize, l: usize| row[i * WIDTH + l];
             for l in 0..WIDTH {
                 for i in 0..d {
@@ -288,7 +289,7 @@ impl ExactSweep {
 impl Sweep for ExactSweep {
     type State = ExactState;
     type Output = Vec<(usize, ExactLane)>;
-    type Scratch = Vec<f64>;
+    type Scratch = Vec<Line>;
 
     fn hash(&self) -> blake3::Hash {
         let mut hasher = blake3::Hasher::new();
@@ -318,7 +319,7 @@ impl Sweep for ExactSweep {
         (10_000_000 / cost).max(1) as u64
     }
 
-    fn scratch(&self) -> Vec<f64> {
+    fn scratch(&self) -> Vec<Line> {
         Vec::new()
     }
 
@@ -330,7 +331,7 @@ impl Sweep for ExactSweep {
         ExactState {
             done: 0,
             p,
-            now: vec![0.0; n * Layout::new(d).len() * WIDTH],
+            now: vec![Line::default(); n * Layout::new(d).len()],
             squared: vec![0.0; d * d * WIDTH],
             weight: [0.0; WIDTH],
             peaks: [Peak::default(); WIDTH],
@@ -353,7 +354,7 @@ impl Sweep for ExactSweep {
         unit: usize,
         state: &mut ExactState,
         kernel: Kernel,
-        next: &mut Vec<f64>,
+        next: &mut Vec<Line>,
         steps: u64,
     ) {
         let unit = &self.units[unit];

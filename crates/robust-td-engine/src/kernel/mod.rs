@@ -16,7 +16,7 @@ mod step;
 
 pub(crate) use dispatch::{Work, with_features};
 pub(crate) use portable::Portable as PortableVector;
-pub(crate) use simd::{CELL, PACK, QUAD, Simd};
+pub(crate) use simd::{CELL, Line, PACK, QUAD, Simd, values, values_mut};
 #[cfg(target_arch = "x86_64")]
 pub(crate) use {avx2::Avx2 as Avx2Vector, avx512::Avx512 as Avx512Vector};
 
@@ -139,8 +139,8 @@ pub(crate) struct Block<'a> {
     /// Number of packs in use.
     pub packs: usize,
     pub dimension: usize,
-    pub k1: &'a [f64; CELL],
-    pub k0: &'a [f64; CELL],
+    pub k1: &'a [Line; CELL / PACK],
+    pub k0: &'a [Line; CELL / PACK],
     /// One entry per step.
     pub decay: &'a [f64],
     /// Per pack: one coefficient per step, and the total weight.
@@ -181,8 +181,8 @@ impl Block<'_> {
             theta: cell.theta.as_mut_ptr(),
             average: cell.average.as_mut_ptr(),
             max: cell.max.as_mut_ptr(),
-            k1: self.k1.as_ptr(),
-            k0: self.k0.as_ptr(),
+            k1: values(self.k1).as_ptr(),
+            k0: values(self.k0).as_ptr(),
             decay: self.decay.as_ptr(),
             coefficients: self.coefficients.map(<[f64]>::as_ptr),
             weights: self.weights,

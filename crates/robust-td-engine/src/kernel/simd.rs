@@ -1,11 +1,30 @@
 //! Abstracts the vector instructions that the step loop needs.
 
+use serde::{Deserialize, Serialize};
+
 /// Lanes that one cell holds: four packs of eight.
 pub const CELL: usize = 32;
 /// Lanes of one pack.
 pub const PACK: usize = 8;
 /// Lanes that one trajectory drives in a split cell.
 pub const QUAD: usize = 4;
+
+/// Eight values in one cache line: a 512-bit access that straddles two lines costs double.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[repr(C, align(64))]
+pub struct Line(pub [f64; PACK]);
+
+/// Views lines as plain values.
+pub fn values(lines: &[Line]) -> &[f64] {
+    // SAFETY: a line is eight f64 without padding, since its size equals its alignment.
+    unsafe { std::slice::from_raw_parts(lines.as_ptr().cast(), lines.len() * PACK) }
+}
+
+/// Views lines as plain values.
+pub fn values_mut(lines: &mut [Line]) -> &mut [f64] {
+    // SAFETY: as for `values`; the borrow is exclusive.
+    unsafe { std::slice::from_raw_parts_mut(lines.as_mut_ptr().cast(), lines.len() * PACK) }
+}
 
 /// A vector of f64 lanes.
 ///

@@ -1,5 +1,6 @@
 //! Builds the published problem and plans for tests and benches.
 #![allow(dead_code, reason = "each test uses a part")]
+#![allow(clippy::unwrap_used, reason = "a test helper, also used by the bench")]
 
 use robust_td::random::Dsfmt;
 use robust_td::{Chain, Matrix, Problem, Reward};

@@ -1,0 +1,116 @@
+//! Samples a block of eight trajectories and turns it into offsets of tables and buckets.
+
+use crate::context::Context;
+use crate::generators::{GROUP, Generators};
+use crate::kernel::{CELL, QUAD, Work};
+use crate::layout::Unit;
+use crate::unit::BLOCK;
+
+/// A sampled block of eight trajectories.
+#[derive(Debug)]
+pub struct Sampled {
+    pub moves: Vec<[u32; GROUP]>,
+    pub buckets_at: Vec<[u32; GROUP]>,
+    /// Per trajectory the states of its buckets.
+    pub bucket_states: Vec<u32>,
+    pub bucket_count: usize,
+    pub capacity: usize,
+    /// Per trajectory and state, the block that gave it a bucket and the bucket; empty for few states.
+    seen: Vec<(u64, u32)>,
+    stamp: u64,
+}
+
+impl Sampled {
+    /// Memory for chains of so many states.
+    pub fn new(states: usize) -> Self {
+        let capacity = states.min(BLOCK);
+        let few = states <= BLOCK;
+        let identity = (0..GROUP).flat_map(|_| 0..capacity as u32);
+        Self {
+            moves: vec![[0; GROUP]; BLOCK],
+            buckets_at: vec![[0; GROUP]; BLOCK],
+            bucket_states: identity.collect(),
+            bucket_count: capacity,
+            capacity,
+            seen: if few {
+                Vec::new()
+            } else {
+                vec![(0, 0); GROUP * states]
+            },
+            stamp: 0,
+        }
+    }
+
+    /// Draws the next `count` transitions and turns them into offsets of tables and buckets.
+    #[inline(always)]
+    fn sample(
+        &mut self,
+        context: &Context,
+        unit: &Unit,
+        generators: &mut Generators,
+        states: &mut [u32; GROUP],
+        draws: &mut [[u64; GROUP]],
+    ) {
+        let count = draws.len();
+        generators.fill(draws);
+        let moves = &mut self.moves[..count];
+        let visits = &mut self.buckets_at[..count];
+        context.sampler.walk(states, draws, visits, moves);
+        let bank = &unit.banks[0];
+        let stride = context.tables(bank).stride as u32;
+        for entry in moves.as_flattened_mut() {
+            *entry *= stride;
+        }
+        if !self.seen.is_empty() {
+            self.number_buckets(count, context.plan.variants[0].states());
+        }
+        let width = if bank.split { QUAD } else { CELL } as u32;
+        for visit in self.buckets_at[..count].as_flattened_mut() {
+            *visit *= width;
+        }
+    }
+
+    /// Numbers the visited states of each trajectory in order of first visit.
+    fn number_buckets(&mut self, count: usize, states: usize) {
+        self.stamp += 1;
+        self.bucket_count = 0;
+        for g in 0..GROUP {
+            let seen = &mut self.seen[g * states..(g + 1) * states];
+            let numbered = &mut self.bucket_states[g * self.capacity..(g + 1) * self.capacity];
+            let mut used = 0;
+            for visit in &mut self.buckets_at[..count] {
+                let entry = &mut seen[visit[g] as usize];
+                if entry.0 != self.stamp {
+                    *entry = (self.stamp, used as u32);
+                    numbered[used] = visit[g];
+                    used += 1;
+                }
+                visit[g] = entry.1;
+            }
+            self.bucket_count = self.bucket_count.max(used);
+        }
+    }
+}
+
+/// Sampling a block, as work for the best instructions.
+pub struct Sample<'a> {
+    pub sampled: &'a mut Sampled,
+    pub context: &'a Context,
+    pub unit: &'a Unit,
+    pub generators: &'a mut Generators,
+    pub states: &'a mut [u32; GROUP],
+    pub draws: &'a mut [[u64; GROUP]],
+}
+
+impl Work for Sample<'_> {
+    #[inline(always)]
+    fn run(self) {
+        self.sampled.sample(
+            self.context,
+            self.unit,
+            self.generators,
+            self.states,
+            self.draws,
+        );
+    }
+}
