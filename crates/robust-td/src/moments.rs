@@ -49,6 +49,8 @@ struct Scratch {
     v: Vec<f64>,
     u: Vec<f64>,
     z: Vec<f64>,
+    cross: Vec<f64>,
+    second: Vec<f64>,
 }
 
 impl Blocks {
@@ -106,6 +108,8 @@ impl<'a> Moments<'a> {
                 v: vec![0.0; d],
                 u: vec![0.0; d],
                 z: vec![0.0; d],
+                cross: vec![0.0; d * d],
+                second: vec![0.0; d * d],
             },
         }
     }
@@ -117,7 +121,21 @@ impl<'a> Moments<'a> {
 
     /// Takes one step with stepsize `eta`; `theta_t` (before the step) enters the average with weight `w`.
     pub fn step_weighted(&mut self, eta: f64, w: f64) {
-        let (n, d) = (self.problem.states(), self.problem.dimension());
+        // With d known to the compiler the short loops below unroll.
+        match self.problem.dimension() {
+            1 => self.advance(1, eta, w),
+            2 => self.advance(2, eta, w),
+            3 => self.advance(3, eta, w),
+            4 => self.advance(4, eta, w),
+            5 => self.advance(5, eta, w),
+            6 => self.advance(6, eta, w),
+            8 => self.advance(8, eta, w),
+            d => self.advance(d, eta, w),
+        }
+    }
+
+    #[inline(always)]
+    fn advance(&mut self, d: usize, eta: f64, w: f64) {
         self.add_to_sum(w);
         let Blocks {
             p,
@@ -126,17 +144,14 @@ impl<'a> Moments<'a> {
             q,
             cross,
         } = &mut self.now;
-        for (cross, second) in cross.iter_mut().zip(second.iter()) {
-            *cross += w * second;
-        }
-        for (q, m) in q.iter_mut().zip(m.iter()) {
-            *q += w * m;
-        }
+        add_scaled(cross, w, second);
+        add_scaled(q, w, m);
         self.next.clear();
-        let Scratch { v, u, z } = &mut self.scratch;
+        let Scratch { v, u, z, .. } = &mut self.scratch;
+        let (v, u, z) = (&mut v[..d], &mut u[..d], &mut z[..d]);
         let transition = self.problem.chain().transition();
-        for s in 0..n {
-            let phi = self.problem.phi(s);
+        for (s, &p) in p.iter().enumerate() {
+            let phi = &self.problem.phi(s)[..d];
             let (vector, block) = (s * d..(s + 1) * d, s * d * d..(s + 1) * d * d);
             let (m, q) = (&m[vector.clone()], &q[vector]);
             let (second, cross) = (&second[block.clone()], &cross[block]);
@@ -144,32 +159,40 @@ impl<'a> Moments<'a> {
                 let (to, probability, reward) = self.edges[edge];
                 let psi = &self.psi[edge * d..(edge + 1) * d];
                 let psi_m = dot(psi, m);
-                for i in 0..d {
-                    v[i] = reward * m[i] + dot(&second[i * d..(i + 1) * d], psi);
-                    z[i] = reward * q[i];
+                for (z, q) in z.iter_mut().zip(q) {
+                    *z = reward * q;
                 }
-                for i in 0..d {
-                    for j in 0..d {
-                        z[j] += psi[i] * cross[i * d + j];
+                let rows = second.chunks_exact(d).zip(cross.chunks_exact(d));
+                for ((row, cross), ((v, m), psi_i)) in rows.zip(v.iter_mut().zip(m).zip(psi)) {
+                    *v = reward * m + dot(row, psi);
+                    add_scaled(z, *psi_i, cross);
+                }
+                let delta_sq = reward * reward * p + reward * psi_m + dot(psi, v);
+                for ((u, v), phi) in u.iter_mut().zip(v.iter()).zip(phi) {
+                    *u = probability * (eta * v + 0.5 * eta * eta * delta_sq * phi);
+                }
+                let drift = eta * (reward * p + psi_m);
+                self.next.p[to] += probability * p;
+                add_scaled(&mut self.next.q[to * d..(to + 1) * d], probability, q);
+                let next_m = &mut self.next.m[to * d..(to + 1) * d];
+                for ((next, m), phi) in next_m.iter_mut().zip(m).zip(phi) {
+                    *next += probability * (m + drift * phi);
+                }
+                let block = to * d * d..(to + 1) * d * d;
+                let next_second = self.next.second[block.clone()].chunks_exact_mut(d);
+                let rows = next_second
+                    .zip(second.chunks_exact(d))
+                    .zip(phi.iter().zip(u.iter()));
+                for ((next, row), (phi_i, u_i)) in rows {
+                    for ((next, m), (u, phi)) in next.iter_mut().zip(row).zip(u.iter().zip(phi)) {
+                        *next += probability * m + (phi_i * u + u_i * phi);
                     }
                 }
-                let delta_sq = reward * reward * p[s] + reward * psi_m + dot(psi, v);
-                for i in 0..d {
-                    u[i] = eta * v[i] + 0.5 * eta * eta * delta_sq * phi[i];
-                }
-                let drift = eta * (reward * p[s] + psi_m);
-                self.next.p[to] += probability * p[s];
-                for i in 0..d {
-                    let (px, pu) = (probability * phi[i], probability * u[i]);
-                    self.next.m[to * d + i] += probability * (m[i] + drift * phi[i]);
-                    self.next.q[to * d + i] += probability * q[i];
-                    let row = to * d * d + i * d;
-                    let second_out = &mut self.next.second[row..row + d];
-                    let cross_out = &mut self.next.cross[row..row + d];
-                    for j in 0..d {
-                        let k = i * d + j;
-                        second_out[j] += probability * second[k] + (px * u[j] + pu * phi[j]);
-                        cross_out[j] += probability * cross[k] + eta * px * z[j];
+                let next_cross = self.next.cross[block].chunks_exact_mut(d);
+                for ((next, row), phi_i) in next_cross.zip(cross.chunks_exact(d)).zip(phi) {
+                    let lead = probability * eta * phi_i;
+                    for ((next, k), z) in next.iter_mut().zip(row).zip(z.iter()) {
+                        *next += probability * k + lead * z;
                     }
                 }
             }
@@ -181,8 +204,9 @@ impl<'a> Moments<'a> {
     /// `E[S S'] += w (E[theta S'] + E[S theta']) + w^2 E[theta theta']`.
     fn add_to_sum(&mut self, w: f64) {
         let d = self.problem.dimension();
-        let cross = self.total(&self.now.cross);
-        let second = self.total(&self.now.second);
+        let Scratch { cross, second, .. } = &mut self.scratch;
+        sum_blocks(&self.now.cross, cross);
+        sum_blocks(&self.now.second, second);
         for i in 0..d {
             for j in 0..d {
                 self.sum_squared[i * d + j] +=
@@ -194,11 +218,8 @@ impl<'a> Moments<'a> {
 
     /// Sums a block over the states.
     fn total(&self, blocks: &[f64]) -> Vec<f64> {
-        let size = blocks.len() / self.problem.states();
-        let mut total = vec![0.0; size];
-        for block in blocks.chunks_exact(size) {
-            total.iter_mut().zip(block).for_each(|(sum, x)| *sum += x);
-        }
+        let mut total = vec![0.0; blocks.len() / self.problem.states()];
+        sum_blocks(blocks, &mut total);
         total
     }
 
@@ -289,6 +310,22 @@ impl<'a> Moments<'a> {
             }
         }
         sum
+    }
+}
+
+/// `x += a y`.
+#[inline(always)]
+fn add_scaled(x: &mut [f64], a: f64, y: &[f64]) {
+    for (x, y) in x.iter_mut().zip(y) {
+        *x += a * y;
+    }
+}
+
+/// Sums blocks of the length of `total` into it.
+fn sum_blocks(blocks: &[f64], total: &mut [f64]) {
+    total.fill(0.0);
+    for block in blocks.chunks_exact(total.len()) {
+        add_scaled(total, 1.0, block);
     }
 }
 
