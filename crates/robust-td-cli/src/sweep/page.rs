@@ -148,10 +148,9 @@ impl<'a> Findings<'a> {
     fn caption(&self) -> String {
         let horizon = self.study.steps;
         format!(
-            "Left: the largest E|theta_t|^2 relative to |theta*|^2. Middle: share of runs with |theta_t|^2 > 10^12. \
-             Right: f of the averaged iterate. Horizon T = {horizon}; one row per feature scaling. Ratio and gap are \
-             clamped to [10^-6, 10^12]. The mean-square line marks the c to whose right every stepsize keeps E|theta_t|^2 \
-             bounded when held for ever."
+            "Left: the largest E‖θₜ‖² relative to ‖θ*‖². Middle: share of runs with ‖θₜ‖² > 10¹². Right: f of the averaged \
+             iterate. Horizon T = {horizon}; one row per feature scaling. Ratio and gap are clamped to [10⁻⁶, 10¹²]. To the right of \
+             the mean-square threshold every stepsize, held for ever, keeps E‖θₜ‖² bounded."
         )
     }
 

@@ -1,7 +1,7 @@
 //! Chooses and runs the kernel that advances a cell of lanes.
 //!
 //! # FMA policy
-//! Every kernel uses fused multiply-add, as written in [`step`]. On a CPU with FMA all kernels are
+//! Every kernel uses fused multiply-add, as written in `step.rs`. On a CPU with FMA all kernels are
 //! compiled for it; elsewhere `f64::mul_add` computes the same bits in software, correct but slow.
 
 #[cfg(target_arch = "x86_64")]

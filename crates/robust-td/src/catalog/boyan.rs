@@ -3,7 +3,7 @@
 //! Source: J. A. Boyan, "Technical update: least-squares temporal difference learning", Machine Learning 49, 2002,
 //! Figure 2. From state i >= 2 the chain goes to i - 1 or i - 2, each with probability 1/2 and reward -3; from 1 to 0
 //! with reward -2; from 0 the episode ends with reward 0. Episodes start at 12 and are joined into one chain by an end
-//! state ([`episode`](super::episode)). The features of states 12, 8, 4, 0 are the four unit vectors; between them they are interpolated.
+//! state (`episode.rs`). The features of states 12, 8, 4, 0 are the four unit vectors; between them they are interpolated.
 //!
 //! Known answer: without discount `V(i) = -2 i`, so `theta* -> (-24, -16, -8, 0)` as gamma -> 1.
 

@@ -3,7 +3,7 @@
 //! Sources: R. S. Sutton, "Learning to predict by the methods of temporal differences", Machine Learning 3, 1988;
 //! the walk with 19 states and ends -1 and +1 is that of Sutton and Barto, "Reinforcement Learning", 2nd ed., Examples
 //! 7.1 and Figure 12.3. Each step goes left or right with probability 1/2; stepping off the left end gives -1, off the
-//! right end +1, all else 0. Episodes start in the centre and are joined into one chain by an end state ([`episode`](super::episode)).
+//! right end +1, all else 0. Episodes start in the centre and are joined into one chain by an end state (`episode.rs`).
 //!
 //! Known answer: features are tabular, so `theta*` is the value function V of the episodic walk. With `kappa = acosh(1/gamma)`, that is with the roots
 //! `e^kappa`, `e^-kappa` of `V(i) = gamma/2 (V(i-1) + V(i+1))`, and `c = (n-1)/2`,

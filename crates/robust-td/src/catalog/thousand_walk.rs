@@ -3,7 +3,7 @@
 //! Source: Sutton and Barto, "Reinforcement Learning", 2nd ed., Example 9.1 and Figures 9.1 and 9.2. From each of 1000
 //! states the walk jumps to one of the 100 neighbours on either side, all 200 equally likely; a jump beyond the left end
 //! ends the episode with -1, beyond the right end with +1. Episodes start at state 500 and are joined into one chain by
-//! an end state ([`episode`](super::episode)). Feature j marks the states of group j (10 groups of 100).
+//! an end state (`episode.rs`). Feature j marks the states of group j (10 groups of 100).
 //!
 //! Known answer: `theta*` solves, for each group g, the averaged Bellman equation
 //! ```text
