@@ -1,3 +1,65 @@
 //! Starts the command `robust-td`.
 
-fn main() {}
+mod certify;
+mod constants;
+mod count;
+mod failure;
+mod files;
+mod output;
+mod problem_argument;
+mod problem_file;
+mod problems;
+mod progress;
+mod reproduce;
+mod suggestion;
+mod sweep;
+mod text;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Policy evaluation by temporal-difference learning without projection: what is proved, computed.
+#[derive(Debug, Parser)]
+#[command(
+    name = "robust-td",
+    version,
+    propagate_version = true,
+    arg_required_else_help = true
+)]
+#[command(after_help = "\
+Examples:
+  robust-td reproduce
+  robust-td problems
+  robust-td certify paper-ring --horizon 1e7 --c 50
+  robust-td certify my-problem.toml --horizon 1e6 --json
+
+Exit codes: 0 done, 1 the run failed, 2 the command line or the data are wrong.")]
+struct CommandLine {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Certify(certify::Arguments),
+    Problems(problems::Arguments),
+    Reproduce(reproduce::Arguments),
+    Sweep(sweep::Arguments),
+}
+
+fn main() -> ExitCode {
+    let done = match CommandLine::parse().command {
+        Command::Certify(arguments) => certify::run(&arguments),
+        Command::Problems(arguments) => problems::run(&arguments),
+        Command::Reproduce(arguments) => reproduce::run(&arguments),
+        Command::Sweep(arguments) => sweep::run(&arguments),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("error: {failure}");
+            failure.exit_code()
+        }
+    }
+}

@@ -151,6 +151,19 @@ pub enum Error {
         /// Number of columns.
         dimension: usize,
     },
+    /// Features so large or so small that their squares over- or underflow.
+    #[error(
+        "features: their squares leave the range of floating-point numbers \
+         (phi_inf = {phi_inf}, omega = {omega}, |theta*| = {theta_star_norm}); rescale the columns"
+    )]
+    Range {
+        /// Largest feature norm.
+        phi_inf: f64,
+        /// Smallest eigenvalue of `Phi' D Phi`.
+        omega: f64,
+        /// Norm of the fixed point.
+        theta_star_norm: f64,
+    },
     /// A decomposition of the linear-algebra library that did not converge.
     #[error("the {what} could not be computed: the decomposition did not converge")]
     Decomposition {
@@ -184,6 +197,57 @@ pub enum Error {
         name: String,
         /// The parameters that exist.
         known: Vec<&'static str>,
+    },
+    /// A sparse feature outside the feature vector.
+    #[error(
+        "sparse features: index {index} at position {position} is not below the dimension {dimension}"
+    )]
+    FeatureIndex {
+        /// Its place in the list of indices.
+        position: usize,
+        /// The index.
+        index: u32,
+        /// Length of the feature vector.
+        dimension: usize,
+    },
+    /// Sparse features that are not sorted, or name one index twice.
+    #[error(
+        "sparse features: index {index} at position {position} follows {previous}; \
+         indices must be strictly increasing"
+    )]
+    FeatureOrder {
+        /// Its place in the list of indices.
+        position: usize,
+        /// The index before it.
+        previous: u32,
+        /// The index.
+        index: u32,
+    },
+    /// A saved learner whose parts contradict each other.
+    #[error("the saved learner contradicts itself: {contradiction}")]
+    Saved {
+        /// What does not fit.
+        contradiction: String,
+    },
+    /// A parameter of a catalog problem that is given twice.
+    #[error("{problem}: {name} is given twice")]
+    RepeatedParameter {
+        /// The problem.
+        problem: &'static str,
+        /// The parameter.
+        name: &'static str,
+    },
+    /// A parameter of a catalog problem outside its range.
+    #[error("{problem}: {name} is {value}, but must be {expected}")]
+    ProblemParameter {
+        /// The problem.
+        problem: &'static str,
+        /// The parameter.
+        name: &'static str,
+        /// The value.
+        value: f64,
+        /// The valid range in words.
+        expected: String,
     },
 }
 

@@ -8,7 +8,7 @@
 //! use robust_td::{catalog, moments, schedule::{RobustDecay, Schedule}};
 //!
 //! let problem = catalog::problem("two-state", &[("epsilon", 0.3)])?;
-//! let steps = RobustDecay::new(0.2, problem.phi_inf(), 200)?;
+//! let steps = RobustDecay::new(200, 0.2, problem.phi_inf())?;
 //! let exact = moments::expectation(&problem, 200, |t| steps.step_size(t));
 //! assert!((exact.f_of_average - 0.15695139065052535).abs() < 1e-12);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -34,23 +34,31 @@
 //! | `d(t)`, `dbar(t)`, `t_mix` | distance | how far the chain is from stationary after t steps |
 //! | `rho_c` | | the paper's bound on the iterates: `E\|theta_t\|^2 <= rho_c^2 max(r_inf/phi_inf, \|theta*\|)^2` |
 
+pub mod catalog;
 pub mod chain;
 mod elimination;
 pub mod error;
+pub mod exact_float;
+pub mod learner;
 mod linalg;
 pub mod matrix;
 pub mod mdp;
 pub mod mixing;
 pub mod moments;
+mod perron;
 pub mod problem;
 pub mod random;
+pub mod reward;
+pub mod schedule;
 pub mod simulate;
 pub mod stability;
 mod structure;
+pub mod theory;
 
 pub use chain::Chain;
 pub use error::{Error, Result};
 pub use matrix::{Matrix, SparseMatrix};
 pub use mdp::Mdp;
 pub use mixing::Mixing;
-pub use problem::{Problem, Reward};
+pub use problem::Problem;
+pub use reward::Reward;

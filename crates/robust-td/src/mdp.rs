@@ -3,7 +3,7 @@
 use crate::chain::{Chain, require_probability, require_stochastic, require_unit_sum};
 use crate::error::{Error, Result};
 use crate::matrix::{Matrix, SparseMatrix};
-use crate::problem::Reward;
+use crate::reward::Reward;
 
 /// A finite Markov decision process.
 ///
@@ -15,12 +15,13 @@ use crate::problem::Reward;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mdp {
     transitions: Vec<SparseMatrix>,
-    rewards: Vec<Matrix>,
+    rewards: Vec<Reward>,
 }
 
 impl Mdp {
-    /// A process from one transition matrix per action, and one reward matrix per action or one for all of them.
-    pub fn new(transitions: Vec<SparseMatrix>, rewards: Vec<Matrix>) -> Result<Self> {
+    /// A process from one transition matrix per action, and one reward per action or one for all of them.
+    pub fn new(transitions: Vec<SparseMatrix>, rewards: Vec<impl Into<Reward>>) -> Result<Self> {
+        let rewards: Vec<Reward> = rewards.into_iter().map(Into::into).collect();
         let Some(first) = transitions.first() else {
             return Err(Error::Length {
                 what: "mdp.transition",
@@ -48,15 +49,7 @@ impl Mdp {
             });
         }
         for reward in &rewards {
-            if reward.rows() != states || reward.columns() != states {
-                return Err(Error::Shape {
-                    what: "mdp.reward",
-                    rows: reward.rows(),
-                    columns: reward.columns(),
-                    expected: format!("{states} x {states}"),
-                });
-            }
-            reward.require_finite("mdp.reward")?;
+            reward.require_valid("mdp.reward", states)?;
         }
         Ok(Self {
             transitions,

@@ -82,7 +82,7 @@ impl Mixing {
     /// Each step costs the stored entries of P times n. Where that would be too much, the values after an exact
     /// stretch of length L are the upper bounds `d(qL + j) <= dbar(L)^q d(j)`.
     pub fn distances(&self, max_lag: usize) -> Vec<f64> {
-        const WORK: usize = 20_000_000_000;
+        const WORK: usize = 8_000_000_000;
         let per_lag = self.transition.stored() * self.stationary.len();
         let exact = max_lag.min((WORK / per_lag).max(64));
         let mut power = Matrix::identity(self.stationary.len());
@@ -128,7 +128,17 @@ fn next_power(transition: &SparseMatrix, power: &Matrix) -> Matrix {
 }
 
 fn total_variation(p: &[f64], q: &[f64]) -> f64 {
-    0.5 * p.iter().zip(q).map(|(a, b)| (a - b).abs()).sum::<f64>()
+    // Eight partial sums, so that the additions do not wait for each other.
+    let (p_blocks, p_rest) = p.as_chunks::<8>();
+    let (q_blocks, q_rest) = q.as_chunks::<8>();
+    let mut sums = [0.0; 8];
+    for (a, b) in p_blocks.iter().zip(q_blocks) {
+        for k in 0..8 {
+            sums[k] += (a[k] - b[k]).abs();
+        }
+    }
+    let rest: f64 = p_rest.iter().zip(q_rest).map(|(a, b)| (a - b).abs()).sum();
+    0.5 * (sums.iter().sum::<f64>() + rest)
 }
 
 fn distance_to(stationary: &[f64], power: &Matrix) -> f64 {

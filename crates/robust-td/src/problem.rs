@@ -3,18 +3,9 @@
 use crate::chain::Chain;
 use crate::error::{Error, Result};
 use crate::linalg;
-use crate::matrix::{Matrix, SparseMatrix, dot, norm_sq};
+use crate::matrix::{Matrix, dot, norm_sq};
 
-/// The reward of a transition.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Reward {
-    /// `r(s)`, whatever the next state.
-    PerState(Vec<f64>),
-    /// `r(s,s')` as an n x n matrix; only entries with `P(s,s') > 0` matter.
-    PerTransition(Matrix),
-    /// `r(s,s')` in compressed rows; what is not stored is zero.
-    Sparse(SparseMatrix),
-}
+pub use crate::reward::Reward;
 
 /// A Markov reward process with linear features: everything that the paper defines about it.
 ///
@@ -91,7 +82,8 @@ impl Problem {
         }
         features.require_finite("features")?;
         let column_norms = require_full_rank(&features)?;
-        let rewards = align_rewards(&chain, reward)?;
+        reward.require_valid("reward", states)?;
+        let rewards = reward.along(chain.transition());
 
         let transition = chain.transition();
         let mean_rewards = (0..states)
@@ -100,11 +92,18 @@ impl Problem {
         let (sigma, a, c_vector) = moments(&chain, &features, &mean_rewards, discount);
         let (omega, kappa) = curvature(&chain, &features)?;
         let theta_star = solve_scaled(&a, &c_vector, &column_norms);
+        let largest = (0..states).map(|s| norm_sq(features.row(s)));
+        let phi_inf = largest.fold(0.0, f64::max).sqrt();
+        let theta_star_norm = norm_sq(&theta_star).sqrt();
+        if !(phi_inf.is_finite() && omega > 0.0 && theta_star_norm.is_finite()) {
+            return Err(Error::Range {
+                phi_inf,
+                omega,
+                theta_star_norm,
+            });
+        }
         Ok(Self {
-            phi_inf: (0..states)
-                .map(|s| norm_sq(features.row(s)))
-                .fold(0.0, f64::max)
-                .sqrt(),
+            phi_inf,
             r_inf: rewards.iter().fold(0.0, |largest, r| largest.max(r.abs())),
             chain,
             features,
@@ -355,64 +354,6 @@ impl Problem {
     }
 }
 
-/// Puts the rewards in the order of the stored transitions.
-fn align_rewards(chain: &Chain, reward: Reward) -> Result<Vec<f64>> {
-    let transition = chain.transition();
-    let states = chain.states();
-    let lookup: Box<dyn Fn(usize, usize) -> f64> = match reward {
-        Reward::PerState(rewards) => {
-            if rewards.len() != states {
-                let found = rewards.len();
-                return Err(Error::Length {
-                    what: "reward",
-                    expected: states,
-                    found,
-                });
-            }
-            Box::new(move |s, _| rewards[s])
-        }
-        Reward::PerTransition(rewards) => {
-            if rewards.rows() != states || rewards.columns() != states {
-                return Err(Error::Shape {
-                    what: "reward",
-                    rows: rewards.rows(),
-                    columns: rewards.columns(),
-                    expected: format!("{states} x {states}, or {states} numbers"),
-                });
-            }
-            rewards.require_finite("reward")?;
-            Box::new(move |s, to| rewards.get(s, to))
-        }
-        Reward::Sparse(rewards) => {
-            if rewards.size() != states {
-                let found = rewards.size();
-                return Err(Error::Length {
-                    what: "reward",
-                    expected: states,
-                    found,
-                });
-            }
-            Box::new(move |s, to| rewards.get(s, to))
-        }
-    };
-    let mut aligned = Vec::with_capacity(transition.stored());
-    for s in 0..states {
-        for (to, _) in transition.entries(s) {
-            let value = lookup(s, to);
-            if !value.is_finite() {
-                return Err(Error::NotFinite {
-                    what: "reward",
-                    row: s,
-                    column: to,
-                    value,
-                });
-            }
-            aligned.push(value);
-        }
-    }
-    Ok(aligned)
-}
-
 /// Refuses linearly dependent columns; gives the columns' norms.
 fn require_full_rank(features: &Matrix) -> Result<Vec<f64>> {
     let dimension = features.columns();
@@ -458,10 +399,16 @@ fn moments(
     let mut onward = vec![0.0; d];
     for (s, &p) in chain.stationary().iter().enumerate() {
         let phi = features.row(s);
-        onward.copy_from_slice(phi);
+        // phi(s) - gamma E phi(s') as (1-gamma) phi(s) + gamma E[phi(s) - phi(s')], which loses nothing to
+        // cancellation as gamma nears 1.
+        onward
+            .iter_mut()
+            .zip(phi)
+            .for_each(|(x, here)| *x = (1.0 - discount) * here);
         for (to, probability) in chain.transition().entries(s) {
-            for (x, y) in onward.iter_mut().zip(features.row(to)) {
-                *x -= discount * probability * y;
+            let weight = discount * probability;
+            for ((x, here), there) in onward.iter_mut().zip(phi).zip(features.row(to)) {
+                *x += weight * (here - there);
             }
         }
         for i in 0..d {

@@ -3,10 +3,8 @@
 mod common;
 
 use common::*;
-use robust_td::Problem;
 use robust_td::moments::{Moments, expectation};
 use robust_td::random::Stream;
-use robust_td::simulate::Sampler;
 use robust_td::stability::{mean_square_radius, mean_square_threshold};
 
 /// T26: the reference numbers of the specification, section 9.3.
@@ -55,25 +53,6 @@ fn reference_numbers() {
     }
 }
 
-/// What one sampled run of Algorithm 1 ends with: `|theta_T|^2`, `f(theta_T)` and `f(avg_T)`.
-fn sampled_run(problem: &Problem, path: &[usize], eta: impl Fn(u64) -> f64) -> [f64; 3] {
-    let mut theta = vec![0.0; problem.dimension()];
-    let mut weighted = theta.clone();
-    let mut total = 0.0;
-    for (t, pair) in path.windows(2).enumerate() {
-        let step = eta(t as u64);
-        weighted
-            .iter_mut()
-            .zip(&theta)
-            .for_each(|(sum, x)| *sum += step * x);
-        total += step;
-        let g = problem.update(&theta, pair[0], pair[1]);
-        theta.iter_mut().zip(&g).for_each(|(x, g)| *x += step * g);
-    }
-    weighted.iter_mut().for_each(|x| *x /= total);
-    [dot(&theta, &theta), problem.f(&theta), problem.f(&weighted)]
-}
-
 /// T25: 20,000 sampled runs agree within four standard errors.
 #[test]
 fn sampling_agrees() {
@@ -81,12 +60,15 @@ fn sampling_agrees() {
     for (problem, horizon, c) in [(ref_2(), 200, 0.2), (ref_3(), 200, 0.2), (ref_3(), 50, 1.0)] {
         let eta = robust_steps(&problem, horizon, c);
         let exact = expectation(&problem, horizon, &eta);
-        let sampler = Sampler::new(&problem);
         let mut sums = [[0.0; 2]; 3];
         for run in 0..RUNS {
             let mut stream = Stream::new(2506, run as u64);
-            let path = sampler.trajectory(problem.start(), horizon as usize, &mut stream);
-            for (sum, x) in sums.iter_mut().zip(sampled_run(&problem, &path, &eta)) {
+            let states = trajectory(&problem, &mut stream, horizon as usize + 1);
+            let thetas = iterates(&problem, &states, &eta);
+            let last = &thetas[horizon as usize];
+            let average = weighted_average(&thetas, &eta);
+            let found = [dot(last, last), problem.f(last), problem.f(&average)];
+            for (sum, x) in sums.iter_mut().zip(found) {
                 sum[0] += x;
                 sum[1] += x * x;
             }
@@ -165,30 +147,16 @@ fn one_shot_averaging() {
     (0..100).for_each(|t| moments.step(eta(t)));
     let split = moments.bias_and_spread();
     assert!(split.bias > 0.0 && split.spread > 0.0);
-    let sampler = Sampler::new(&problem);
     let (agents, trials) = (8, 4000);
     let (mut sum, mut squares) = (0.0, 0.0);
     for trial in 0..trials {
         let mut mean = vec![0.0; 2];
         for agent in 0..agents {
             let mut stream = Stream::new(99, trial * agents + agent);
-            let path = sampler.trajectory(problem.start(), 100, &mut stream);
-            let mut theta = vec![0.0; 2];
-            let mut weighted = vec![0.0; 2];
-            let mut total = 0.0;
-            for (t, pair) in path.windows(2).enumerate() {
-                let step = eta(t as u64);
-                total += step;
-                weighted
-                    .iter_mut()
-                    .zip(&theta)
-                    .for_each(|(sum, x)| *sum += step * x);
-                let g = problem.update(&theta, pair[0], pair[1]);
-                theta.iter_mut().zip(&g).for_each(|(x, g)| *x += step * g);
+            let thetas = iterates(&problem, &trajectory(&problem, &mut stream, 101), &eta);
+            for (sum, x) in mean.iter_mut().zip(weighted_average(&thetas, &eta)) {
+                *sum += x / agents as f64;
             }
-            mean.iter_mut()
-                .zip(&weighted)
-                .for_each(|(sum, x)| *sum += x / total / agents as f64);
         }
         let f = problem.f(&mean);
         sum += f;

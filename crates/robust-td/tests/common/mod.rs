@@ -5,7 +5,8 @@
 
 use proptest::prelude::*;
 use robust_td::random::Stream;
-use robust_td::{Chain, Matrix, Problem, Reward};
+use robust_td::simulate::Sampler;
+use robust_td::{Chain, Matrix, Problem, Reward, catalog};
 
 /// The discounts that the statements are tested at.
 pub const DISCOUNTS: [f64; 4] = [0.0, 0.3, 0.9, 0.99];
@@ -58,6 +59,11 @@ pub fn problems() -> impl Strategy<Value = (u64, Problem)> {
     any::<u64>().prop_map(|seed| (seed, random_problem(seed)))
 }
 
+/// A uniform number in `[low, high)`.
+pub fn between(stream: &mut Stream, low: f64, high: f64) -> f64 {
+    low + (high - low) * stream.uniform()
+}
+
 /// A vector with entries in [-size, size].
 pub fn random_vector(stream: &mut Stream, dimension: usize, size: f64) -> Vec<f64> {
     (0..dimension)
@@ -95,20 +101,43 @@ pub fn robust_steps(problem: &Problem, horizon: u64, c: f64) -> impl Fn(u64) -> 
     move |t| 1.0 / (scale * (t as f64 + 3.0).ln() * (t as f64 + 1.0).sqrt())
 }
 
-/// REF-2 of the specification: the two-state chain with alpha = 0.6, epsilon = 0.3.
+/// REF-2 of the specification.
 pub fn ref_2() -> Problem {
-    let p = Matrix::from_rows(&[[0.2, 0.8], [0.8, 0.2]]).unwrap();
-    let r = Matrix::from_rows(&[[0.2, 1.0], [-1.0, 0.4]]).unwrap();
-    let phi = Matrix::from_rows(&[[0.3, 1.0], [-0.3, 1.0]]).unwrap();
-    let chain = Chain::from_dense(&p).unwrap();
-    Problem::new(chain, phi, Reward::PerTransition(r), 0.9, 0).unwrap()
+    catalog::problem("ref-2", &[]).unwrap()
 }
 
-/// REF-3 of the specification: three states, two features.
+/// REF-3 of the specification.
 pub fn ref_3() -> Problem {
-    let p = Matrix::from_rows(&[[0.5, 0.4, 0.1], [0.1, 0.6, 0.3], [0.6, 0.2, 0.2]]).unwrap();
-    let r = Matrix::from_rows(&[[0.0, 1.0, -1.0], [0.5, 0.0, 0.25], [-0.5, 1.0, 0.75]]).unwrap();
-    let phi = Matrix::from_rows(&[[1.0, 0.0], [0.5, 0.5], [-0.25, 1.0]]).unwrap();
-    let chain = Chain::from_dense(&p).unwrap();
-    Problem::new(chain, phi, Reward::PerTransition(r), 0.8, 0).unwrap()
+    catalog::problem("ref-3", &[]).unwrap()
+}
+
+/// The first `count` states of a trajectory from the start state.
+pub fn trajectory(problem: &Problem, stream: &mut Stream, count: usize) -> Vec<usize> {
+    Sampler::new(problem).trajectory(problem.start(), count - 1, stream)
+}
+
+/// The iterates of TD(0) with stepsizes `eta` along `states`, from 0.
+pub fn iterates(problem: &Problem, states: &[usize], eta: impl Fn(u64) -> f64) -> Vec<Vec<f64>> {
+    let mut thetas = vec![vec![0.0; problem.dimension()]];
+    for (t, pair) in states.windows(2).enumerate() {
+        let theta = &thetas[t];
+        let g = problem.update(theta, pair[0], pair[1]);
+        let step = eta(t as u64);
+        thetas.push(theta.iter().zip(&g).map(|(x, g)| x + step * g).collect());
+    }
+    thetas
+}
+
+/// The eta-weighted average of `theta_0, ..., theta_{T-1}`, by its definition.
+pub fn weighted_average(thetas: &[Vec<f64>], eta: impl Fn(u64) -> f64) -> Vec<f64> {
+    let mut sum = vec![0.0; thetas[0].len()];
+    let mut total = 0.0;
+    for (t, theta) in thetas[..thetas.len() - 1].iter().enumerate() {
+        let weight = eta(t as u64);
+        sum.iter_mut()
+            .zip(theta)
+            .for_each(|(sum, x)| *sum += weight * x);
+        total += weight;
+    }
+    sum.iter().map(|x| x / total).collect()
 }

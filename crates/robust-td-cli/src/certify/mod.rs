@@ -1,0 +1,67 @@
+//! Says what is proved about Algorithm 1 on a problem at a horizon.
+
+mod longer;
+mod report;
+mod table;
+mod verdict;
+
+use clap::Args;
+use robust_td::theory;
+
+use crate::failure::Failure;
+use crate::problem_argument::ProblemArgument;
+use crate::{count, output};
+
+/// Say what is guaranteed for a problem, at a horizon, with a stepsize constant
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Certificates, each a bound on E f(avg_T):
+  p  the paper's Theorem 1 and Corollary 1 with explicit constants (c > c_0, a long horizon)
+  x  the same induction without rounding, at the best lag (any c, any horizon)
+  y  the induction centred at theta*; the sharpest for Algorithm 1
+  c  one tuned constant step in closed form, which needs the mixing time; ignores --c
+
+Examples:
+  robust-td certify paper-ring --horizon 10000000 --c 50
+  robust-td certify two-state --set epsilon=0.01 --horizon 1e6
+  robust-td certify my-problem.toml --horizon 1e6 --json
+
+`robust-td problems --help` describes problem files.")]
+pub struct Arguments {
+    #[command(flatten)]
+    problem: ProblemArgument,
+
+    /// The horizon T, a whole number from 3 up: 10000000, 1e7 or 10_000_000
+    #[arg(long, value_name = "T", value_parser = count::horizon)]
+    horizon: u64,
+
+    /// The stepsize constant c; by default the one that makes certificate y smallest
+    #[arg(long, value_name = "C", value_parser = positive, allow_negative_numbers = true)]
+    c: Option<f64>,
+
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let problem = arguments.problem.load()?;
+    let certification = theory::certify(&problem, arguments.horizon, arguments.c)
+        .map_err(|error| Failure::Run(format!("{}: {error}", arguments.problem.name)))?;
+    if arguments.json {
+        return output::print_json(&report::Report::new(&problem, &certification));
+    }
+    let longer = longer::horizon_that_beats_zero(&problem, &certification);
+    let name = &arguments.problem.name;
+    output::print(&table::page(name, &problem, &certification, longer))
+}
+
+/// Parses a positive finite number.
+fn positive(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(number) if number > 0.0 && number.is_finite() => Ok(number),
+        Ok(_) => Err("c must be positive and finite".into()),
+        Err(_) => Err(format!("{text:?} is not a number")),
+    }
+}

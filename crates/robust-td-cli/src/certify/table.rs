@@ -1,0 +1,153 @@
+//! Prints a certification as a page: the answer in words, then constants, hypotheses and certificates.
+
+use robust_td::Problem;
+use robust_td::theory::certificate::Relation;
+use robust_td::theory::certify::MixingBounds;
+use robust_td::theory::{Certificate, Certification, Hypothesis, Recommendation};
+
+use super::verdict;
+use crate::constants::Constants;
+use crate::text::{self, number, whole};
+
+/// The whole page.
+pub fn page(
+    name: &str,
+    problem: &Problem,
+    certification: &Certification,
+    longer: Option<(u64, Recommendation)>,
+) -> String {
+    let c = match certification.c {
+        Some(c) => format!(", c = {}", number(c)),
+        None => String::new(),
+    };
+    let mut page = format!("{name}, T = {}{c}\n\n", whole(certification.horizon));
+    for paragraph in verdict::paragraphs(certification, longer) {
+        page.push_str(&text::wrap("", 0, &paragraph));
+        page.push('\n');
+    }
+    let bounds = certification.mixing.as_ref().ok();
+    page.push_str("Constants\n");
+    page.push_str(&Constants::new(problem, bounds.map(|b| (b.lambda2, b.t_mix))).table());
+    page.push_str(&text::definitions(&thresholds(certification)));
+    if let Some(bounds) = bounds {
+        page.push_str("\nHypotheses\n");
+        page.push_str(&hypotheses(bounds));
+        page.push_str("\nCertificates\n");
+        page.push_str(&certificates(certification, bounds));
+        page.push_str("\nbound on the expectation; Markov: P(f >= x) <= bound/x\n");
+    }
+    page
+}
+
+fn thresholds(certification: &Certification) -> Vec<(&'static str, String)> {
+    let rho = match certification.rho_c {
+        Some(rho) => format!(
+            "{} (where Theorem 1 applies, E|theta_t|^2 <= rho_c^2 max(r_inf/phi_inf, |theta*|)^2)",
+            number(rho)
+        ),
+        None => "none unless c > c_0".into(),
+    };
+    vec![
+        // Padded to the width of the constants above.
+        ("c_0           ", number(certification.c0)),
+        ("rho_c", rho),
+    ]
+}
+
+/// One line per hypothesis: which certificate, whether it holds, and by how much it fails.
+fn hypotheses(bounds: &MixingBounds) -> String {
+    let conditions = &bounds.conditions;
+    let paper = Hypothesis::new(
+        "log T (the paper's own condition, 2/log^3(1/alpha))",
+        Relation::AtLeast,
+        conditions.paper_required_log_t,
+        conditions.log_t,
+    );
+    let mut lines = text::wrap("  Theorem 1  ", 20, &line(&paper));
+    for (name, certificate) in listed(bounds) {
+        for hypothesis in certificate.iter().flat_map(|c| &c.hypotheses) {
+            lines.push_str(&text::wrap(
+                &format!("  {name:<9}  "),
+                20,
+                &line(hypothesis),
+            ));
+        }
+    }
+    lines
+}
+
+fn line(hypothesis: &Hypothesis) -> String {
+    let state = if hypothesis.holds { "holds:" } else { "FAILS:" };
+    format!("{state} {hypothesis}")
+}
+
+fn listed(bounds: &MixingBounds) -> [(&'static str, Option<&Certificate>); 4] {
+    [
+        ("P", bounds.p.as_ref()),
+        ("X", bounds.x.as_ref()),
+        ("Y", bounds.y.as_ref()),
+        ("C", Some(&bounds.constant_step)),
+    ]
+}
+
+/// The four certificates side by side.
+fn certificates(certification: &Certification, bounds: &MixingBounds) -> String {
+    let mut rows = vec![[
+        String::new(),
+        "E[f(avg)] <=".into(),
+        "over f(0)".into(),
+        "E|theta_t-theta*|^2 <=".into(),
+        "lag u".into(),
+        "proved".into(),
+    ]];
+    let names = [
+        "P  Theorem 1, explicit",
+        "X  centred at 0",
+        "Y  centred at theta*",
+        "C  tuned constant step",
+    ];
+    for (name, (_, certificate)) in names.into_iter().zip(listed(bounds)) {
+        let show = |value: Option<f64>| value.map_or("-".to_string(), number);
+        let bound = certificate.and_then(|c| c.bound);
+        rows.push([
+            name.into(),
+            show(bound),
+            show(
+                bound
+                    .map(|bound| bound / certification.f_zero)
+                    .filter(|x| x.is_finite()),
+            ),
+            show(certificate.and_then(|c| c.iterate_bound)),
+            certificate
+                .and_then(|c| c.lag)
+                .map_or("-".to_string(), |lag| lag.to_string()),
+            match certificate {
+                Some(certificate) if certificate.applies() => "yes".into(),
+                _ => "no".into(),
+            },
+        ]);
+    }
+    columns(&rows)
+}
+
+/// Lines of cells, the first column to the left and the others to the right.
+fn columns<const N: usize>(rows: &[[String; N]]) -> String {
+    let width: Vec<usize> = (0..N)
+        .map(|j| {
+            rows.iter()
+                .map(|row| row[j].chars().count())
+                .max()
+                .unwrap_or(0)
+        })
+        .collect();
+    rows.iter()
+        .map(|row| {
+            let mut line = format!("  {:<w$}", row[0], w = width[0]);
+            for j in 1..N {
+                line.push_str(&format!("  {:>w$}", row[j], w = width[j]));
+            }
+            line.push('\n');
+            line
+        })
+        .collect()
+}

@@ -1,0 +1,221 @@
+//! Puts a certification into plain words: what is guaranteed, why not more, what would have to change.
+
+use robust_td::theory::certify::MixingBounds;
+use robust_td::theory::{Certificate, Certification, Recommendation};
+
+use crate::text::{number, whole};
+
+/// The answer, paragraph by paragraph; `longer` is a horizon at which the certificates beat `f(0)`, with its recommendation.
+pub fn paragraphs(
+    certification: &Certification,
+    longer: Option<(u64, Recommendation)>,
+) -> Vec<String> {
+    match &certification.mixing {
+        Err(reason) => vec![format!(
+            "Nothing is guaranteed here: every certificate needs to know how fast the chain mixes, and {reason}. \
+             The constants below are exact."
+        )],
+        Ok(bounds) if certification.f_zero == 0.0 => vec![
+            "There is nothing to learn: theta* = 0, and Algorithm 1 starts there.".into(),
+            theorem(certification, bounds),
+        ],
+        Ok(bounds) => vec![
+            answer(certification, bounds),
+            theorem(certification, bounds),
+            constant_step(certification, bounds),
+            change(certification, bounds, longer),
+        ],
+    }
+}
+
+/// The smallest bound that is proved for Algorithm 1 with this c, and the certificate that proves it.
+fn best(bounds: &MixingBounds) -> Option<(&'static str, f64, &Certificate)> {
+    [("P", &bounds.p), ("X", &bounds.x), ("Y", &bounds.y)]
+        .into_iter()
+        .filter_map(|(name, certificate)| Some((name, certificate.as_ref()?)))
+        .filter(|(_, certificate)| certificate.applies())
+        .filter_map(|(name, certificate)| Some((name, certificate.bound?, certificate)))
+        .min_by(|(_, left, _), (_, right, _)| left.total_cmp(right))
+}
+
+fn setting(certification: &Certification) -> String {
+    let c = match certification.c {
+        Some(c) => format!("c = {}", number(c)),
+        None => "no certified c".into(),
+    };
+    format!(
+        "Algorithm 1 with T = {} and {c}",
+        whole(certification.horizon)
+    )
+}
+
+fn answer(certification: &Certification, bounds: &MixingBounds) -> String {
+    let f_zero = number(certification.f_zero);
+    let setting = setting(certification);
+    let Some((name, bound, certificate)) = best(bounds) else {
+        return format!(
+            "Nothing is guaranteed for {setting}: no certificate applies. \
+             Doing nothing (theta = 0) has f(0) = {f_zero}."
+        );
+    };
+    let iterates = match certificate.iterate_bound {
+        Some(squared) => format!(
+            "The iterates stay bounded: E|theta_t - theta*|^2 <= {} for all t <= T.",
+            number(squared)
+        ),
+        None => String::new(),
+    };
+    let bound_text = number(bound);
+    if bound < certification.f_zero {
+        format!(
+            "Guaranteed for {setting}: E[f(avg)] <= {bound_text} (certificate {name}), where doing nothing \
+             (theta = 0) has f(0) = {f_zero}. {iterates}"
+        )
+    } else {
+        format!(
+            "No better than doing nothing: for {setting} it is guaranteed that E[f(avg)] <= {bound_text} \
+             (certificate {name}), but theta = 0 already has f(0) = {f_zero}. {iterates}"
+        )
+    }
+}
+
+/// What the paper's own theorem says.
+fn theorem(certification: &Certification, bounds: &MixingBounds) -> String {
+    let conditions = &bounds.conditions;
+    let log_t = format!("{:.1}", certification.log_t);
+    let horizon = format!(
+        "its horizon condition needs log T >= {} with the rigorous rate alpha = 2^(-1/{}) \
+         ({} even with the best conceivable rate |lambda_2|) and has {log_t}",
+        rough(conditions.paper_required_log_t),
+        bounds.t_mix,
+        rough(bounds.best_rate_required_log_t)
+    );
+    let threshold = certification
+        .c
+        .filter(|&c| !(c > certification.c0))
+        .map(|c| {
+            format!(
+                "it needs c > c_0 = {} and has c = {}",
+                number(certification.c0),
+                number(c)
+            )
+        });
+    let p = bounds.p.as_ref().and_then(|p| p.bound).map(number);
+    match (threshold, conditions.paper_holds, p) {
+        (None, true, Some(bound)) => format!(
+            "The paper's Theorem 1 applies: log T = {log_t} meets its horizon condition, and Corollary 1 with \
+             explicit constants (certificate P) gives {bound}."
+        ),
+        (None, false, Some(bound)) if conditions.relaxed_holds => format!(
+            "The paper's Theorem 1 as printed certifies nothing here: {horizon}. Its proof goes through under the \
+             relaxed condition u_T + 1 <= log^2 T, which holds, and certificate P gives {bound}."
+        ),
+        (None, _, _) => format!(
+            "The paper's Theorem 1 certifies nothing here: {horizon}. Even the relaxed condition \
+             u_T + 1 <= log^2 T fails: {} against {}.",
+            number(conditions.lag as f64 + 1.0),
+            number(conditions.log_t * conditions.log_t)
+        ),
+        (Some(threshold), true, _) => {
+            format!("The paper's Theorem 1 certifies nothing here: {threshold}.")
+        }
+        (Some(threshold), false, _) => {
+            format!("The paper's Theorem 1 certifies nothing here: {threshold}, and {horizon}.")
+        }
+    }
+}
+
+/// What a tuned constant step achieves instead.
+fn constant_step(certification: &Certification, bounds: &MixingBounds) -> String {
+    let certificate = &bounds.constant_step;
+    match (
+        certificate.why_not(),
+        certificate.bound,
+        bounds.certified_step,
+    ) {
+        (None, Some(bound), Some(step)) => {
+            let against = if bound < certification.f_zero {
+                "below f(0)"
+            } else {
+                "no better than f(0)"
+            };
+            format!(
+                "Instead of Algorithm 1, the constant step {} (certificate C; it needs the mixing time) \
+                 guarantees E[f(avg)] <= {}, {against}.",
+                number(step),
+                number(bound)
+            )
+        }
+        (why_not, _, _) => format!(
+            "A tuned constant step (certificate C) is {}.",
+            why_not.unwrap_or_default()
+        ),
+    }
+}
+
+/// What would have to change for a better guarantee.
+fn change(
+    certification: &Certification,
+    bounds: &MixingBounds,
+    longer: Option<(u64, Recommendation)>,
+) -> String {
+    let Some(recommended) = bounds.recommended else {
+        return "To change that: a longer horizon. At this one no c is certified.".into();
+    };
+    let (c, bound) = (number(recommended.c), number(recommended.bound));
+    let beats_zero = recommended.bound < certification.f_zero;
+    let current = best(bounds).map(|(_, bound, _)| bound);
+    let is_current = certification
+        .c
+        .is_some_and(|asked| (asked / recommended.c - 1.0).abs() < 1e-3);
+    let mut words = if is_current {
+        format!("c = {c} is the one that makes certificate Y smallest.")
+    } else {
+        let better = match current {
+            Some(current) => format!(" instead of {}", number(current)),
+            None => String::new(),
+        };
+        format!(
+            "To change that: c = {c} makes certificate Y smallest, E[f(avg)] <= {bound}{better}."
+        )
+    };
+    if !beats_zero {
+        words.push_str(" At this horizon no c is certified to do better than f(0)");
+        words.push_str(&match longer {
+            Some((horizon, at)) => format!(
+                "; at T = {} it would be: c = {} gives {}.",
+                whole(horizon),
+                number(at.c),
+                number(at.bound)
+            ),
+            None => ": certificate Y falls like log^2(T)/sqrt(T), and needs a longer one.".into(),
+        });
+    }
+    if !bounds.conditions.relaxed_holds && certification.c.is_some_and(|c| c > certification.c0) {
+        words.push_str(&format!(
+            " Certificate P needs log T >= {}, that is T of the order of {}.",
+            number(bounds.conditions.relaxed_required_log_t),
+            power_of_ten(bounds.conditions.relaxed_required_log_t)
+        ));
+    }
+    words
+}
+
+/// A number with two digits when it is large, since then only its size matters.
+fn rough(x: f64) -> String {
+    if x < 1000.0 {
+        format!("{x:.1}")
+    } else {
+        format!("{x:.1e}")
+    }
+}
+
+/// The order of magnitude of a number given by its natural logarithm.
+fn power_of_ten(log: f64) -> String {
+    let exponent = log / std::f64::consts::LN_10;
+    if exponent < 1e6 {
+        format!("1e{}", exponent.ceil())
+    } else {
+        format!("10^({exponent:.1e})")
+    }
+}

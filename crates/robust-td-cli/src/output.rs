@@ -1,0 +1,29 @@
+//! Writes to standard output without minding a reader that has seen enough.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use crate::failure::Failure;
+
+/// Prints a text; a closed pipe (`robust-td ... | head`) is not an error.
+pub fn print(text: &str) -> Result<(), Failure> {
+    let mut stdout = io::stdout().lock();
+    let written = stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.flush());
+    match written {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::Run(format!(
+            "cannot write to standard output: {error}"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Prints one JSON value on one line: floats in their shortest form that reads back, non-finite ones as null.
+pub fn print_json(value: &impl Serialize) -> Result<(), Failure> {
+    let mut text = serde_json::to_string(value)
+        .map_err(|error| Failure::Run(format!("cannot write JSON: {error}")))?;
+    text.push('\n');
+    print(&text)
+}

@@ -1,0 +1,194 @@
+//! Lists the problems of the catalog, or shows one problem with its constants.
+
+use clap::Args;
+use robust_td::catalog::{self, Entry};
+use robust_td::{Mixing, Problem};
+use serde::Serialize;
+
+use crate::constants::Constants;
+use crate::failure::Failure;
+use crate::output;
+use crate::problem_argument::{ProblemArgument, setting};
+use crate::text;
+
+/// List the problems of the catalog with their parameters, or show one with its constants
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  robust-td problems
+  robust-td problems two-state --set epsilon=0.01
+  robust-td problems my-problem.toml --json
+
+A problem file holds a discount, features and a chain (start = 0 unless given):
+  discount = 0.9
+  transition = [[0.2, 0.8], [0.8, 0.2]]    # n x n, or a path to a .npy or .csv file
+  reward = [[0.2, 1.0], [-1.0, 0.4]]       # n x n r(s,s'), or n numbers r(s), or a path
+  features = [[0.3, 1.0], [-0.3, 1.0]]     # n x d, or a path
+Instead of transition and reward: mdp.transition and mdp.reward (a matrix per action) with
+policy (n x actions), or for large sparse chains edges = \"edges.csv\", a file with the header
+from,to,probability,reward. Paths are relative to the file; matrix files have no header.")]
+pub struct Arguments {
+    /// A name from the catalog or a TOML file: show it in detail
+    #[arg(value_name = "PROBLEM")]
+    problem: Option<String>,
+
+    /// Set a parameter of the problem; may be repeated
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = setting, requires = "problem")]
+    settings: Vec<(String, f64)>,
+
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    match &arguments.problem {
+        None => list(arguments.json),
+        Some(name) => show(
+            &ProblemArgument {
+                name: name.clone(),
+                settings: arguments.settings.clone(),
+            },
+            arguments.json,
+        ),
+    }
+}
+
+fn list(json: bool) -> Result<(), Failure> {
+    let entries = catalog::entries();
+    if json {
+        #[derive(Serialize)]
+        struct Listing {
+            problems: Vec<Description>,
+        }
+        return output::print_json(&Listing {
+            problems: entries.iter().map(Description::of).collect(),
+        });
+    }
+    let mut listing = String::new();
+    for entry in entries {
+        listing.push_str(&heading(entry));
+        listing.push_str(&parameters(entry, &[]));
+        listing.push('\n');
+    }
+    listing.push_str("`robust-td problems NAME` shows one with its constants.\n");
+    output::print(&listing)
+}
+
+fn show(argument: &ProblemArgument, json: bool) -> Result<(), Failure> {
+    let problem = argument.load()?;
+    let mixing = Mixing::of(problem.chain()).map_err(|error| Failure::Run(error.to_string()))?;
+    let constants = Constants::new(
+        &problem,
+        mixing
+            .as_ref()
+            .ok()
+            .map(|mixing| (mixing.lambda2(), mixing.t_mix())),
+    );
+    let entry = catalog::find(&argument.name).ok();
+    let mixing_unavailable = mixing.as_ref().err().map(ToString::to_string);
+    if json {
+        return output::print_json(&Detail {
+            problem: &argument.name,
+            description: entry.map(Description::of),
+            start: problem.start(),
+            transitions: transitions(&problem),
+            constants,
+            mixing_unavailable,
+        });
+    }
+    let mut page = match entry {
+        Some(entry) => {
+            heading(entry)
+                + &text::wrap("  source: ", 4, entry.source)
+                + &parameters(entry, &argument.settings)
+        }
+        None => format!("{}\n", argument.name),
+    };
+    page.push('\n');
+    page.push_str(&constants.table());
+    if let Some(reason) = mixing_unavailable {
+        page.push_str(&text::wrap("  mixing unavailable: ", 4, &reason));
+    }
+    output::print(&page)
+}
+
+fn transitions(problem: &Problem) -> usize {
+    problem.chain().transition().stored()
+}
+
+fn heading(entry: &Entry) -> String {
+    text::wrap(&format!("{}: ", entry.name), 4, entry.summary)
+}
+
+/// The parameters of an entry, one line each; those that are set show both values.
+fn parameters(entry: &Entry, settings: &[(String, f64)]) -> String {
+    let rows: Vec<(String, String)> = entry
+        .parameters
+        .iter()
+        .map(|parameter| {
+            let set = settings.iter().find(|(name, _)| name == parameter.name);
+            let value = set.map_or(parameter.default, |&(_, value)| value);
+            let default = match set {
+                Some(_) => format!(" (default {})", parameter.default),
+                None => String::new(),
+            };
+            (
+                format!("{} = {value}", parameter.name),
+                format!("{}; {}{default}", parameter.meaning, parameter.range),
+            )
+        })
+        .collect();
+    text::definitions(&rows)
+}
+
+/// A catalog entry as JSON.
+#[derive(Serialize)]
+struct Description {
+    name: &'static str,
+    summary: &'static str,
+    source: &'static str,
+    parameters: Vec<ParameterDescription>,
+}
+
+#[derive(Serialize)]
+struct ParameterDescription {
+    name: &'static str,
+    default: f64,
+    meaning: &'static str,
+    range: &'static str,
+}
+
+impl Description {
+    fn of(entry: &Entry) -> Self {
+        Self {
+            name: entry.name,
+            summary: entry.summary,
+            source: entry.source,
+            parameters: entry
+                .parameters
+                .iter()
+                .map(|parameter| ParameterDescription {
+                    name: parameter.name,
+                    default: parameter.default,
+                    meaning: parameter.meaning,
+                    range: parameter.range,
+                })
+                .collect(),
+        }
+    }
+}
+
+/// One problem as JSON; `description` is null for a file.
+#[derive(Serialize)]
+struct Detail<'a> {
+    problem: &'a str,
+    description: Option<Description>,
+    start: usize,
+    transitions: usize,
+    #[serde(flatten)]
+    constants: Constants<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mixing_unavailable: Option<String>,
+}

@@ -1,0 +1,142 @@
+//! Writes what a study found: tables, figures, report and manifest.
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::execute::{CHECKPOINT, Execution};
+use super::page::{DPI, Findings};
+use super::row::{Row, curves_csv, results_csv};
+use super::spec::Mode;
+use super::study::Study;
+use crate::failure::Failure;
+use crate::files;
+
+/// What `manifest.json` says.
+#[derive(Debug, Serialize)]
+struct Manifest<'a> {
+    version: &'static str,
+    command: &'a str,
+    mode: &'static str,
+    problem: &'a str,
+    steps: u64,
+    simulate: u64,
+    runs: Option<usize>,
+    seeds: Seeds,
+    problem_constants: Vec<Constants>,
+    lane_steps: u64,
+    seconds: f64,
+    threads: usize,
+    kernel: &'a str,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Seeds {
+    /// Derived from the bits of c and the run, as the authors did.
+    Published,
+    /// One stream per run.
+    Seed(u64),
+    /// Nothing is sampled.
+    None,
+}
+
+#[derive(Debug, Serialize)]
+struct Constants {
+    scale: f64,
+    states: usize,
+    dimension: usize,
+    discount: f64,
+    phi_inf: f64,
+    r_inf: f64,
+    omega: f64,
+    kappa: f64,
+    theta_star: Vec<f64>,
+    theta_star_norm_sq: f64,
+    f_zero: f64,
+}
+
+/// Writes all files of a study into `directory` and removes its checkpoint.
+pub fn write(
+    study: &Study,
+    rows: &[Row],
+    exact: &[Row],
+    execution: &Execution,
+    command: &str,
+    directory: &Path,
+) -> Result<(), Failure> {
+    files::write(
+        directory,
+        "results.csv",
+        results_csv(study, rows).as_bytes(),
+    )?;
+    if study.mode != Mode::Exact {
+        files::write(directory, "curves.csv", curves_csv(study, rows).as_bytes())?;
+    }
+    let findings = Findings::new(study, rows, exact, execution, command);
+    for (place, figure) in study.figures.iter().enumerate() {
+        let drawing = findings.figure(place).draw().map_err(run_failure)?;
+        let name = format!("figure{}", figure.number);
+        files::write(
+            directory,
+            &format!("{name}.svg"),
+            drawing.to_svg().as_bytes(),
+        )?;
+        let png = drawing.to_png(DPI).map_err(run_failure)?;
+        files::write(directory, &format!("{name}.png"), &png)?;
+    }
+    let page = findings.report()?.to_html().map_err(run_failure)?;
+    files::write(directory, "report.html", page.as_bytes())?;
+    let mut manifest =
+        serde_json::to_string_pretty(&manifest(study, execution, command)).map_err(run_failure)?;
+    manifest.push('\n');
+    files::write(directory, "manifest.json", manifest.as_bytes())?;
+    // The results are on disk: the checkpoint has done its duty. One that is gone already is as good.
+    let _ = std::fs::remove_file(directory.join(CHECKPOINT));
+    Ok(())
+}
+
+fn run_failure(error: impl std::fmt::Display) -> Failure {
+    Failure::Run(error.to_string())
+}
+
+fn manifest<'a>(study: &'a Study, execution: &'a Execution, command: &'a str) -> Manifest<'a> {
+    Manifest {
+        version: env!("CARGO_PKG_VERSION"),
+        command,
+        mode: study.mode.name(),
+        problem: &study.problem_name,
+        steps: study.steps,
+        simulate: study.simulate,
+        runs: (study.mode != Mode::Exact).then_some(study.runs),
+        seeds: match study.mode {
+            Mode::Published => Seeds::Published,
+            Mode::Algorithm => Seeds::Seed(study.seed),
+            Mode::Exact => Seeds::None,
+        },
+        problem_constants: study
+            .variants
+            .iter()
+            .map(|variant| {
+                let problem = &variant.problem;
+                Constants {
+                    scale: variant.scale,
+                    states: problem.states(),
+                    dimension: problem.dimension(),
+                    discount: problem.discount(),
+                    phi_inf: problem.phi_inf(),
+                    r_inf: problem.r_inf(),
+                    omega: problem.omega(),
+                    kappa: problem.kappa(),
+                    theta_star: problem.theta_star().to_vec(),
+                    theta_star_norm_sq: problem.theta_star_norm().powi(2),
+                    f_zero: problem.f_zero(),
+                }
+            })
+            .collect(),
+        lane_steps: execution.lane_steps,
+        seconds: execution.seconds,
+        threads: execution.threads,
+        kernel: &execution.kernel,
+    }
+}

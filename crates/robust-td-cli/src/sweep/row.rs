@@ -1,0 +1,175 @@
+//! Holds what a sweep found at one figure, problem and c, and writes it as CSV.
+
+use std::fmt::Write;
+
+use robust_td_engine::{ExactLane, LaneResult};
+
+use super::spec::GridPoint;
+use super::study::Study;
+
+/// One row of `results.csv`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// Number of the figure.
+    pub figure: usize,
+    /// Place of the problem among the study's variants.
+    pub variant: usize,
+    /// Place of c in the paper's grid.
+    pub c_index: Option<usize>,
+    /// The stepsize constant.
+    pub c: f64,
+    /// `max_t E|theta_t|^2 / |theta*|^2`.
+    pub ratio: f64,
+    /// The first step that attains the maximum.
+    pub peak_step: u64,
+    /// Share of diverged runs; nothing in exact mode.
+    pub divergence_rate: Option<f64>,
+    /// `E f(avg)`.
+    pub gap: f64,
+    /// What only runs can tell.
+    pub sampled: Option<LaneResult>,
+}
+
+/// The rows of a sampled study, whose lanes come in the order of [`Study::lanes`].
+pub fn sampled(study: &Study, lanes: Vec<LaneResult>) -> Vec<Row> {
+    places(study)
+        .zip(lanes)
+        .map(|((figure, variant, point), lane)| Row {
+            figure,
+            variant,
+            c_index: point.index,
+            c: point.c,
+            ratio: lane.ratio,
+            peak_step: lane.peak_step,
+            divergence_rate: Some(lane.divergence_rate),
+            gap: lane.gap.mean,
+            sampled: Some(lane),
+        })
+        .collect()
+}
+
+/// The rows of an exact study, whose lanes come in the order of [`Study::lanes`].
+pub fn exact(study: &Study, lanes: Vec<ExactLane>) -> Vec<Row> {
+    places(study)
+        .zip(lanes)
+        .map(|((figure, variant, point), lane)| Row {
+            figure,
+            variant,
+            c_index: point.index,
+            c: point.c,
+            ratio: lane.ratio,
+            peak_step: lane.peak_step,
+            divergence_rate: None,
+            gap: lane.gap,
+            sampled: None,
+        })
+        .collect()
+}
+
+/// The (figure, variant, c) of each lane, in the order of [`Study::lanes`].
+fn places(study: &Study) -> impl Iterator<Item = (usize, usize, GridPoint)> + '_ {
+    study.figures.iter().flat_map(move |figure| {
+        (0..study.variants.len()).flat_map(move |variant| {
+            study
+                .grid
+                .iter()
+                .map(move |&point| (figure.number, variant, point))
+        })
+    })
+}
+
+/// `results.csv`: the contract's columns, then what a researcher wants next to them.
+pub fn results_csv(study: &Study, rows: &[Row]) -> String {
+    let mut csv = String::from(
+        "figure,mode,scale,omega,kappa,c_index,c,ratio,divergence_rate,gap,\
+         peak_step,divergence_rate_stderr,gap_stderr,\
+         max_norm_sq_lower,max_norm_sq_median,max_norm_sq_upper,\
+         final_norm_sq_lower,final_norm_sq_median,final_norm_sq_upper\n",
+    );
+    for row in rows {
+        let variant = &study.variants[row.variant];
+        let mut fields = vec![
+            row.figure.to_string(),
+            study.mode.name().to_string(),
+            number(variant.scale),
+            number(variant.problem.omega()),
+            number(variant.problem.kappa()),
+            row.c_index.map_or(String::new(), |index| index.to_string()),
+            number(row.c),
+            number(row.ratio),
+            row.divergence_rate.map_or(String::new(), number),
+            number(row.gap),
+            row.peak_step.to_string(),
+        ];
+        match &row.sampled {
+            Some(lane) => fields.extend(
+                [
+                    lane.divergence_standard_error,
+                    lane.gap.standard_error,
+                    lane.max_norm.lower,
+                    lane.max_norm.median,
+                    lane.max_norm.upper,
+                    lane.final_norm.lower,
+                    lane.final_norm.median,
+                    lane.final_norm.upper,
+                ]
+                .map(number),
+            ),
+            None => fields.extend(std::iter::repeat_n(String::new(), 8)),
+        }
+        csv.push_str(&fields.join(","));
+        csv.push('\n');
+    }
+    csv
+}
+
+/// `curves.csv`: the learning curves of every lane.
+pub fn curves_csv(study: &Study, rows: &[Row]) -> String {
+    let mut csv = String::from(
+        "figure,scale,c_index,c,t,norm_sq,norm_sq_stderr,f_of_average,f_of_average_stderr\n",
+    );
+    for row in rows {
+        let Some(lane) = &row.sampled else { continue };
+        let index = row.c_index.map_or(String::new(), |index| index.to_string());
+        let scale = number(study.variants[row.variant].scale);
+        for point in &lane.curve {
+            // Writing to a string cannot fail.
+            let _ = writeln!(
+                csv,
+                "{},{scale},{index},{},{},{},{},{},{}",
+                row.figure,
+                number(row.c),
+                point.step,
+                number(point.norm.mean),
+                number(point.norm.standard_error),
+                number(point.gap.mean),
+                number(point.gap.standard_error),
+            );
+        }
+    }
+    csv
+}
+
+/// The shortest text that reads back as the same number; `inf` and `nan` for what is not finite.
+pub fn number(x: f64) -> String {
+    if x.is_nan() {
+        "nan".into()
+    } else {
+        format!("{x:?}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::number;
+
+    #[test]
+    fn numbers_read_back() {
+        for x in [0.1, 1e-8, 1.0 / 3.0, 5e-324, f64::MAX, f64::INFINITY, -0.0] {
+            assert_eq!(number(x).parse::<f64>().unwrap().to_bits(), x.to_bits());
+        }
+        assert_eq!(number(f64::INFINITY), "inf");
+        assert_eq!(number(f64::NAN), "nan");
+        assert_eq!(number(1e-8), "1e-8");
+    }
+}

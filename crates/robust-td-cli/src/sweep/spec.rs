@@ -1,0 +1,314 @@
+//! Reads the TOML file that describes a sweep.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use robust_td_engine::Family;
+use robust_td_engine::grid::published_c;
+use serde::Deserialize;
+
+use crate::failure::Failure;
+
+/// A sweep as the user writes it; `robust-td sweep --help` explains the keys.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Spec {
+    /// Title of the figure.
+    #[serde(default)]
+    pub title: Option<String>,
+    /// A catalog name, or a problem file relative to the spec.
+    pub problem: String,
+    /// Parameters of a catalog problem.
+    #[serde(default)]
+    pub set: BTreeMap<String, f64>,
+    /// Stepsize families, one figure each.
+    #[serde(default = "decaying")]
+    pub schedule: OneOrMany,
+    /// Feature scalings, one row of the figure each.
+    #[serde(default = "unscaled")]
+    pub scales: Vec<f64>,
+    /// Values of c: a list, a range or "paper".
+    pub c: toml::Value,
+    /// How the expectation is taken.
+    #[serde(default)]
+    pub mode: Mode,
+    /// Horizon T in the stepsizes.
+    pub steps: u64,
+    /// Steps to simulate, T by default.
+    #[serde(default)]
+    pub simulate: Option<u64>,
+    /// Runs per value of c.
+    #[serde(default = "usual_runs")]
+    pub runs: u64,
+    /// Seed of the random streams, in mode "algorithm".
+    #[serde(default)]
+    pub seed: Option<u64>,
+    /// Indexing of mode "exact".
+    #[serde(default)]
+    pub indexing: Option<Indexing>,
+    /// Points per decade of t in the learning curves.
+    #[serde(default = "usual_curve_points")]
+    pub curve_points_per_decade: u32,
+}
+
+fn decaying() -> OneOrMany {
+    OneOrMany::One(Family::Decaying)
+}
+
+fn unscaled() -> Vec<f64> {
+    vec![1.0]
+}
+
+fn usual_runs() -> u64 {
+    48
+}
+
+fn usual_curve_points() -> u32 {
+    10
+}
+
+/// One stepsize family or a list of them.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(untagged)]
+pub enum OneOrMany {
+    /// `schedule = "decaying"`
+    One(Family),
+    /// `schedule = ["decaying", "constant"]`
+    Many(Vec<Family>),
+}
+
+impl OneOrMany {
+    /// The families in order.
+    pub fn families(&self) -> Vec<Family> {
+        match self {
+            Self::One(family) => vec![*family],
+            Self::Many(families) => families.clone(),
+        }
+    }
+}
+
+/// How a sweep takes expectations.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// The authors' program: its random numbers, its indexing
+    Published,
+    /// Algorithm 1 to the letter, with our own random streams
+    #[default]
+    Algorithm,
+    /// Expectations without sampling
+    Exact,
+}
+
+impl Mode {
+    /// The name in files and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Published => "published",
+            Self::Algorithm => "algorithm",
+            Self::Exact => "exact",
+        }
+    }
+}
+
+/// How exact mode counts steps and averages.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Indexing {
+    /// Algorithm 1: t from 0, eta-weighted average, gap at the last step
+    #[default]
+    Algorithm,
+    /// The authors' program: t from 1, uniform average, gap at the last logged step
+    Published,
+}
+
+/// A value of c, with its place in the paper's grid when it has one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct GridPoint {
+    /// Place among the paper's 97 values.
+    pub index: Option<usize>,
+    /// The value.
+    pub c: f64,
+}
+
+/// The paper's 97 values of c.
+pub fn paper_grid() -> Vec<GridPoint> {
+    let values = published_c().into_iter().enumerate();
+    values
+        .map(|(index, c)| GridPoint {
+            index: Some(index),
+            c,
+        })
+        .collect()
+}
+
+/// Values of c, each with its place in the paper's grid if it is, to the bit, one of it.
+pub fn grid_of(values: &[f64]) -> Result<Vec<GridPoint>, String> {
+    let paper = published_c();
+    let mut grid: Vec<GridPoint> = Vec::with_capacity(values.len());
+    for &c in values {
+        if !(c > 0.0 && c.is_finite()) {
+            return Err(format!("c must be positive and finite, not {c}"));
+        }
+        if grid.iter().any(|point| point.c == c) {
+            return Err(format!("c = {c} is given twice"));
+        }
+        let index = paper
+            .iter()
+            .position(|known| known.to_bits() == c.to_bits());
+        grid.push(GridPoint { index, c });
+    }
+    if grid.is_empty() {
+        return Err("there is no value of c".into());
+    }
+    grid.sort_by(|a, b| a.c.total_cmp(&b.c));
+    Ok(grid)
+}
+
+/// The values of c that a spec asks for.
+fn grid(value: &toml::Value) -> Result<Vec<GridPoint>, String> {
+    const FORMS: &str = "\"paper\", a list such as [0.001, 0.01], \
+         or a range such as { from = 1e-4, to = 1, per_decade = 6 }";
+    let number = |value: &toml::Value| match value {
+        toml::Value::Float(x) => Some(*x),
+        toml::Value::Integer(x) => Some(*x as f64),
+        _ => None,
+    };
+    match value {
+        toml::Value::String(name) if name == "paper" => Ok(paper_grid()),
+        toml::Value::Array(values) => {
+            let mut numbers = Vec::with_capacity(values.len());
+            for (k, value) in values.iter().enumerate() {
+                let c = number(value)
+                    .ok_or_else(|| format!("entry {k} of c is {value}, not a number"))?;
+                numbers.push(c);
+            }
+            grid_of(&numbers)
+        }
+        toml::Value::Table(range) => {
+            if let Some(key) = range
+                .keys()
+                .find(|k| !["from", "to", "per_decade"].contains(&k.as_str()))
+            {
+                return Err(format!(
+                    "unknown key {key:?} in the range of c; it is {FORMS}"
+                ));
+            }
+            let end = |key: &str| {
+                let value = range
+                    .get(key)
+                    .ok_or_else(|| format!("the range of c has no {key:?}"))?;
+                number(value)
+                    .filter(|x| *x > 0.0 && x.is_finite())
+                    .ok_or_else(|| {
+                        format!("{key} in the range of c is {value}, not a positive number")
+                    })
+            };
+            let (from, to, per_decade) = (end("from")?, end("to")?, end("per_decade")?);
+            if !(from < to) {
+                return Err(format!(
+                    "the range of c goes from {from} to {to}, which is empty"
+                ));
+            }
+            let count = ((to / from).log10() * per_decade * (1.0 + 1e-12)).floor();
+            if !(count < 100_000.0) {
+                return Err(format!(
+                    "the range of c has {count} values; 100000 is the limit"
+                ));
+            }
+            let values: Vec<f64> = (0..=count as u32)
+                .map(|k| from * 10_f64.powf(f64::from(k) / per_decade))
+                .collect();
+            grid_of(&values)
+        }
+        other => Err(format!("c is {other}, but must be {FORMS}")),
+    }
+}
+
+impl Spec {
+    /// Reads a spec file.
+    pub fn read(path: &Path) -> Result<Self, Failure> {
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| Failure::Usage(format!("cannot read {}: {error}", path.display())))?;
+        Self::parse(&text)
+            .map_err(|message| Failure::Usage(format!("{}: {message}", path.display())))
+    }
+
+    /// Parses the text of a spec file.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        toml::from_str(text).map_err(|error| {
+            let message = error.message().trim().replace('\n', " ");
+            match error.span() {
+                Some(span) => {
+                    let line = text[..span.start.min(text.len())].matches('\n').count() + 1;
+                    format!("line {line}: {message}")
+                }
+                None => message,
+            }
+        })
+    }
+
+    /// The values of c.
+    pub fn grid(&self) -> Result<Vec<GridPoint>, String> {
+        grid(&self.c)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(c: &str) -> Result<Vec<GridPoint>, String> {
+        Spec::parse(&format!("problem = \"ref-2\"\nsteps = 100\nc = {c}"))?.grid()
+    }
+
+    #[test]
+    fn the_forms_of_a_grid() {
+        assert_eq!(parsed("\"paper\"").unwrap().len(), 97);
+        let list = parsed("[1, 0.001, 0.01]").unwrap();
+        assert_eq!(
+            list.iter().map(|p| p.c).collect::<Vec<_>>(),
+            [0.001, 0.01, 1.0]
+        );
+        // The paper's 1e-2 is 0.1 * 0.1, which is not 0.01.
+        assert_eq!(
+            list.iter().map(|p| p.index).collect::<Vec<_>>(),
+            [Some(30), None, Some(48)]
+        );
+        let range = parsed("{ from = 1e-2, to = 10, per_decade = 2 }").unwrap();
+        assert_eq!(range.len(), 7);
+        assert!((range[6].c - 10.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn bad_grids_are_refused_by_name() {
+        for (c, words) in [
+            ("[]", "no value of c"),
+            ("[0]", "not 0"),
+            ("[1, -2]", "not -2"),
+            ("[nan]", "NaN"),
+            ("[1, 1]", "given twice"),
+            ("[\"x\"]", "entry 0 of c is \"x\""),
+            ("\"papers\"", "papers"),
+            ("{ from = 1, to = 10 }", "per_decade"),
+            ("{ from = 10, to = 1, per_decade = 1 }", "empty"),
+            ("{ from = 1, to = 10, per_decade = 1, by = 2 }", "\"by\""),
+            ("3", "c is 3"),
+        ] {
+            let message = parsed(c).unwrap_err();
+            assert!(message.contains(words), "{c}: {message}");
+        }
+    }
+
+    #[test]
+    fn unknown_keys_and_wrong_types_name_the_line() {
+        let message =
+            Spec::parse("problem = \"ref-2\"\nsteps = 100\nc = [1]\nrunz = 3").unwrap_err();
+        assert!(
+            message.contains("line 4") && message.contains("runz"),
+            "{message}"
+        );
+        let message = Spec::parse("problem = \"ref-2\"\nsteps = -3\nc = [1]").unwrap_err();
+        assert!(message.contains("line 2"), "{message}");
+    }
+}

@@ -1,0 +1,49 @@
+//! Finds the c below which a stepsize exceeds the largest mean-square stable constant step.
+
+use robust_td::Problem;
+use robust_td::schedule::{RobustConstant, RobustDecay, Schedule};
+use robust_td::stability::mean_square_threshold;
+use robust_td_engine::Family;
+
+use super::study::Study;
+
+/// One threshold per (figure, variant), in that order; nothing where it could not be computed.
+///
+/// A constant step below the threshold step `eta*` keeps `E|theta_t|^2` bounded for ever. For the constant family the
+/// threshold of c is where `eta = eta*`; for decaying stepsizes it is where the first one is, so that to its right every
+/// step is a stable one. All stepsizes are proportional to 1/c.
+pub fn thresholds(study: &Study) -> Vec<Vec<Option<f64>>> {
+    let steps: Vec<Option<f64>> = study
+        .variants
+        .iter()
+        .map(|variant| {
+            affordable(&variant.problem).then(|| mean_square_threshold(&variant.problem).ok())?
+        })
+        .collect();
+    let first = u64::from(study.published_indexing());
+    let threshold = |family: Family, problem: &Problem, step: f64| -> Option<f64> {
+        let phi_inf = problem.phi_inf();
+        let unit = match family {
+            Family::Decaying => RobustDecay::new(study.steps, 1.0, phi_inf)
+                .ok()?
+                .step_size(first),
+            Family::Constant => RobustConstant::new(study.steps, 1.0, phi_inf)
+                .ok()?
+                .step_size(0),
+            Family::Plain => return Some(step),
+        };
+        Some(unit / step)
+    };
+    let of_figure = |figure: &super::study::Figure| {
+        let pairs = study.variants.iter().zip(&steps);
+        pairs
+            .map(|(v, step)| threshold(figure.family, &v.problem, (*step)?))
+            .collect()
+    };
+    study.figures.iter().map(of_figure).collect()
+}
+
+/// Whether the second-moment map is small enough to look for its radius beside a sweep.
+fn affordable(problem: &Problem) -> bool {
+    problem.chain().transition().stored() * problem.dimension().pow(2) <= 200_000
+}

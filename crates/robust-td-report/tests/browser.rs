@@ -1,0 +1,86 @@
+//! Opens a report in headless Chromium, when one is installed.
+
+mod common;
+
+use std::process::Command;
+
+use robust_td_report::{Report, ReportFigure, RunFacts, ThresholdRow};
+
+/// The first of the usual names that starts.
+fn browser() -> Option<&'static str> {
+    let starts = |name: &&str| {
+        Command::new(name)
+            .arg("--version")
+            .output()
+            .is_ok_and(|output| output.status.success())
+    };
+    ["chromium", "chromium-browser", "google-chrome"]
+        .into_iter()
+        .find(|name| starts(name))
+}
+
+#[test]
+fn a_browser_shows_figures_and_numbers_with_a_clean_console() {
+    let Some(browser) = browser() else {
+        eprintln!("skipped: no chromium, chromium-browser or google-chrome on PATH");
+        return;
+    };
+    let report = Report {
+        title: "A report <in> a browser".to_owned(),
+        run: Some(RunFacts {
+            lane_steps: Some(279_360_000_000),
+            ..RunFacts::default()
+        }),
+        figures: vec![ReportFigure {
+            title: "Figure 1".to_owned(),
+            caption: "A sweep".to_owned(),
+            drawing: common::sweep_figure(3).draw().unwrap(),
+        }],
+        thresholds: vec![ThresholdRow {
+            best_gap: Some(6.4e-6),
+            ..ThresholdRow::default()
+        }],
+        ..Report::default()
+    };
+    let directory = tempfile::tempdir().unwrap();
+    let page = directory.path().join("report.html");
+    std::fs::write(&page, report.to_html().unwrap()).unwrap();
+
+    let output = Command::new(browser)
+        .args([
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-quic",
+            "--no-first-run",
+        ])
+        .args([
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--disable-sync",
+        ])
+        .args(["--enable-logging=stderr", "--dump-dom"])
+        .arg(format!(
+            "--user-data-dir={}",
+            directory.path().join("profile").display()
+        ))
+        .arg(format!("file://{}", page.display()))
+        .output()
+        .unwrap();
+    let (dom, log) = (
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr),
+    );
+    assert!(output.status.success(), "{log}");
+
+    assert_eq!(dom.matches("class=\"panel\"").count(), 9, "{log}");
+    assert!(dom.contains("data-text=\"Boundedness ratio\"") && dom.contains("data-text=\"10^−8\""));
+    assert!(dom.contains("279,360,000,000") && dom.contains("6.4 × 10<sup>−6</sup>"));
+    assert!(dom.contains("<h1>A report &lt;in&gt; a browser</h1>"));
+    // What a page writes to its console, refused loads included, is logged with this word.
+    let console: Vec<&str> = log
+        .lines()
+        .filter(|line| line.contains("CONSOLE"))
+        .collect();
+    assert!(console.is_empty(), "{console:?}");
+}

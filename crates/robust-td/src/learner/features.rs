@@ -1,0 +1,237 @@
+//! Views a feature vector phi(s), dense or sparse, without copying it.
+//!
+//! # Bits
+//! Both views of the same vector give the same bits as long as every number is finite: inner products
+//! are summed in eight interleaved partial sums (index modulo 8) that are joined in a fixed order, and a
+//! zero feature adds +0.0, which changes no partial sum (they start at +0.0 and so are never -0.0).
+//! The eight partial sums are also what lets the compiler use vector instructions for the dense view.
+
+use crate::error::{Error, Result};
+
+/// How many interleaved partial sums an inner product keeps.
+const LANES: usize = 8;
+
+/// A borrowed feature vector.
+///
+/// The constructors check it once, outside the loop; the arithmetic trusts it. A vector that was put
+/// together by hand and does not fit the parameter vector makes the arithmetic panic.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Features<'a> {
+    /// All the entries.
+    Dense(&'a [f64]),
+    /// The entries that may differ from zero.
+    Sparse {
+        /// Where they are: strictly increasing.
+        indices: &'a [u32],
+        /// What they are, one per index.
+        values: &'a [f64],
+    },
+}
+
+impl<'a> Features<'a> {
+    /// A dense vector of the given dimension.
+    ///
+    /// # Errors
+    /// When the length differs.
+    pub fn dense(values: &'a [f64], dimension: usize) -> Result<Self> {
+        let features = Self::Dense(values);
+        features.check(dimension)?;
+        Ok(features)
+    }
+
+    /// A sparse vector of the given dimension.
+    ///
+    /// # Errors
+    /// When there are more indices than values or fewer, when an index is not below the dimension, or
+    /// when the indices are not strictly increasing.
+    pub fn sparse(indices: &'a [u32], values: &'a [f64], dimension: usize) -> Result<Self> {
+        let features = Self::Sparse { indices, values };
+        features.check(dimension)?;
+        Ok(features)
+    }
+
+    /// Checks that this is a well-formed vector of the given dimension.
+    ///
+    /// # Errors
+    /// Those of [`Features::dense`] and [`Features::sparse`].
+    pub fn check(self, dimension: usize) -> Result<()> {
+        match self {
+            Self::Dense(values) => check_length("features", dimension, values.len()),
+            Self::Sparse { indices, values } => {
+                check_length("sparse feature values", indices.len(), values.len())?;
+                for (position, &index) in indices.iter().enumerate() {
+                    if index as usize >= dimension {
+                        return Err(Error::FeatureIndex {
+                            position,
+                            index,
+                            dimension,
+                        });
+                    }
+                    if position > 0 && indices[position - 1] >= index {
+                        let previous = indices[position - 1];
+                        return Err(Error::FeatureOrder {
+                            position,
+                            previous,
+                            index,
+                        });
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// The inner product phi . theta.
+    #[inline]
+    #[must_use]
+    pub fn dot(self, theta: &[f64]) -> f64 {
+        match self {
+            Self::Dense(phi) => dot(phi, theta),
+            Self::Sparse { indices, values } => {
+                assert_eq!(indices.len(), values.len(), "one value per index");
+                let mut sums = [0.0; LANES];
+                for (&index, &value) in indices.iter().zip(values) {
+                    let index = index as usize;
+                    sums[index % LANES] += value * theta[index];
+                }
+                join(sums)
+            }
+        }
+    }
+
+    /// Adds a multiple: theta += g phi.
+    #[inline]
+    pub fn axpy(self, g: f64, theta: &mut [f64]) {
+        match self {
+            Self::Dense(phi) => {
+                assert_eq!(
+                    phi.len(),
+                    theta.len(),
+                    "features have the dimension of theta"
+                );
+                for (theta, &phi) in theta.iter_mut().zip(phi) {
+                    *theta += g * phi;
+                }
+            }
+            Self::Sparse { indices, values } => {
+                assert_eq!(indices.len(), values.len(), "one value per index");
+                for (&index, &value) in indices.iter().zip(values) {
+                    theta[index as usize] += g * value;
+                }
+            }
+        }
+    }
+
+    /// The squared norm |phi|^2.
+    #[inline]
+    #[must_use]
+    pub fn norm_sq(self) -> f64 {
+        match self {
+            Self::Dense(phi) => dot(phi, phi),
+            Self::Sparse { indices, values } => {
+                assert_eq!(indices.len(), values.len(), "one value per index");
+                let mut sums = [0.0; LANES];
+                for (&index, &value) in indices.iter().zip(values) {
+                    sums[index as usize % LANES] += value * value;
+                }
+                join(sums)
+            }
+        }
+    }
+}
+
+/// Refuses a list of the wrong length.
+pub(crate) fn check_length(what: &'static str, expected: usize, found: usize) -> Result<()> {
+    if found != expected {
+        return Err(Error::Length {
+            what,
+            expected,
+            found,
+        });
+    }
+    Ok(())
+}
+
+/// The inner product of two dense vectors of one length.
+#[inline]
+pub(crate) fn dot(x: &[f64], y: &[f64]) -> f64 {
+    assert_eq!(x.len(), y.len(), "features have the dimension of theta");
+    let (x_blocks, x_rest) = x.as_chunks::<LANES>();
+    let (y_blocks, y_rest) = y.as_chunks::<LANES>();
+    let mut sums = [0.0; LANES];
+    for (x, y) in x_blocks.iter().zip(y_blocks) {
+        for lane in 0..LANES {
+            sums[lane] += x[lane] * y[lane];
+        }
+    }
+    for ((sum, &x), &y) in sums.iter_mut().zip(x_rest).zip(y_rest) {
+        *sum += x * y;
+    }
+    join(sums)
+}
+
+/// Adds up the partial sums as a balanced tree.
+#[inline]
+fn join(s: [f64; LANES]) -> f64 {
+    ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_integers_are_exact() {
+        let theta: Vec<f64> = (0..19).map(f64::from).collect();
+        let mut phi = vec![0.0; 19];
+        (phi[2], phi[8], phi[10], phi[18]) = (3.0, -1.0, 2.0, 5.0);
+        let dense = Features::dense(&phi, 19).unwrap();
+        let (indices, values) = ([2, 8, 10, 18], [3.0, -1.0, 2.0, 5.0]);
+        let sparse = Features::sparse(&indices, &values, 19).unwrap();
+        for features in [dense, sparse] {
+            assert_eq!(features.dot(&theta), 6.0 - 8.0 + 20.0 + 90.0);
+            assert_eq!(features.norm_sq(), 9.0 + 1.0 + 4.0 + 25.0);
+            let mut moved = theta.clone();
+            features.axpy(2.0, &mut moved);
+            assert_eq!(
+                (moved[2], moved[8], moved[9], moved[18]),
+                (8.0, 6.0, 9.0, 28.0)
+            );
+        }
+    }
+
+    #[test]
+    fn ill_formed_vectors_are_refused_with_the_place() {
+        let length = |what, expected, found| {
+            Err(Error::Length {
+                what,
+                expected,
+                found,
+            })
+        };
+        assert_eq!(Features::dense(&[1.0, 2.0], 3), length("features", 3, 2));
+        assert_eq!(
+            Features::sparse(&[0, 1], &[1.0], 3),
+            length("sparse feature values", 2, 1)
+        );
+        assert_eq!(
+            Features::sparse(&[0, 3], &[1.0, 1.0], 3),
+            Err(Error::FeatureIndex {
+                position: 1,
+                index: 3,
+                dimension: 3
+            })
+        );
+        for (indices, previous, index) in [([2, 1], 2, 1), ([1, 1], 1, 1)] {
+            assert_eq!(
+                Features::sparse(&indices, &[1.0, 1.0], 3),
+                Err(Error::FeatureOrder {
+                    position: 1,
+                    previous,
+                    index
+                })
+            );
+        }
+        assert!(Features::sparse(&[], &[], 3).is_ok());
+    }
+}

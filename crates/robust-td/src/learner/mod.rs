@@ -1,0 +1,81 @@
+//! Learns value functions from streamed transitions, one algorithm per file behind one trait.
+//!
+//! [`alg1`] is the paper's algorithm and the model to copy for another one. A learner is fed
+//! [`Transition`]s, whose [`Features`] are rows of a table or vectors from a stream, dense or sparse. It can
+//! be saved at any moment with any serde format and, restored, continues to the same bits.
+//!
+//! ```
+//! use robust_td::learner::{Alg1, Features, Learner, Transition, alg1};
+//!
+//! // Two states that swap, reward 1 for leaving state 0; V(0) = 1 / (1 - 0.25), V(1) = 0.5 V(0).
+//! let table = [[1.0, 0.0], [0.0, 1.0]];
+//! let params = alg1::Params::decaying(0.5, 100_000, 0.05).check()?;
+//! let mut learner = Alg1::new(params, 2)?;
+//! for t in 0..100_000 {
+//!     let (from, to) = (Features::Dense(&table[t % 2]), Features::Dense(&table[(t + 1) % 2]));
+//!     let reward = if t % 2 == 0 { 1.0 } else { 0.0 };
+//!     learner.step(&Transition::continues(from, reward, to));
+//! }
+//! let value = learner.output();
+//! assert!((value[0] - 4.0 / 3.0).abs() < 0.02 && (value[1] - 2.0 / 3.0).abs() < 0.02);
+//! assert!(!learner.health().diverged());
+//! # Ok::<(), robust_td::Error>(())
+//! ```
+
+pub mod alg1;
+pub mod average;
+pub mod doubling;
+mod features;
+mod health;
+pub mod iterate;
+mod phase;
+mod transition;
+
+pub use alg1::Alg1;
+pub use doubling::Doubling;
+pub use features::Features;
+pub use health::{DIVERGENCE_THRESHOLD, Health};
+pub use phase::Phase;
+pub use transition::{Outcome, Transition};
+
+use crate::error::{Error, Result};
+
+/// A policy-evaluation algorithm with linear function approximation, V(s) = phi(s) . theta.
+pub trait Learner {
+    /// The name that the command line and the saved models use.
+    fn id(&self) -> &'static str;
+
+    /// The length of the feature vectors.
+    fn dimension(&self) -> usize {
+        self.theta().len()
+    }
+
+    /// The discount gamma.
+    fn discount(&self) -> f64;
+
+    /// How many transitions were learned from.
+    fn steps(&self) -> u64;
+
+    /// Learns from one transition. Does not allocate.
+    ///
+    /// # Panics
+    /// When the features do not have the learner's dimension; see [`Transition::check`].
+    fn step(&mut self, transition: &Transition<'_>);
+
+    /// The last iterate.
+    fn theta(&self) -> &[f64];
+
+    /// The algorithm's answer, for example an average of its iterates.
+    fn output(&self) -> Vec<f64>;
+
+    /// How far the iterates went.
+    fn health(&self) -> &Health;
+}
+
+/// Refuses a discount outside [0, 1).
+pub(crate) fn check_discount(value: f64) -> Result<()> {
+    if !(0.0..1.0).contains(&value) {
+        return Err(Error::Discount { value });
+    }
+    Ok(())
+}

@@ -1,0 +1,161 @@
+//! Compares what a certificate assumes with what a problem offers.
+
+use std::fmt;
+
+/// How the value at hand has to compare with the value needed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Relation {
+    /// Strictly above.
+    Above,
+    /// At least.
+    AtLeast,
+    /// Strictly below.
+    Below,
+    /// At most.
+    AtMost,
+}
+
+impl Relation {
+    fn holds(self, had: f64, needed: f64) -> bool {
+        match self {
+            Relation::Above => had > needed,
+            Relation::AtLeast => had >= needed,
+            Relation::Below => had < needed,
+            Relation::AtMost => had <= needed,
+        }
+    }
+
+    fn symbol(self) -> &'static str {
+        match self {
+            Relation::Above => ">",
+            Relation::AtLeast => ">=",
+            Relation::Below => "<",
+            Relation::AtMost => "<=",
+        }
+    }
+}
+
+/// One assumption of a certificate.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Hypothesis {
+    /// What is compared.
+    pub name: String,
+    /// How it has to compare.
+    pub relation: Relation,
+    /// The value that is needed.
+    pub needed: f64,
+    /// The value at hand.
+    pub had: f64,
+    /// Whether it holds; never when a value is not a number.
+    pub holds: bool,
+}
+
+impl Hypothesis {
+    /// Compares `had` with `needed`.
+    pub fn new(name: impl Into<String>, relation: Relation, needed: f64, had: f64) -> Self {
+        Self {
+            name: name.into(),
+            relation,
+            needed,
+            had,
+            holds: relation.holds(had, needed),
+        }
+    }
+
+    /// By which factor the value misses what is needed (for positive values; 1 or less means that it does not).
+    pub fn shortfall(&self) -> f64 {
+        match self.relation {
+            Relation::Above | Relation::AtLeast => self.needed / self.had,
+            Relation::Below | Relation::AtMost => self.had / self.needed,
+        }
+    }
+}
+
+impl fmt::Display for Hypothesis {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (needed, had) = (short(self.needed), short(self.had));
+        write!(
+            out,
+            "{} {} {needed} is needed, it is {had}",
+            self.name,
+            self.relation.symbol()
+        )?;
+        let factor = self.shortfall();
+        if !self.holds && factor.is_finite() && factor >= 1.0 {
+            write!(out, " (a factor {} off)", short(factor))?;
+        }
+        Ok(())
+    }
+}
+
+/// Writes a number with about four significant digits.
+pub(super) fn short(x: f64) -> String {
+    if x == 0.0 || !x.is_finite() || (1e-3..1e6).contains(&x.abs()) {
+        let magnitude = if x == 0.0 || !x.is_finite() {
+            0
+        } else {
+            x.abs().log10().floor() as i32
+        };
+        let text = format!("{x:.*}", (3 - magnitude).max(0) as usize);
+        if !text.contains('.') {
+            return text;
+        }
+        return text.trim_end_matches('0').trim_end_matches('.').to_string();
+    }
+    format!("{x:.3e}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comparisons_fail_on_nan() {
+        for relation in [
+            Relation::Above,
+            Relation::AtLeast,
+            Relation::Below,
+            Relation::AtMost,
+        ] {
+            assert!(!Hypothesis::new("x", relation, 1.0, f64::NAN).holds);
+            assert!(!Hypothesis::new("x", relation, f64::NAN, 1.0).holds);
+        }
+        assert!(Hypothesis::new("x", Relation::AtLeast, 1.0, 1.0).holds);
+        assert!(Hypothesis::new("x", Relation::AtMost, 1.0, 1.0).holds);
+        assert!(!Hypothesis::new("x", Relation::Above, 1.0, 1.0).holds);
+        assert!(!Hypothesis::new("x", Relation::Below, 1.0, 1.0).holds);
+    }
+
+    #[test]
+    fn a_failure_says_by_how_much() {
+        let hypothesis = Hypothesis::new("log T", Relation::AtLeast, 7.6e6, 16.1181);
+        assert_eq!(
+            hypothesis.to_string(),
+            "log T >= 7.600e6 is needed, it is 16.12 (a factor 471520 off)"
+        );
+        let hypothesis = Hypothesis::new("A2", Relation::Below, 1.0, 3.0);
+        assert_eq!(hypothesis.shortfall(), 3.0);
+        assert_eq!(
+            hypothesis.to_string(),
+            "A2 < 1 is needed, it is 3 (a factor 3 off)"
+        );
+    }
+
+    #[test]
+    fn numbers_are_short() {
+        let cases = [
+            (0.0, "0"),
+            (1.0, "1"),
+            (40.455_844, "40.46"),
+            (0.012_345, "0.01235"),
+            (1000.0, "1000"),
+            (123_456.0, "123456"),
+            (1.234_56e7, "1.235e7"),
+            (1e-5, "1.000e-5"),
+            (f64::INFINITY, "inf"),
+        ];
+        for (x, text) in cases {
+            assert_eq!(short(x), text);
+        }
+    }
+}

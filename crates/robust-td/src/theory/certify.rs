@@ -1,0 +1,201 @@
+//! Gathers all that is proved about Algorithm 1 on one problem at one horizon.
+
+use super::certificate::{self, Certificate, Inputs};
+use super::constants::{C0, rho};
+use super::horizon::{Horizon, paper_required_log_t};
+use super::lemma_sums::shape;
+use super::recommend::{Recommendation, recommend};
+use super::step_sums::StepProfile;
+use crate::error::{Error, Result};
+use crate::mixing::Mixing;
+use crate::problem::Problem;
+
+/// The most lags that are tried. A chain that needs more mixes too slowly for any of the bounds to be small.
+const MAX_LAG: u64 = 1 << 20;
+
+/// What is guaranteed for a problem, at a horizon, with a stepsize constant.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Certification {
+    /// Number of states `n`.
+    pub states: usize,
+    /// Number of features `d`.
+    pub dimension: usize,
+    /// The discount `gamma`.
+    pub discount: f64,
+    /// `max |phi(s)|`.
+    pub phi_inf: f64,
+    /// `max |r(s,s')|`.
+    pub r_inf: f64,
+    /// Smallest eigenvalue of `Phi' D Phi`.
+    pub omega: f64,
+    /// Condition number of `Phi' D Phi`.
+    pub kappa: f64,
+    /// The stationary distribution.
+    pub stationary: Vec<f64>,
+    /// The TD fixed point.
+    pub theta_star: Vec<f64>,
+    /// `|theta*|`.
+    pub theta_star_norm: f64,
+    /// `f(0)`: what doing nothing achieves, to be read next to every bound.
+    pub f_zero: f64,
+    /// The horizon `T`.
+    pub horizon: u64,
+    /// `log T`.
+    pub log_t: f64,
+    /// The threshold `c_0`.
+    pub c0: f64,
+    /// The constant that was asked for, or else the recommended one.
+    pub c: Option<f64>,
+    /// The radius `rho_c`; `None` unless `c > c_0`.
+    pub rho_c: Option<f64>,
+    /// What rests on mixing, or why the chain's mixing is not computed.
+    pub mixing: std::result::Result<MixingBounds, String>,
+}
+
+/// The part of a [`Certification`] that needs to know how the chain mixes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MixingBounds {
+    /// Modulus of the second eigenvalue.
+    pub lambda2: f64,
+    /// The first `t >= 1` with `dbar(t) <= 1/2`.
+    pub t_mix: u64,
+    /// The rate `2^(-1/t_mix)` with which the horizon conditions are tested, `C = 2`.
+    pub alpha: f64,
+    /// Both horizon conditions.
+    pub conditions: Horizon,
+    /// The `log T` of the paper's condition with `|lambda_2|` for `alpha`: no admissible rate needs less.
+    pub best_rate_required_log_t: f64,
+    /// The largest lag tried.
+    pub max_lag: u64,
+    /// The `c` that minimises certificate Y; `None` when none is certified.
+    pub recommended: Option<Recommendation>,
+    /// The paper's certificate.
+    pub p: Option<Certificate>,
+    /// The certificate centred at zero.
+    pub x: Option<Certificate>,
+    /// The certificate centred at the solution.
+    pub y: Option<Certificate>,
+    /// The certificate of the tuned constant step, which does not depend on `c`.
+    pub constant_step: Certificate,
+    /// The constant step that it certifies.
+    pub certified_step: Option<f64>,
+}
+
+/// Certifies Algorithm 1 on `problem` with horizon `T` and constant `c`, by default the recommended one.
+///
+/// # Error cases
+/// A horizon below 3, and a `c` that is not a positive finite number. A chain too large for its mixing to be computed is not an
+/// error: [`Certification::mixing`] then holds the reason.
+pub fn certify(problem: &Problem, horizon: u64, c: Option<f64>) -> Result<Certification> {
+    if horizon < 3 {
+        return Err(Error::Parameter {
+            name: "horizon",
+            value: horizon as f64,
+            expected: "at least 3",
+        });
+    }
+    if let Some(c) = c
+        && !(c > 0.0 && c.is_finite())
+    {
+        return Err(Error::Parameter {
+            name: "c",
+            value: c,
+            expected: "positive and finite",
+        });
+    }
+    let mixing = match Mixing::of(problem.chain())? {
+        Ok(mixing) => Ok(bounds(problem, &mixing, horizon, c)?),
+        Err(reason) => Err(reason.to_string()),
+    };
+    let recommended = mixing.as_ref().ok().and_then(|bounds| bounds.recommended);
+    let c = c.or(recommended.map(|recommended| recommended.c));
+    Ok(Certification {
+        states: problem.states(),
+        dimension: problem.dimension(),
+        discount: problem.discount(),
+        phi_inf: problem.phi_inf(),
+        r_inf: problem.r_inf(),
+        omega: problem.omega(),
+        kappa: problem.kappa(),
+        stationary: problem.stationary().to_vec(),
+        theta_star: problem.theta_star().to_vec(),
+        theta_star_norm: problem.theta_star_norm(),
+        f_zero: problem.f_zero(),
+        horizon,
+        log_t: (horizon as f64).ln(),
+        c0: C0,
+        c,
+        rho_c: c.and_then(rho),
+        mixing,
+    })
+}
+
+/// What the certificates need to know about `problem`, with the mixing distances `d(0..=max_lag)`.
+pub fn inputs(problem: &Problem, mixing: &Mixing, max_lag: u64) -> Inputs {
+    Inputs {
+        phi_inf: problem.phi_inf(),
+        r_inf: problem.r_inf(),
+        discount: problem.discount(),
+        distance: problem.theta_star_norm(),
+        update_at_solution: problem.largest_update(problem.theta_star()),
+        update_at_start: problem.largest_update(&vec![0.0; problem.dimension()]),
+        distances: mixing.distances(max_lag as usize),
+    }
+}
+
+/// The lags that compete: `0..=min(T-1, 4 ceil(log T / log(1/|lambda_2|)))`, at most `2^20`.
+pub fn max_lag(horizon: u64, lambda2: f64) -> u64 {
+    let rate = -lambda2.ln();
+    // A chain with lambda_2 = 0 is the limit of ever smaller ones, whose ceiling is 1.
+    let times = ((horizon as f64).ln() / rate).ceil().max(1.0);
+    let lags = if rate > 0.0 {
+        4.0 * times
+    } else {
+        f64::INFINITY
+    };
+    (horizon - 1).min(MAX_LAG).min(lags as u64)
+}
+
+/// Algorithm 1's stepsizes for `c = 1`: `1/(phi_inf^2 log T log(t+3) sqrt(t+1))`.
+pub fn unit_steps(phi_inf: f64, horizon: u64) -> impl Fn(u64) -> f64 {
+    let scale = 1.0 / (phi_inf * phi_inf * (horizon as f64).ln());
+    move |t| scale * shape(t)
+}
+
+fn bounds(
+    problem: &Problem,
+    mixing: &Mixing,
+    horizon: u64,
+    c: Option<f64>,
+) -> Result<MixingBounds> {
+    let (lambda2, alpha) = (mixing.lambda2(), mixing.alpha());
+    let max_lag = max_lag(horizon, lambda2);
+    let inputs = inputs(problem, mixing, max_lag);
+    let mut unit = StepProfile::new(
+        unit_steps(inputs.phi_inf, horizon),
+        horizon,
+        &inputs.distances,
+    );
+    let recommended = recommend(&inputs, &mut unit);
+    let c = c.or(recommended.map(|recommended| recommended.c));
+    let conditions = Horizon::new(horizon, alpha).ok_or(Error::Parameter {
+        name: "alpha",
+        value: alpha,
+        expected: "between 0 and 1: the chain mixes too slowly for floating-point numbers",
+    })?;
+    Ok(MixingBounds {
+        lambda2,
+        t_mix: mixing.t_mix(),
+        alpha,
+        conditions,
+        best_rate_required_log_t: paper_required_log_t(lambda2.max(0.5)),
+        max_lag,
+        recommended,
+        p: c.map(|c| certificate::paper::certify(&inputs, horizon, &conditions, unit.total(), c)),
+        x: c.map(|c| certificate::zero_centred::certify(&inputs, inputs.growth(), &mut unit, c)),
+        y: c.map(|c| certificate::centred::certify(&inputs, &mut unit, c)),
+        constant_step: certificate::constant_step::certify(&inputs, horizon),
+        certified_step: certificate::constant_step::lag(&inputs, horizon)
+            .map(|lag| certificate::constant_step::step_size(&inputs, horizon, lag)),
+    })
+}

@@ -1,0 +1,24 @@
+//! States what the paper proves as numbers: constants, conditions, lemma sums and certificates.
+//!
+//! The order of reading is the order of the paper: [`constants`] (the threshold `c_0` and the radius
+//! `rho_c`), [`horizon`] (how long `T` must be), [`lemma_sums`] (the sums behind the proof),
+//! [`step_sums`] and [`best_lag`] (the same sums for any stepsizes, without rounding),
+//! [`certificate`] (the bounds P, X, Y and C), [`mod@recommend`] (the `c` that makes Y smallest) and [`mod@certify`] (all of it
+//! for one problem). [`proof_terms`] computes the quantities of the proof along a trajectory.
+
+pub mod best_lag;
+mod blocks;
+pub mod certificate;
+pub mod certify;
+pub mod constants;
+pub mod horizon;
+pub mod lemma_sums;
+pub mod proof_terms;
+pub mod recommend;
+pub mod step_sums;
+
+pub use certificate::{Certificate, Hypothesis, Inputs};
+pub use certify::{Certification, certify};
+pub use proof_terms::ProofTerms;
+pub use recommend::{Recommendation, recommend};
+pub use step_sums::{StepProfile, StepSums};
