@@ -19,6 +19,7 @@ pub struct Peak {
 impl Peak {
     /// Takes in the sums of consecutive steps after `done`; `largest` is their maximum, NaN ignored, and
     /// `last` the last of them.
+    #[inline(always)]
     fn update(&mut self, largest: f64, last: f64, done: u64, mut sums: impl Iterator<Item = f64>) {
         // A NaN is absorbing and comes after an overflow: the last sum shows it.
         let broken = last.is_nan();

@@ -1,5 +1,7 @@
 //! Checks the exact expectations against an independent recursion, against sampling and across kernels.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 mod common;
 
 use common::{c_of, paper_plan, random_problem, ring};

@@ -1,5 +1,7 @@
 //! Checks that results do not depend on kernel, threads or interruptions, to the byte.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 mod common;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -1,5 +1,7 @@
 //! Checks the printed points of the paper's figures that are reached within 30,000 steps.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 mod common;
 
 use common::{c_of, paper_plan};

@@ -48,7 +48,13 @@ macro_rules! compiled {
             #[inline(never)]
             unsafe fn flush<const SPLIT: bool>(raw: &Raw, visited: &Visited, v: usize) {
                 // SAFETY: passed on from the caller.
-                unsafe { flush::<$v, SPLIT>(raw, visited, v) }
+                unsafe {
+                    match raw.dimension {
+                        1 | 2 => flush::<$v, SPLIT, 2>(raw, visited, v),
+                        3..=5 => flush::<$v, SPLIT, 5>(raw, visited, v),
+                        _ => flush::<$v, SPLIT, 8>(raw, visited, v),
+                    }
+                }
             }
         }
     };

@@ -105,38 +105,59 @@ pub unsafe fn run<V: Simd, const D: usize, const NV: usize, const SPLIT: bool>(
             let buckets_at = &*raw.buckets_at.add(t);
             let decay = V::splat(*raw.decay.add(t));
             let sums = raw.sums.add(t * CELL);
+            // Stage by stage with the vectors inside: independent operations are neighbours, so the
+            // CPU's window always holds work of all vectors.
+            let mut p = [[raw.table; 2]; NV];
+            let mut delta = [V::splat(0.0); NV];
+            for v in 0..NV {
+                let at = rows::<V, SPLIT>(raw, moves, first + v);
+                p[v] = [raw.table.add(at[0]), raw.table.add(at[1])];
+                delta[v] = fetch::<V, SPLIT>(p[v], 0);
+            }
+            let half = if D <= ONE_CHAIN { D } else { D / 2 };
+            for j in 0..half {
+                for v in 0..NV {
+                    delta[v] = fetch::<V, SPLIT>(p[v], 1 + j).fma(theta[v][j], delta[v]);
+                }
+            }
+            if half < D {
+                let mut second = [V::splat(0.0); NV];
+                for j in half..D {
+                    for v in 0..NV {
+                        second[v] = fetch::<V, SPLIT>(p[v], 1 + j).fma(theta[v][j], second[v]);
+                    }
+                }
+                for v in 0..NV {
+                    delta[v] = delta[v].add(second[v]);
+                }
+            }
             for v in 0..NV {
                 let lane = (first + v) * V::LANES;
-                let at = rows::<V, SPLIT>(raw, moves, first + v);
-                let p = [raw.table.add(at[0]), raw.table.add(at[1])];
                 let eta = decay.fma(V::load(raw.k1.add(lane)), V::load(raw.k0.add(lane)));
-
-                let mut delta: V = fetch::<V, SPLIT>(p, 0);
-                if D <= ONE_CHAIN {
-                    for j in 0..D {
-                        delta = fetch::<V, SPLIT>(p, 1 + j).fma(theta[v][j], delta);
-                    }
-                } else {
-                    let mut second = V::splat(0.0);
-                    for j in 0..D / 2 {
-                        delta = fetch::<V, SPLIT>(p, 1 + j).fma(theta[v][j], delta);
-                    }
-                    for j in D / 2..D {
-                        second = fetch::<V, SPLIT>(p, 1 + j).fma(theta[v][j], second);
-                    }
-                    delta = delta.add(second);
+                delta[v] = eta.mul(delta[v]);
+            }
+            let g = delta;
+            for j in 0..D {
+                for v in 0..NV {
+                    theta[v][j] = g[v].fma(fetch::<V, SPLIT>(p[v], 1 + D + j), theta[v][j]);
                 }
-                let g = eta.mul(delta);
-                for j in 0..D {
-                    theta[v][j] = g.fma(fetch::<V, SPLIT>(p, 1 + D + j), theta[v][j]);
+            }
+            for v in 0..NV {
+                bucket::<V, SPLIT>(raw, buckets_at, t, first + v, g[v]);
+            }
+            let mut norm = [V::splat(0.0); NV];
+            for v in 0..NV {
+                norm[v] = theta[v][0].mul(theta[v][0]);
+            }
+            for j in 1..D {
+                for v in 0..NV {
+                    norm[v] = theta[v][j].fma(theta[v][j], norm[v]);
                 }
-                let mut norm = theta[v][0].mul(theta[v][0]);
-                for j in 1..D {
-                    norm = theta[v][j].fma(theta[v][j], norm);
-                }
-                max[v] = norm.max(max[v]);
-                V::load(sums.add(lane)).add(norm).store(sums.add(lane));
-                bucket::<V, SPLIT>(raw, buckets_at, t, first + v, g);
+            }
+            for v in 0..NV {
+                let sum = sums.add((first + v) * V::LANES);
+                max[v] = norm[v].max(max[v]);
+                V::load(sum).add(norm[v]).store(sum);
             }
         }
         for v in 0..NV {
@@ -243,10 +264,16 @@ pub struct Visited {
 
 /// Adds the buckets of one vector, times the features of their states, to the weighted sums; empties them.
 ///
+/// Coordinates are taken N at a time, so that their sums stay in registers.
+///
 /// # Safety
 /// As for [`run`], and `visited` must describe the buckets.
 #[inline(always)]
-pub unsafe fn flush<V: Simd, const SPLIT: bool>(raw: &Raw, visited: &Visited, v: usize) {
+pub unsafe fn flush<V: Simd, const SPLIT: bool, const N: usize>(
+    raw: &Raw,
+    visited: &Visited,
+    v: usize,
+) {
     let d = raw.dimension;
     let lane = v * V::LANES;
     let first = if SPLIT { lane / QUAD } else { raw.column };
@@ -258,35 +285,45 @@ pub unsafe fn flush<V: Simd, const SPLIT: bool>(raw: &Raw, visited: &Visited, v:
     let width = if SPLIT { 2 * d } else { d };
     // SAFETY: every offset is below the sizes that `Block` has checked.
     unsafe {
-        for slot in 0..visited.count {
-            let p = if SPLIT {
-                [
-                    raw.buckets.add(first * raw.bucket_stride + slot * QUAD),
-                    raw.buckets.add(second * raw.bucket_stride + slot * QUAD),
-                ]
-            } else {
-                [raw.buckets.add(slot * CELL + lane); 2]
-            };
-            let value = if SPLIT {
-                V::load_quads([p[0].cast_const(), p[1].cast_const()])
-            } else {
-                V::load(p[0])
-            };
-            let state = |i: usize| *visited.states.add(i * visited.states_stride + slot) as usize;
-            let rows = [
-                visited.features.add(state(first) * width),
-                visited.features.add(state(second) * width),
-            ];
-            for j in 0..d {
-                let sum = raw.average.add(j * CELL + lane);
-                value
-                    .fma(fetch::<V, SPLIT>(rows, j), V::load(sum))
-                    .store(sum);
+        let quads = |slot: usize| {
+            let quad = |i: usize| raw.buckets.add(i * raw.bucket_stride + slot * QUAD);
+            [quad(first), quad(second)]
+        };
+        let whole = |slot: usize| raw.buckets.add(slot * CELL + lane);
+        let states = |i: usize| visited.states.add(i * visited.states_stride);
+        let (of_first, of_second) = (states(first), states(second));
+        for j in (0..d).step_by(N) {
+            let mut sums = [V::splat(0.0); N];
+            for (k, sum) in sums.iter_mut().enumerate().take(d - j) {
+                *sum = V::load(raw.average.add((j + k) * CELL + lane));
             }
-            let zero = [0.0; QUAD];
-            for q in 0..V::LANES / QUAD {
-                let at = if SPLIT { p[q] } else { p[0].add(q * QUAD) };
-                at.cast::<[f64; QUAD]>().write(zero);
+            for slot in 0..visited.count {
+                let value = if SPLIT {
+                    V::load_quads(quads(slot).map(<*mut f64>::cast_const))
+                } else {
+                    V::load(whole(slot))
+                };
+                let rows = [
+                    visited.features.add(*of_first.add(slot) as usize * width),
+                    visited.features.add(*of_second.add(slot) as usize * width),
+                ];
+                for (k, sum) in sums.iter_mut().enumerate() {
+                    // Beyond the last coordinate: any feature does, the sum is not stored.
+                    let coordinate = if j + k < d { j + k } else { 0 };
+                    *sum = value.fma(fetch::<V, SPLIT>(rows, coordinate), *sum);
+                }
+            }
+            for (k, sum) in sums.iter().enumerate().take(d - j) {
+                sum.store(raw.average.add((j + k) * CELL + lane));
+            }
+        }
+        for slot in 0..visited.count {
+            if SPLIT {
+                for p in quads(slot).into_iter().take(V::LANES / QUAD) {
+                    p.cast::<[f64; QUAD]>().write([0.0; QUAD]);
+                }
+            } else {
+                V::splat(0.0).store(whole(slot));
             }
         }
     }
