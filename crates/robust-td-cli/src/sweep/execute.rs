@@ -149,12 +149,16 @@ pub fn exact_near_threshold(
         let quiet = lane
             .iter()
             .rev()
-            .take_while(|row| row.divergence_rate == Some(0.0));
+            .take_while(|row| row.found.divergence_rate == Some(0.0));
         let first = lane.len() - quiet.count();
         let near = first.saturating_sub(NEIGHBOURS)..(first + NEIGHBOURS).min(lane.len());
         // Where nothing diverged there is no threshold to look at.
         if first > 0 {
-            chosen.extend(lane[near].iter().filter(|row| row.peak_step <= STEPS / 2));
+            chosen.extend(
+                lane[near]
+                    .iter()
+                    .filter(|row| row.found.peak_step <= STEPS / 2),
+            );
         }
     }
     if chosen.is_empty() {
@@ -183,17 +187,13 @@ pub fn exact_near_threshold(
     else {
         return Err(cancelled());
     };
-    let with_expectation = |(row, lane): (&Row, robust_td_engine::ExactLane)| Row {
-        ratio: lane.ratio,
-        peak_step: lane.peak_step,
-        divergence_rate: None,
-        gap: lane.gap,
-        sampled: None,
+    let with_expectation = |(row, lane): (&Row, &robust_td_engine::ExactLane)| Row {
+        found: row::expected(lane),
         ..row.clone()
     };
     Ok(chosen
         .into_iter()
-        .zip(lanes)
+        .zip(&lanes)
         .map(with_expectation)
         .collect())
 }

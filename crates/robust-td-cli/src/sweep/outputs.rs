@@ -9,6 +9,7 @@ use super::page::{DPI, Findings};
 use super::row::{Row, curves_csv, results_csv};
 use super::spec::Mode;
 use super::study::Study;
+use crate::constants::Constants;
 use crate::failure::Failure;
 use crate::files;
 
@@ -23,7 +24,7 @@ struct Manifest<'a> {
     simulate: u64,
     runs: Option<usize>,
     seeds: Seeds,
-    problem_constants: Vec<Constants>,
+    problem_constants: Vec<Variant<'a>>,
     lane_steps: u64,
     seconds: f64,
     threads: usize,
@@ -41,19 +42,12 @@ enum Seeds {
     None,
 }
 
+/// The constants of one problem of the study.
 #[derive(Debug, Serialize)]
-struct Constants {
+struct Variant<'a> {
     scale: f64,
-    states: usize,
-    dimension: usize,
-    discount: f64,
-    phi_inf: f64,
-    r_inf: f64,
-    omega: f64,
-    kappa: f64,
-    theta_star: Vec<f64>,
-    theta_star_norm_sq: f64,
-    f_zero: f64,
+    #[serde(flatten)]
+    constants: Constants<'a>,
 }
 
 /// Writes all files of a study into `directory` and removes its checkpoint.
@@ -117,21 +111,9 @@ fn manifest<'a>(study: &'a Study, execution: &'a Execution, command: &'a str) ->
         problem_constants: study
             .variants
             .iter()
-            .map(|variant| {
-                let problem = &variant.problem;
-                Constants {
-                    scale: variant.scale,
-                    states: problem.states(),
-                    dimension: problem.dimension(),
-                    discount: problem.discount(),
-                    phi_inf: problem.phi_inf(),
-                    r_inf: problem.r_inf(),
-                    omega: problem.omega(),
-                    kappa: problem.kappa(),
-                    theta_star: problem.theta_star().to_vec(),
-                    theta_star_norm_sq: problem.theta_star_norm().powi(2),
-                    f_zero: problem.f_zero(),
-                }
+            .map(|variant| Variant {
+                scale: variant.scale,
+                constants: Constants::new(&variant.problem, None),
             })
             .collect(),
         lane_steps: execution.lane_steps,

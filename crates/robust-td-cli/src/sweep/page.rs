@@ -194,11 +194,11 @@ impl<'a> Findings<'a> {
                 let quiet = rows
                     .iter()
                     .rev()
-                    .take_while(|row| row.divergence_rate == Some(0.0));
+                    .take_while(|row| row.found.divergence_rate == Some(0.0));
                 let best = rows
                     .iter()
-                    .filter(|row| row.gap.is_finite())
-                    .min_by(|a, b| a.gap.total_cmp(&b.gap));
+                    .filter(|row| row.found.gap.is_finite())
+                    .min_by(|a, b| a.found.gap.total_cmp(&b.found.gap));
                 let distance = |row: &Row| (row.c / C0).ln().abs();
                 let near = rows
                     .iter()
@@ -208,9 +208,9 @@ impl<'a> Findings<'a> {
                     problem: format!("scale {}", v.scale),
                     first_c_without_divergence: quiet.last().map(|row| row.c),
                     best_c: best.map(|row| row.c),
-                    best_gap: best.map(|row| row.gap),
+                    best_gap: best.map(|row| row.found.gap),
                     c_near_c0: near.map(|row| row.c),
-                    ratio_near_c0: near.map(|row| row.ratio),
+                    ratio_near_c0: near.map(|row| row.found.ratio),
                     mean_square_threshold: self.thresholds[place][variant],
                 });
             }
@@ -227,9 +227,9 @@ impl<'a> Findings<'a> {
                 figure: exact.figure.to_string(),
                 problem: format!("scale {}", self.study.variants[exact.variant].scale),
                 c: exact.c,
-                sampled_ratio: Some(sampled.ratio),
+                sampled_ratio: Some(sampled.found.ratio),
                 sampled_ratio_stderr: None,
-                exact_ratio: Some(exact.ratio),
+                exact_ratio: Some(exact.found.ratio),
                 // The exact run is cut short after the peak; its average is not that of the sweep.
                 sampled_gap: None,
                 exact_gap: None,
@@ -298,9 +298,9 @@ impl<'a> Findings<'a> {
 fn point(row: &Row) -> SweepPoint {
     SweepPoint {
         c: row.c,
-        ratio: Some(row.ratio),
-        divergence_rate: row.divergence_rate,
-        gap: Some(row.gap),
+        ratio: Some(row.found.ratio),
+        divergence_rate: row.found.divergence_rate,
+        gap: Some(row.found.gap),
     }
 }
 

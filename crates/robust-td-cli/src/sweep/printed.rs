@@ -79,13 +79,13 @@ pub fn agreement(study: &Study, rows: &[Row]) -> Option<Agreement> {
             continue;
         };
         let quantities = [
-            (Quantity::Ratio, point.ratio, Some(row.ratio)),
+            (Quantity::Ratio, point.ratio, Some(row.found.ratio)),
             (
                 Quantity::DivergenceRate,
                 point.divergence_rate,
-                row.divergence_rate,
+                row.found.divergence_rate,
             ),
-            (Quantity::Gap, point.gap, Some(row.gap)),
+            (Quantity::Gap, point.gap, Some(row.found.gap)),
         ];
         for (quantity, printed, ours) in quantities {
             if let (Some(printed), Some(ours)) = (printed, ours) {

@@ -18,6 +18,13 @@ pub struct Row {
     pub c_index: Option<usize>,
     /// The stepsize constant.
     pub c: f64,
+    /// What was found there.
+    pub found: Found,
+}
+
+/// What was found at one row.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
     /// `max_t E|theta_t|^2 / |theta*|^2`.
     pub ratio: f64,
     /// The first step that attains the maximum.
@@ -32,38 +39,43 @@ pub struct Row {
 
 /// The rows of a sampled study, whose lanes come in the order of [`Study::lanes`].
 pub fn sampled(study: &Study, lanes: Vec<LaneResult>) -> Vec<Row> {
-    places(study)
-        .zip(lanes)
-        .map(|((figure, variant, point), lane)| Row {
-            figure,
-            variant,
-            c_index: point.index,
-            c: point.c,
-            ratio: lane.ratio,
-            peak_step: lane.peak_step,
-            divergence_rate: Some(lane.divergence_rate),
-            gap: lane.gap.mean,
-            sampled: Some(lane),
-        })
-        .collect()
+    let found = lanes.into_iter().map(|lane| Found {
+        ratio: lane.ratio,
+        peak_step: lane.peak_step,
+        divergence_rate: Some(lane.divergence_rate),
+        gap: lane.gap.mean,
+        sampled: Some(lane),
+    });
+    places(study).zip(found).map(row).collect()
 }
 
 /// The rows of an exact study, whose lanes come in the order of [`Study::lanes`].
 pub fn exact(study: &Study, lanes: Vec<ExactLane>) -> Vec<Row> {
     places(study)
-        .zip(lanes)
-        .map(|((figure, variant, point), lane)| Row {
-            figure,
-            variant,
-            c_index: point.index,
-            c: point.c,
-            ratio: lane.ratio,
-            peak_step: lane.peak_step,
-            divergence_rate: None,
-            gap: lane.gap,
-            sampled: None,
-        })
+        .zip(lanes.iter().map(expected))
+        .map(row)
         .collect()
+}
+
+/// What an exact lane found.
+pub fn expected(lane: &ExactLane) -> Found {
+    Found {
+        ratio: lane.ratio,
+        peak_step: lane.peak_step,
+        divergence_rate: None,
+        gap: lane.gap,
+        sampled: None,
+    }
+}
+
+fn row(((figure, variant, point), found): ((usize, usize, GridPoint), Found)) -> Row {
+    Row {
+        figure,
+        variant,
+        c_index: point.index,
+        c: point.c,
+        found,
+    }
 }
 
 /// The (figure, variant, c) of each lane, in the order of [`Study::lanes`].
@@ -96,12 +108,12 @@ pub fn results_csv(study: &Study, rows: &[Row]) -> String {
             number(variant.problem.kappa()),
             row.c_index.map_or(String::new(), |index| index.to_string()),
             number(row.c),
-            number(row.ratio),
-            row.divergence_rate.map_or(String::new(), number),
-            number(row.gap),
-            row.peak_step.to_string(),
+            number(row.found.ratio),
+            row.found.divergence_rate.map_or(String::new(), number),
+            number(row.found.gap),
+            row.found.peak_step.to_string(),
         ];
-        match &row.sampled {
+        match &row.found.sampled {
             Some(lane) => fields.extend(
                 [
                     lane.divergence_standard_error,
@@ -129,7 +141,9 @@ pub fn curves_csv(study: &Study, rows: &[Row]) -> String {
         "figure,scale,c_index,c,t,norm_sq,norm_sq_stderr,f_of_average,f_of_average_stderr\n",
     );
     for row in rows {
-        let Some(lane) = &row.sampled else { continue };
+        let Some(lane) = &row.found.sampled else {
+            continue;
+        };
         let index = row.c_index.map_or(String::new(), |index| index.to_string());
         let scale = number(study.variants[row.variant].scale);
         for point in &lane.curve {
