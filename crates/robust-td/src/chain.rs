@@ -289,7 +289,7 @@ mod tests {
         let refused = |rows: &[&[f64]]| chain(rows).unwrap_err().to_string();
         assert_eq!(
             refused(&[&[0.5, 0.5], &[0.4, 0.5]]),
-            "transition: row 1 sums to 0.9, not to 1"
+            "transition: row 1 sums to 0.9, not to 1 within 1e-9"
         );
         assert_eq!(
             refused(&[&[0.5, 0.5], &[-0.5, 1.5]]),

@@ -73,7 +73,7 @@ pub enum Error {
         value: f64,
     },
     /// An entry of a transition matrix or policy outside [0, 1].
-    #[error("{what}: row {row}, column {column} is {value}, not a probability in [0, 1]")]
+    #[error("{what}: row {row}, column {column} is {value:?}, not a probability in [0, 1]")]
     NotAProbability {
         /// Which matrix.
         what: String,
@@ -85,7 +85,7 @@ pub enum Error {
         value: f64,
     },
     /// A row of a transition matrix or policy that does not sum to one.
-    #[error("{what}: row {row} sums to {sum}, not to 1")]
+    #[error("{what}: row {row} sums to {sum:?}, not to 1 within 1e-9")]
     RowSum {
         /// Which matrix.
         what: String,
@@ -151,14 +151,20 @@ pub enum Error {
         /// Number of columns.
         dimension: usize,
     },
-    /// Features so large or so small that their squares over- or underflow.
+    /// Features so large or so small that their powers over- or underflow.
     #[error(
-        "features: their squares leave the range of floating-point numbers \
-         (phi_inf = {phi_inf}, omega = {omega}, |theta*| = {theta_star_norm}); rescale the columns"
+        "features: the largest norm phi_inf is {phi_inf:e}, outside [1e-70, 1e70]; rescale the columns"
     )]
-    Range {
+    FeatureRange {
         /// Largest feature norm.
         phi_inf: f64,
+    },
+    /// A solution outside the range of floating-point numbers.
+    #[error(
+        "the solution leaves the range of floating-point numbers (omega = {omega:e}, \
+         |theta*| = {theta_star_norm:e}); rescale the features or the rewards"
+    )]
+    SolutionRange {
         /// Smallest eigenvalue of `Phi' D Phi`.
         omega: f64,
         /// Norm of the fixed point.

@@ -44,6 +44,20 @@ pub(crate) fn singular_values(matrix: &Matrix) -> Result<Vec<f64>> {
         })
 }
 
+/// The thin singular value decomposition `U diag(s) V'`, largest singular value first.
+pub(crate) fn thin_svd(matrix: &Matrix) -> Result<(Matrix, Vec<f64>, Matrix)> {
+    let svd = view(matrix).thin_svd().map_err(|_| Error::Decomposition {
+        what: "singular values of the features",
+    })?;
+    let (u, v) = (svd.U(), svd.V());
+    let singular = svd.S().column_vector();
+    Ok((
+        Matrix::from_fn(u.nrows(), u.ncols(), |i, j| u[(i, j)]),
+        singular.iter().copied().collect(),
+        Matrix::from_fn(v.nrows(), v.ncols(), |i, j| v[(i, j)]),
+    ))
+}
+
 /// The moduli of all eigenvalues, largest first.
 pub(crate) fn eigenvalue_moduli(matrix: &Matrix) -> Result<Vec<f64>> {
     let eigenvalues = view(matrix)

@@ -170,6 +170,6 @@ mod tests {
         .unwrap();
         let policy = Matrix::from_rows(&[[1.0], [0.9]]).unwrap();
         let message = mdp.under(&policy).unwrap_err().to_string();
-        assert_eq!(message, "policy: row 1 sums to 0.9, not to 1");
+        assert_eq!(message, "policy: row 1 sums to 0.9, not to 1 within 1e-9");
     }
 }

@@ -5,7 +5,11 @@ use crate::error::{Error, Result};
 use crate::linalg;
 use crate::matrix::{Matrix, dot, norm_sq};
 
+use crate::basis::Basis;
 pub use crate::reward::Reward;
+
+/// The feature norms whose fourth powers, which the theory multiplies with, stay far inside the range of f64.
+const FEATURE_RANGE: std::ops::RangeInclusive<f64> = 1e-70..=1e70;
 
 /// A Markov reward process with linear features: everything that the paper defines about it.
 ///
@@ -37,6 +41,10 @@ pub struct Problem {
     a: Matrix,
     c_vector: Vec<f64>,
     theta_star: Vec<f64>,
+    f_zero: f64,
+    /// From theta to the coordinates in a well-conditioned basis, and A there.
+    coordinates: Matrix,
+    potential: Matrix,
 }
 
 /// One possible transition of a problem.
@@ -81,7 +89,11 @@ impl Problem {
             });
         }
         features.require_finite("features")?;
-        let column_norms = require_full_rank(&features)?;
+        let phi_inf = largest_norm(&features);
+        if !(phi_inf.is_finite() && (phi_inf == 0.0 || FEATURE_RANGE.contains(&phi_inf))) {
+            return Err(Error::FeatureRange { phi_inf });
+        }
+        let basis = Basis::new(&features, chain.stationary())?;
         reward.require_valid("reward", states)?;
         let rewards = reward.along(chain.transition());
 
@@ -91,13 +103,13 @@ impl Problem {
             .collect::<Vec<f64>>();
         let (sigma, a, c_vector) = moments(&chain, &features, &mean_rewards, discount);
         let (omega, kappa) = curvature(&chain, &features)?;
-        let theta_star = solve_scaled(&a, &c_vector, &column_norms);
-        let largest = (0..states).map(|s| norm_sq(features.row(s)));
-        let phi_inf = largest.fold(0.0, f64::max).sqrt();
+        // In this basis the fixed point is well conditioned, however the features are.
+        let (_, potential, target) = moments(&chain, &basis.functions, &mean_rewards, discount);
+        let solution = linalg::solve(&potential, &target);
+        let theta_star = basis.from.times(&solution);
         let theta_star_norm = norm_sq(&theta_star).sqrt();
-        if !(phi_inf.is_finite() && omega > 0.0 && theta_star_norm.is_finite()) {
-            return Err(Error::Range {
-                phi_inf,
+        if !(omega > 0.0 && omega.is_finite() && theta_star_norm.is_finite()) {
+            return Err(Error::SolutionRange {
                 omega,
                 theta_star_norm,
             });
@@ -117,6 +129,9 @@ impl Problem {
             a,
             c_vector,
             theta_star,
+            f_zero: potential.quadratic(&solution),
+            coordinates: basis.to,
+            potential,
         })
     }
 
@@ -279,12 +294,13 @@ impl Problem {
 
     /// The potential `f(theta) = (theta - theta*)' A (theta - theta*)` (Liu and Olshevsky 2021).
     pub fn f(&self, theta: &[f64]) -> f64 {
-        self.a.quadratic(&self.error(theta))
+        self.potential
+            .quadratic(&self.coordinates.times(&self.error(theta)))
     }
 
     /// `f(0)`, what doing nothing achieves.
     pub fn f_zero(&self) -> f64 {
-        self.a.quadratic(&self.theta_star)
+        self.f_zero
     }
 
     /// The squared norm `|x|_D^2 = sum_s pi(s) x(s)^2` of a function on the states.
@@ -354,35 +370,10 @@ impl Problem {
     }
 }
 
-/// Refuses linearly dependent columns; gives the columns' norms.
-fn require_full_rank(features: &Matrix) -> Result<Vec<f64>> {
-    let dimension = features.columns();
-    // Columns may differ in scale by any factor; rank is a matter of their directions. The largest entry is taken out
-    // before squaring, so that no scale over- or underflows.
-    let norms: Vec<f64> = (0..dimension)
-        .map(|j| {
-            let column = || (0..features.rows()).map(move |s| features.get(s, j));
-            let largest = column().fold(0.0, |m: f64, x| m.max(x.abs()));
-            if largest == 0.0 {
-                return 0.0;
-            }
-            largest * column().map(|x| (x / largest).powi(2)).sum::<f64>().sqrt()
-        })
-        .collect();
-    let directions = Matrix::from_fn(features.rows(), dimension, |s, j| {
-        if norms[j] > 0.0 {
-            features.get(s, j) / norms[j]
-        } else {
-            0.0
-        }
-    });
-    let singular = linalg::singular_values(&directions)?;
-    let threshold = features.rows().max(dimension) as f64 * f64::EPSILON * singular[0];
-    let rank = singular.iter().filter(|&&value| value > threshold).count();
-    if rank < dimension {
-        return Err(Error::RankDeficient { rank, dimension });
-    }
-    Ok(norms)
+/// `phi_inf`, the largest norm of a feature vector.
+fn largest_norm(features: &Matrix) -> f64 {
+    let squares = (0..features.rows()).map(|s| norm_sq(features.row(s)));
+    squares.fold(0.0, f64::max).sqrt()
 }
 
 /// `Sigma`, `A` and `c`, summed over states.
@@ -436,18 +427,4 @@ fn curvature(chain: &Chain, features: &Matrix) -> Result<(f64, f64)> {
     let singular = linalg::singular_values(&weighted)?;
     let (largest, smallest) = (singular[0], singular[features.columns() - 1]);
     Ok((smallest * smallest, (largest / smallest).powi(2)))
-}
-
-/// Solves `A x = c` after scaling rows and columns to features of equal size.
-fn solve_scaled(a: &Matrix, c_vector: &[f64], scales: &[f64]) -> Vec<f64> {
-    let scaled = Matrix::from_fn(a.rows(), a.columns(), |i, j| {
-        a.get(i, j) / scales[i] / scales[j]
-    });
-    let rhs: Vec<f64> = c_vector
-        .iter()
-        .zip(scales)
-        .map(|(c, scale)| c / scale)
-        .collect();
-    let x = linalg::solve(&scaled, &rhs);
-    x.iter().zip(scales).map(|(x, scale)| x / scale).collect()
 }

@@ -230,6 +230,49 @@ fn rank_deficient_features_are_refused_with_their_rank() {
     assert!(problem.with_features(scaled).is_ok());
 }
 
+/// Nearly collinear features: f(0) depends on their span alone, so that it must not move, and theta* must solve the rotated system.
+#[test]
+fn nearly_collinear_features_keep_their_solution() {
+    let problem = ref_2();
+    for gap in [1e-3, 1e-5, 1e-7, 1e-9] {
+        let features = Matrix::from_rows(&[[1.0, 1.0 + gap], [1.0, 1.0]]).unwrap();
+        let close_by = problem.with_features(features).unwrap();
+        assert!(
+            (close_by.f_zero() / problem.f_zero() - 1.0).abs() < 1e-12,
+            "gap {gap}"
+        );
+        // Both span all functions on two states: the values are the same.
+        let expected = problem.values(problem.theta_star());
+        let found = close_by.values(close_by.theta_star());
+        assert!(
+            distance(&found, &expected) < 1e-15 / gap,
+            "gap {gap}: {found:?}, {expected:?}"
+        );
+    }
+    let features = Matrix::from_rows(&[[1.0, 1.0 + 1e-12], [1.0, 1.0]]).unwrap();
+    let message = problem.with_features(features).unwrap_err().to_string();
+    assert!(message.contains("rank 1"), "{message}");
+}
+
+#[test]
+fn features_and_rewards_out_of_range_are_refused() {
+    let problem = ref_2();
+    for size in [1e-160, 1e-75, 1e80, 1e200] {
+        let features = Matrix::from_rows(&[[size, 0.0], [0.0, size]]).unwrap();
+        let message = problem.with_features(features).unwrap_err().to_string();
+        assert!(message.contains("phi_inf"), "{size:e}: {message}");
+    }
+    let reward = Reward::PerState(vec![1e308, -1e308]);
+    let huge = Problem::new(
+        problem.chain().clone(),
+        problem.features().clone(),
+        reward,
+        0.9,
+        0,
+    );
+    assert!(huge.unwrap_err().to_string().contains("|theta*|"));
+}
+
 #[test]
 fn reward_forms_agree() {
     let p = Matrix::from_rows(&[[0.2, 0.8], [0.8, 0.2]]).unwrap();

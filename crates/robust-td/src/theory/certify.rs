@@ -104,7 +104,7 @@ pub fn certify(problem: &Problem, horizon: u64, c: Option<f64>) -> Result<Certif
         });
     }
     let mixing = match Mixing::of(problem.chain())? {
-        Ok(mixing) => Ok(bounds(problem, &mixing, horizon, c)?),
+        Ok(mixing) => bounds(problem, &mixing, horizon, c),
         Err(reason) => Err(reason.to_string()),
     };
     let recommended = mixing.as_ref().ok().and_then(|bounds| bounds.recommended);
@@ -167,10 +167,23 @@ fn bounds(
     mixing: &Mixing,
     horizon: u64,
     c: Option<f64>,
-) -> Result<MixingBounds> {
+) -> std::result::Result<MixingBounds, String> {
     let (lambda2, alpha) = (mixing.lambda2(), mixing.alpha());
     let max_lag = max_lag(horizon, lambda2);
-    let inputs = inputs(problem, mixing, max_lag);
+    let conditions = Horizon::new(horizon, alpha).ok_or_else(|| {
+        format!(
+            "the chain mixes too slowly for floating-point numbers: t_mix is {}",
+            mixing.t_mix()
+        )
+    })?;
+    // d(t) <= 2 * 2^(-t/t_mix) is below 1/sqrt(T) at the latest here; certificate C looks for where it is.
+    let surely_mixed = mixing.t_mix() as f64 * (2.0 + 0.5 * (horizon as f64).log2());
+    let reach = (surely_mixed.ceil().min(MAX_LAG as f64) as u64).max(max_lag);
+    let all_lags = inputs(problem, mixing, reach);
+    let inputs = Inputs {
+        distances: all_lags.distances[..=max_lag as usize].to_vec(),
+        ..all_lags.clone()
+    };
     let mut unit = StepProfile::new(
         unit_steps(inputs.phi_inf, horizon),
         horizon,
@@ -178,11 +191,6 @@ fn bounds(
     );
     let recommended = recommend(&inputs, &mut unit);
     let c = c.or(recommended.map(|recommended| recommended.c));
-    let conditions = Horizon::new(horizon, alpha).ok_or(Error::Parameter {
-        name: "alpha",
-        value: alpha,
-        expected: "between 0 and 1: the chain mixes too slowly for floating-point numbers",
-    })?;
     Ok(MixingBounds {
         lambda2,
         t_mix: mixing.t_mix(),
@@ -194,8 +202,8 @@ fn bounds(
         p: c.map(|c| certificate::paper::certify(&inputs, horizon, &conditions, unit.total(), c)),
         x: c.map(|c| certificate::zero_centred::certify(&inputs, inputs.growth(), &mut unit, c)),
         y: c.map(|c| certificate::centred::certify(&inputs, &mut unit, c)),
-        constant_step: certificate::constant_step::certify(&inputs, horizon),
-        certified_step: certificate::constant_step::lag(&inputs, horizon)
-            .map(|lag| certificate::constant_step::step_size(&inputs, horizon, lag)),
+        constant_step: certificate::constant_step::certify(&all_lags, horizon),
+        certified_step: certificate::constant_step::lag(&all_lags, horizon)
+            .map(|lag| certificate::constant_step::step_size(&all_lags, horizon, lag)),
     })
 }

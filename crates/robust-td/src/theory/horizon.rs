@@ -40,7 +40,8 @@ pub fn lag_at(t: f64, alpha: f64) -> Option<u64> {
     if !(t >= 1.0) {
         return None;
     }
-    tau(2.0, alpha, 1.0 / t.sqrt())
+    // The slack keeps rounding from adding a step when `2 alpha^u` meets `1/sqrt t` exactly, as at t = 2^k.
+    tau(2.0, alpha, (1.0 + 1e-12) / t.sqrt())
 }
 
 /// The lag `u_T` of a horizon given by its logarithm, for horizons beyond every floating-point number.

@@ -10,7 +10,7 @@ use super::certificate::{Inputs, centred};
 use super::step_sums::{StepProfile, StepSums};
 
 /// The range in which `c` is sought; it has no unit, since the stepsizes carry `phi_inf^2`.
-pub const C_RANGE: (f64, f64) = (1e-4, 1e8);
+pub const C_RANGE: (f64, f64) = (1e-8, 1e16);
 
 /// Accuracy in `log c` while the lags compete: the bound is then within about `1e-8` of its minimum.
 const COARSE: f64 = 1e-4;
