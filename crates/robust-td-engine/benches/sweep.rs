@@ -24,8 +24,15 @@ fn now(start: &Instant) -> f64 {
     ticks().map_or_else(|| start.elapsed().as_secs_f64(), |t| t * 0.01)
 }
 
+/// Entries of the baseline's stepsize table, used in turn.
+const TABLE: usize = 1 << 16;
+
 /// The baseline: per step one draw, a search of the cumulative row, two dots, update, average, norm.
-fn plain(tables: &Tables, c: f64, horizon: u64, steps: u64) -> f64 {
+///
+/// It is kept strong on purpose: stepsizes come from a table and the average is a sum. With a
+/// logarithm, a root and a division per coordinate in every step it runs at 0.7 of this speed, and
+/// every ratio would look 1.4 times better.
+fn plain(tables: &Tables, c: f64, horizon: u64, steps: u64, decays: &[f64; TABLE]) -> f64 {
     let d = tables.dimension;
     let mut generator = Dsfmt::new(1);
     let mut theta = vec![0.0; d];
@@ -47,11 +54,11 @@ fn plain(tables: &Tables, c: f64, horizon: u64, steps: u64) -> f64 {
         let (phi, phi_next) = (tables.phi(s), tables.phi(next));
         let dot = |x: &[f64]| x.iter().zip(&theta).map(|(x, y)| x * y).sum::<f64>();
         let delta = row.rewards[at] + tables.discount * dot(phi_next) - dot(phi);
-        let eta = scale / ((t as f64 + 3.0).ln() * (t as f64 + 1.0).sqrt());
+        let eta = scale * decays[t as usize % TABLE];
         let mut norm = 0.0;
         for j in 0..d {
             theta[j] += eta * delta * phi[j];
-            average[j] += (theta[j] - average[j]) / t as f64;
+            average[j] += theta[j];
             norm += theta[j] * theta[j];
         }
         if norm > largest {
@@ -132,8 +139,10 @@ fn main() {
             steps = (steps * 2).min(10_000_000);
         }
     };
+    let decay = |t: usize| 1.0 / ((t as f64 + 3.0).ln() * (t as f64 + 1.0).sqrt());
+    let decays: Box<[f64; TABLE]> = Box::new(std::array::from_fn(decay));
     let baseline = measure(&mut |steps| {
-        std::hint::black_box(plain(&tables, 0.1, 10_000_000, steps * 50));
+        std::hint::black_box(plain(&tables, 0.1, 10_000_000, steps * 50, &decays));
         steps * 50
     });
     println!(
