@@ -49,7 +49,10 @@ fn lint() -> bool {
 }
 
 fn test() -> bool {
+    // The examples assert what they show, so they are run too.
     cargo(&["test", "--workspace"], &[])
+        && cargo(&["run", "-p", "robust-td", "--example", "stream"], &[])
+        && cargo(&["run", "-p", "robust-td-report", "--example", "demo"], &[])
 }
 
 fn bench(rest: &[String]) -> bool {
