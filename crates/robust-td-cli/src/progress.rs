@@ -1,9 +1,16 @@
-//! Shows the progress of a long run on a terminal.
+//! Shows the progress of a long run on a terminal, and nothing elsewhere.
 
 use std::io::IsTerminal;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// Prints a line on standard error when that is a terminal.
+pub fn say(line: &str) {
+    if std::io::stderr().is_terminal() {
+        eprintln!("{line}");
+    }
+}
 
 /// A bar with rate and time left on standard error, or nothing when that is not a terminal.
 pub struct Bar {

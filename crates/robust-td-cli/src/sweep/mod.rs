@@ -17,7 +17,7 @@ pub use execute::Machine;
 use study::Study;
 
 use crate::failure::Failure;
-use crate::files;
+use crate::{files, progress};
 
 /// Sweep the stepsize constant c on your own problem
 #[derive(Debug, Args)]
@@ -74,13 +74,13 @@ pub fn run_study(study: &Study, machine: &Machine, out: &Path) -> Result<(), Fai
     let words = std::iter::once("robust-td".to_string()).chain(std::env::args().skip(1));
     let command = words.collect::<Vec<_>>().join(" ");
     outputs::write(study, &rows, &exact, &execution, &command, out)?;
-    eprintln!(
+    progress::say(&format!(
         "{} lane-steps in {:.1} s with {} threads ({}); see {}",
         crate::text::number(execution.lane_steps as f64),
         execution.seconds,
         execution.threads,
         execution.kernel,
         out.join("report.html").display()
-    );
+    ));
     Ok(())
 }

@@ -42,24 +42,18 @@ impl<'a> Findings<'a> {
         execution: &'a Execution,
         command: &'a str,
     ) -> Self {
-        // One thread per problem: at T = 10^7 each certification sums for seconds.
-        let (certifications, thresholds) = std::thread::scope(|scope| {
-            let certify = |variant: &'a super::study::Variant| {
-                scope.spawn(|| theory::certify(&variant.problem, study.steps, None).ok())
-            };
-            let workers: Vec<_> = study.variants.iter().map(certify).collect();
-            let thresholds = stability::thresholds(study);
-            let join = |worker: std::thread::ScopedJoinHandle<'_, _>| worker.join().unwrap_or(None);
-            (workers.into_iter().map(join).collect(), thresholds)
-        });
+        // One after the other: at T = 10^7 each holds its stepsizes in memory.
+        let certify = |variant: &super::study::Variant| {
+            theory::certify(&variant.problem, study.steps, None).ok()
+        };
         Self {
             study,
             rows,
             exact,
             execution,
             command,
-            thresholds,
-            certifications,
+            thresholds: stability::thresholds(study),
+            certifications: study.variants.iter().map(certify).collect(),
         }
     }
 
