@@ -15,9 +15,6 @@ pub const CLAMP: (f64, f64) = (1e-6, 1e12);
 /// Relative difference up to which a printed number agrees.
 const TOLERANCE: f64 = 1e-6;
 
-/// The divergence rate is printed with six decimals.
-const RATE_TOLERANCE: f64 = 1e-6;
-
 /// One printed point.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PrintedPoint {
@@ -107,11 +104,16 @@ fn compare(
     ours: f64,
 ) -> AgreementPoint {
     let clamped = printed.is_infinite();
-    let difference = (ours - printed).abs();
-    let agrees = match quantity {
-        _ if clamped => !(ours < CLAMP.1),
-        Quantity::DivergenceRate => difference <= RATE_TOLERANCE,
-        Quantity::Ratio | Quantity::Gap => difference <= TOLERANCE * printed.abs(),
+    let comparable = match quantity {
+        // Rates are printed with six decimals.
+        Quantity::DivergenceRate => (ours * 1e6).round() / 1e6,
+        Quantity::Ratio | Quantity::Gap => ours,
+    };
+    let difference = (comparable - printed).abs();
+    let agrees = if clamped {
+        !(ours < CLAMP.1)
+    } else {
+        difference <= TOLERANCE * printed.abs()
     };
     let relative = if difference == 0.0 {
         0.0
