@@ -43,7 +43,7 @@ pub struct Options<'a> {
     pub resume: bool,
     /// Time between checkpoints.
     pub interval: Duration,
-    /// Called every few milliseconds, from the working threads.
+    /// Called at the start, then every few milliseconds from the working threads.
     pub progress: Option<&'a (dyn Fn(Progress) + Sync)>,
     /// Stops the run soon after it becomes true, leaving a checkpoint.
     pub cancel: Option<&'a AtomicBool>,
@@ -203,6 +203,10 @@ pub(crate) fn execute<S: Sweep>(sweep: &S, options: &Options<'_>) -> Result<Exec
     };
     let stages = found.unwrap_or_else(|| vec![Stage::Waiting; sweep.units()]);
     let shared = Shared::new(sweep, options, stages)?;
+    // Once before the work: what a resumed run had done already, and that there is nothing left to do.
+    if let Some(progress) = options.progress {
+        progress(shared.progress());
+    }
     let workers = match options.threads {
         0 => std::thread::available_parallelism().map_or(1, usize::from),
         n => n,

@@ -97,7 +97,6 @@ pub fn execute(
     };
     let seconds = start.elapsed().as_secs_f64();
     let work = work.into_inner().unwrap_or(None);
-    // A study that was finished before it was resumed reports no progress.
     let (before, total) = work.map_or((0, 0), |work| (work.done, work.total));
     let execution = Execution {
         kernel: kernel.name().into(),
