@@ -8,7 +8,7 @@ use crate::failure::Failure;
 /// Creates a directory for outputs.
 pub fn create_directory(path: &Path) -> Result<(), Failure> {
     std::fs::create_dir_all(path).map_err(|error| {
-        Failure::Run(format!(
+        Failure::Usage(format!(
             "cannot create the directory {}: {error}",
             path.display()
         ))

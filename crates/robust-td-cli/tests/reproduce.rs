@@ -118,6 +118,7 @@ fn the_printed_ratios_come_out() {
     }
     // Scale 16 is a copy of scale 1: five values of c, two scales, 48 runs.
     assert_eq!(manifest["lane_steps"], 5 * 2 * 48 * 30_000);
+    assert_eq!(manifest["problem_constants"][0]["t_mix"], 147);
 }
 
 #[test]

@@ -64,9 +64,7 @@ pub fn write(
         "results.csv",
         results_csv(study, rows).as_bytes(),
     )?;
-    if study.mode != Mode::Exact {
-        files::write(directory, "curves.csv", curves_csv(study, rows).as_bytes())?;
-    }
+    files::write(directory, "curves.csv", curves_csv(study, rows).as_bytes())?;
     let findings = Findings::new(study, rows, exact, execution, command);
     for (place, figure) in study.figures.iter().enumerate() {
         let drawing = findings.figure(place).draw().map_err(run_failure)?;
@@ -81,20 +79,32 @@ pub fn write(
     }
     let page = findings.report()?.to_html().map_err(run_failure)?;
     files::write(directory, "report.html", page.as_bytes())?;
-    let mut manifest =
-        serde_json::to_string_pretty(&manifest(study, execution, command)).map_err(run_failure)?;
+    let mut manifest = serde_json::to_string_pretty(&manifest(&findings)).map_err(run_failure)?;
     manifest.push('\n');
     files::write(directory, "manifest.json", manifest.as_bytes())?;
+    remove_other_figures(study, directory);
     // The results are on disk: the checkpoint has done its duty. One that is gone already is as good.
     let _ = std::fs::remove_file(directory.join(CHECKPOINT));
     Ok(())
+}
+
+/// Removes figures that an earlier study left behind and that these results do not belong to.
+fn remove_other_figures(study: &Study, directory: &Path) {
+    let ours = |number: usize| study.figures.iter().any(|figure| figure.number == number);
+    for number in (1..=3).filter(|&number| !ours(number)) {
+        for kind in ["svg", "png"] {
+            // Most often there is none.
+            let _ = std::fs::remove_file(directory.join(format!("figure{number}.{kind}")));
+        }
+    }
 }
 
 fn run_failure(error: impl std::fmt::Display) -> Failure {
     Failure::Run(error.to_string())
 }
 
-fn manifest<'a>(study: &'a Study, execution: &'a Execution, command: &'a str) -> Manifest<'a> {
+fn manifest<'a>(findings: &Findings<'a>) -> Manifest<'a> {
+    let (study, execution, command) = (findings.study, findings.execution, findings.command);
     Manifest {
         version: env!("CARGO_PKG_VERSION"),
         command,
@@ -111,9 +121,10 @@ fn manifest<'a>(study: &'a Study, execution: &'a Execution, command: &'a str) ->
         problem_constants: study
             .variants
             .iter()
-            .map(|variant| Variant {
+            .enumerate()
+            .map(|(place, variant)| Variant {
                 scale: variant.scale,
-                constants: Constants::new(&variant.problem, None),
+                constants: Constants::new(&variant.problem, findings.mixing(place)),
             })
             .collect(),
         lane_steps: execution.lane_steps,

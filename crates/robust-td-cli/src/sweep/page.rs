@@ -57,6 +57,16 @@ impl<'a> Findings<'a> {
         }
     }
 
+    /// `(|lambda_2|, t_mix)` of a problem, where it is known.
+    pub fn mixing(&self, variant: usize) -> Option<(f64, u64)> {
+        let bounds = self.certifications[variant]
+            .as_ref()?
+            .mixing
+            .as_ref()
+            .ok()?;
+        Some((bounds.lambda2, bounds.t_mix))
+    }
+
     fn rows_of(&self, figure: &Figure, variant: usize) -> impl Iterator<Item = &'a Row> {
         let number = figure.number;
         self.rows
@@ -233,25 +243,17 @@ impl<'a> Findings<'a> {
     }
 
     fn constants_rows(&self) -> Vec<ConstantsRow> {
-        let row = |(v, c): (&super::study::Variant, &Option<Certification>)| {
-            let mixing = c.as_ref().and_then(|c| c.mixing.as_ref().ok());
-            ConstantsRow {
-                problem: format!("scale {}", v.scale),
-                omega: v.problem.omega(),
-                kappa: v.problem.kappa(),
-                theta_star_norm_sq: v.problem.theta_star_norm().powi(2),
-                phi_inf_sq: v.problem.phi_inf().powi(2),
-                f_zero: v.problem.f_zero(),
-                t_mix: mixing.map(|mixing| mixing.t_mix),
-                lambda2: mixing.map(|mixing| mixing.lambda2),
-            }
+        let row = |(place, v): (usize, &super::study::Variant)| ConstantsRow {
+            problem: format!("scale {}", v.scale),
+            omega: v.problem.omega(),
+            kappa: v.problem.kappa(),
+            theta_star_norm_sq: v.problem.theta_star_norm().powi(2),
+            phi_inf_sq: v.problem.phi_inf().powi(2),
+            f_zero: v.problem.f_zero(),
+            t_mix: self.mixing(place).map(|(_, t_mix)| t_mix),
+            lambda2: self.mixing(place).map(|(lambda2, _)| lambda2),
         };
-        self.study
-            .variants
-            .iter()
-            .zip(&self.certifications)
-            .map(row)
-            .collect()
+        self.study.variants.iter().enumerate().map(row).collect()
     }
 
     fn certificate_rows(&self) -> Vec<CertificateRow> {

@@ -33,8 +33,23 @@ pub struct Found {
     pub divergence_rate: Option<f64>,
     /// `E f(avg)`.
     pub gap: f64,
+    /// The learning curve.
+    pub curve: Vec<CurvePoint>,
     /// What only runs can tell.
     pub sampled: Option<LaneResult>,
+}
+
+/// A point of a learning curve.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CurvePoint {
+    /// Updates done.
+    pub step: u64,
+    /// `E|theta_t|^2`.
+    pub norm_sq: f64,
+    /// `E f(avg)`.
+    pub gap: f64,
+    /// Standard errors of both, where runs were averaged.
+    pub standard_errors: Option<[f64; 2]>,
 }
 
 /// The rows of a sampled study, whose lanes come in the order of [`Study::lanes`].
@@ -44,6 +59,16 @@ pub fn sampled(study: &Study, lanes: Vec<LaneResult>) -> Vec<Row> {
         peak_step: lane.peak_step,
         divergence_rate: Some(lane.divergence_rate),
         gap: lane.gap.mean,
+        curve: lane
+            .curve
+            .iter()
+            .map(|point| CurvePoint {
+                step: point.step,
+                norm_sq: point.norm.mean,
+                gap: point.gap.mean,
+                standard_errors: Some([point.norm.standard_error, point.gap.standard_error]),
+            })
+            .collect(),
         sampled: Some(lane),
     });
     places(study).zip(found).map(row).collect()
@@ -64,6 +89,16 @@ pub fn expected(lane: &ExactLane) -> Found {
         peak_step: lane.peak_step,
         divergence_rate: None,
         gap: lane.gap,
+        curve: lane
+            .curve
+            .iter()
+            .map(|point| CurvePoint {
+                step: point.step,
+                norm_sq: point.norm,
+                gap: point.gap,
+                standard_errors: None,
+            })
+            .collect(),
         sampled: None,
     }
 }
@@ -141,23 +176,20 @@ pub fn curves_csv(study: &Study, rows: &[Row]) -> String {
         "figure,scale,c_index,c,t,norm_sq,norm_sq_stderr,f_of_average,f_of_average_stderr\n",
     );
     for row in rows {
-        let Some(lane) = &row.found.sampled else {
-            continue;
-        };
         let index = row.c_index.map_or(String::new(), |index| index.to_string());
         let scale = number(study.variants[row.variant].scale);
-        for point in &lane.curve {
+        for point in &row.found.curve {
+            let errors = point.standard_errors.map(|errors| errors.map(number));
+            let [norm_error, gap_error] = errors.unwrap_or_default();
             // Writing to a string cannot fail.
             let _ = writeln!(
                 csv,
-                "{},{scale},{index},{},{},{},{},{},{}",
+                "{},{scale},{index},{},{},{},{norm_error},{},{gap_error}",
                 row.figure,
                 number(row.c),
                 point.step,
-                number(point.norm.mean),
-                number(point.norm.standard_error),
-                number(point.gap.mean),
-                number(point.gap.standard_error),
+                number(point.norm_sq),
+                number(point.gap),
             );
         }
     }

@@ -23,7 +23,7 @@ pub struct Spec {
     pub set: BTreeMap<String, f64>,
     /// Stepsize families, one figure each.
     #[serde(default = "decaying")]
-    pub schedule: OneOrMany,
+    pub schedule: toml::Value,
     /// Feature scalings, one row of the figure each.
     #[serde(default = "unscaled")]
     pub scales: Vec<f64>,
@@ -51,8 +51,8 @@ pub struct Spec {
     pub curve_points_per_decade: u32,
 }
 
-fn decaying() -> OneOrMany {
-    OneOrMany::One(Family::Decaying)
+fn decaying() -> toml::Value {
+    toml::Value::String("decaying".into())
 }
 
 fn unscaled() -> Vec<f64> {
@@ -67,23 +67,19 @@ fn usual_curve_points() -> u32 {
     10
 }
 
-/// One stepsize family or a list of them.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(untagged)]
-pub enum OneOrMany {
-    /// `schedule = "decaying"`
-    One(Family),
-    /// `schedule = ["decaying", "constant"]`
-    Many(Vec<Family>),
-}
-
-impl OneOrMany {
-    /// The families in order.
-    pub fn families(&self) -> Vec<Family> {
-        match self {
-            Self::One(family) => vec![*family],
-            Self::Many(families) => families.clone(),
-        }
+/// The stepsize families that a spec asks for: one, or a list.
+fn families(value: &toml::Value) -> Result<Vec<Family>, String> {
+    let family = |value: &toml::Value| match value.as_str() {
+        Some("decaying") => Ok(Family::Decaying),
+        Some("constant") => Ok(Family::Constant),
+        Some("plain") => Ok(Family::Plain),
+        _ => Err(format!(
+            "schedule is {value}, but must be \"decaying\", \"constant\", \"plain\" or a list of these"
+        )),
+    };
+    match value {
+        toml::Value::Array(values) => values.iter().map(family).collect(),
+        value => family(value).map(|family| vec![family]),
     }
 }
 
@@ -122,6 +118,9 @@ pub enum Indexing {
     Published,
 }
 
+/// The values of c that keep stepsizes inside the range of floating-point numbers.
+const C_RANGE: std::ops::RangeInclusive<f64> = 1e-200..=1e200;
+
 /// A value of c, with its place in the paper's grid when it has one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GridPoint {
@@ -147,8 +146,12 @@ pub fn grid_of(values: &[f64]) -> Result<Vec<GridPoint>, String> {
     let paper = published_c();
     let mut grid: Vec<GridPoint> = Vec::with_capacity(values.len());
     for &c in values {
-        if !(c > 0.0 && c.is_finite()) {
-            return Err(format!("c must be positive and finite, not {c}"));
+        if !C_RANGE.contains(&c) {
+            return Err(format!(
+                "c must lie between {:e} and {:e}, not {c:?}",
+                C_RANGE.start(),
+                C_RANGE.end()
+            ));
         }
         if grid.iter().any(|point| point.c == c) {
             return Err(format!("c = {c} is given twice"));
@@ -238,14 +241,22 @@ impl Spec {
     pub fn parse(text: &str) -> Result<Self, String> {
         toml::from_str(text).map_err(|error| {
             let message = error.message().trim().replace('\n', " ");
-            match error.span() {
-                Some(span) => {
-                    let line = text[..span.start.min(text.len())].matches('\n').count() + 1;
-                    format!("line {line}: {message}")
-                }
-                None => message,
-            }
+            // A missing key has no place of its own; anything else is shown with its line.
+            let place = error
+                .span()
+                .filter(|_| !message.starts_with("missing field"));
+            let Some(start) = place.map(|span| span.start.min(text.len())) else {
+                return message.replace("missing field", "missing key");
+            };
+            let number = text[..start].matches('\n').count();
+            let line = text.lines().nth(number).unwrap_or_default().trim();
+            format!("line {}: `{line}`: {message}", number + 1)
         })
+    }
+
+    /// The stepsize families.
+    pub fn families(&self) -> Result<Vec<Family>, String> {
+        families(&self.schedule)
     }
 
     /// The values of c.
@@ -285,6 +296,7 @@ mod tests {
         for (c, words) in [
             ("[]", "no value of c"),
             ("[0]", "not 0"),
+            ("[5e-324]", "not 5e-324"),
             ("[1, -2]", "not -2"),
             ("[nan]", "NaN"),
             ("[1, 1]", "given twice"),
@@ -308,7 +320,15 @@ mod tests {
             message.contains("line 4") && message.contains("runz"),
             "{message}"
         );
+        let message = Spec::parse("problem = \"ref-2\"\nc = [1]").unwrap_err();
+        assert_eq!(message, "missing key `steps`");
+        let spec = Spec::parse("problem = \"x\"\nsteps = 9\nc = [1]\nschedule = \"fast\"").unwrap();
+        assert!(
+            spec.families()
+                .unwrap_err()
+                .contains("schedule is \"fast\"")
+        );
         let message = Spec::parse("problem = \"ref-2\"\nsteps = -3\nc = [1]").unwrap_err();
-        assert!(message.contains("line 2"), "{message}");
+        assert!(message.contains("line 2: `steps = -3`"), "{message}");
     }
 }

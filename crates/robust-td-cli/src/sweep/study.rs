@@ -82,6 +82,12 @@ impl Study {
                 spec.runs
             ));
         }
+        if !(1..=1000).contains(&spec.curve_points_per_decade) {
+            return Err(format!(
+                "curve_points_per_decade is {}, but must lie in 1..=1000",
+                spec.curve_points_per_decade
+            ));
+        }
         if spec.seed.is_some() && spec.mode != Mode::Algorithm {
             return Err(format!(
                 "a seed is for mode algorithm, not for mode {}",
@@ -105,7 +111,7 @@ impl Study {
             simulate,
             runs: spec.runs as usize,
             seed: spec.seed.unwrap_or(1),
-            curve_points_per_decade: spec.curve_points_per_decade.clamp(1, 1000),
+            curve_points_per_decade: spec.curve_points_per_decade,
         })
     }
 
@@ -159,7 +165,7 @@ impl Study {
 fn figures(specs: &[(usize, Spec)]) -> Result<Vec<Figure>, String> {
     let mut figures: Vec<Figure> = Vec::new();
     for (first, spec) in specs {
-        for (k, family) in spec.schedule.families().into_iter().enumerate() {
+        for (k, family) in spec.families()?.into_iter().enumerate() {
             if figures.iter().any(|figure| figure.family == family) {
                 return Err("schedule names the same stepsizes twice".into());
             }
@@ -189,7 +195,11 @@ fn figures(specs: &[(usize, Spec)]) -> Result<Vec<Figure>, String> {
 fn variants(spec: &Spec, directory: &Path) -> Result<Vec<Variant>, String> {
     let name = match robust_td::catalog::find(&spec.problem) {
         Ok(_) => spec.problem.clone(),
-        Err(_) => directory.join(&spec.problem).to_string_lossy().into_owned(),
+        Err(_) if directory.join(&spec.problem).exists() => {
+            directory.join(&spec.problem).to_string_lossy().into_owned()
+        }
+        // Neither a name nor a file: the message suggests what was meant.
+        Err(_) => spec.problem.clone(),
     };
     let settings = spec
         .set
@@ -207,14 +217,14 @@ fn variants(spec: &Spec, directory: &Path) -> Result<Vec<Variant>, String> {
     let mut variants: Vec<Variant> = Vec::with_capacity(spec.scales.len());
     for &scale in &spec.scales {
         if !(scale > 0.0 && scale.is_finite()) {
-            return Err(format!("scales must be positive and finite, not {scale}"));
+            return Err(format!("scales must be positive and finite, not {scale:?}"));
         }
         if variants.iter().any(|variant| variant.scale == scale) {
             return Err(format!("scale {scale} is given twice"));
         }
         let problem = base
             .with_features(scaled(base.features(), scale))
-            .map_err(|error| format!("scale {scale}: {error}"))?;
+            .map_err(|error| format!("scale {scale:?}: {error}"))?;
         variants.push(Variant { scale, problem });
     }
     Ok(variants)
