@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::kernel::{CELL, QUAD, Work};
+use crate::kernel::{PACK, QUAD, Work};
 use crate::layout::Output;
 use crate::plan::Plan;
 use crate::tables::squared_norm;
@@ -38,11 +38,11 @@ impl Peak {
     }
 }
 
-/// Updating the peaks of a bank after a block, as work for the best instructions.
+/// Updating the peaks of a pack after a block, as work for the best instructions.
 pub(crate) struct UpdatePeaks<'a> {
     pub split: bool,
     pub peaks: &'a mut [Peak],
-    /// Steps x 32 sums over runs.
+    /// Steps x 8 sums over runs.
     pub sums: &'a [f64],
     /// Updates done before the block.
     pub done: u64,
@@ -58,13 +58,13 @@ impl Work for UpdatePeaks<'_> {
     }
 }
 
-/// Updates the peaks of 32 lanes from steps x 32 sums over runs.
+/// Updates the peaks of eight lanes from steps x 8 sums over runs.
 #[inline(always)]
 fn update_broadcast(peaks: &mut [Peak], sums: &[f64], done: u64) {
-    let rows = sums.as_chunks::<CELL>().0;
-    let mut largest = [0.0; CELL];
+    let rows = sums.as_chunks::<PACK>().0;
+    let mut largest = [0.0; PACK];
     for row in rows {
-        for lane in 0..CELL {
+        for lane in 0..PACK {
             largest[lane] = if row[lane] > largest[lane] {
                 row[lane]
             } else {
@@ -72,7 +72,7 @@ fn update_broadcast(peaks: &mut [Peak], sums: &[f64], done: u64) {
             };
         }
     }
-    let last = rows.last().copied().unwrap_or([0.0; CELL]);
+    let last = rows.last().copied().unwrap_or([0.0; PACK]);
     for (lane, peak) in peaks.iter_mut().enumerate() {
         peak.update(
             largest[lane],
@@ -83,10 +83,10 @@ fn update_broadcast(peaks: &mut [Peak], sums: &[f64], done: u64) {
     }
 }
 
-/// Updates the peaks of four lanes from steps x 8 trajectories x 4 lanes: the sum over the eight first.
+/// Updates the peaks of four lanes from steps x 2 sums over half of the trajectories.
 #[inline(always)]
 fn update_split(peaks: &mut [Peak], sums: &[f64], done: u64) {
-    let rows = sums.as_chunks::<CELL>().0;
+    let rows = sums.as_chunks::<PACK>().0;
     let mut largest = [0.0; QUAD];
     for row in rows {
         let total = total(row);
@@ -109,16 +109,10 @@ fn update_split(peaks: &mut [Peak], sums: &[f64], done: u64) {
     }
 }
 
-/// The sum over eight trajectories, in three rounds of halving.
+/// The sum over all trajectories.
 #[inline(always)]
-fn total(row: &[f64; CELL]) -> [f64; QUAD] {
-    let mut sums = *row;
-    for half in [16, 8, 4] {
-        for i in 0..half {
-            sums[i] += sums[i + half];
-        }
-    }
-    [sums[0], sums[1], sums[2], sums[3]]
+fn total(row: &[f64; PACK]) -> [f64; QUAD] {
+    std::array::from_fn(|lane| row[lane] + row[QUAD + lane])
 }
 
 /// Mean over runs with its standard error.

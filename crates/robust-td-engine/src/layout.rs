@@ -12,6 +12,7 @@
 
 use std::collections::HashMap;
 
+use crate::generators::GROUP;
 use crate::kernel::{CELL, PACK, QUAD};
 use crate::plan::{Family, Lane, Mode, Plan};
 
@@ -190,6 +191,15 @@ impl Bank {
             k1: [0.0; CELL],
             k0: [0.0; CELL],
             weighted: [false; CELL / PACK],
+        }
+    }
+
+    /// Cells for so many runs.
+    pub fn cells(&self, runs: usize) -> usize {
+        if self.split {
+            runs.div_ceil(GROUP)
+        } else {
+            runs
         }
     }
 

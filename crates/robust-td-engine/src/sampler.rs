@@ -94,11 +94,14 @@ impl Sampler {
         visits: &mut [[u32; GROUP]],
         entries: &mut [[u32; GROUP]],
     ) {
-        let rows = self.thresholds.as_chunks::<WIDTH>().0;
+        let last = self.starts.len() - 1;
+        assert!(states.iter().all(|&s| (s as usize) < last));
         self.walk_by(states, draws, visits, entries, |state, k| {
-            let row = &rows[state];
             let mut entry = state * WIDTH;
-            for threshold in &row[..WIDTH - 1] {
+            // SAFETY: the rows of states start WIDTH apart; states are those checked above or stand in
+            // `next`, which holds states only.
+            let row = unsafe { self.thresholds.get_unchecked(entry..entry + WIDTH - 1) };
+            for threshold in row {
                 entry += usize::from(k > *threshold);
             }
             entry
@@ -120,7 +123,9 @@ impl Sampler {
             for g in 0..GROUP {
                 let entry = search(at[g] as usize, draw[g]);
                 taken[g] = entry as u32;
-                at[g] = self.next[entry];
+                debug_assert!(entry < self.next.len());
+                // SAFETY: the search stays inside the state's row.
+                at[g] = unsafe { *self.next.get_unchecked(entry) };
             }
         }
         *states = at;

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::context::Context;
 use crate::diagnostics::{Peak, Record, UpdatePeaks};
 use crate::generators::{GROUP, Generators};
-use crate::kernel::{Block, CELL, Cell, Kernel, Line, PACK, QUAD, Sharing};
+use crate::kernel::{Block, CELL, Kernel, Line, PACK, QUAD, Sharing};
 use crate::kernel::{values, values_mut, with_features};
 use crate::layout::{Bank, Unit};
 use crate::plan::Mode;
@@ -54,11 +54,7 @@ impl UnitState {
             average: vec![0.0; d * CELL],
             max: vec![0.0; CELL],
         };
-        let cells = unit
-            .banks
-            .iter()
-            .map(|b| if b.split { groups } else { plan.runs })
-            .sum();
+        let cells = unit.banks.iter().map(|b| b.cells(plan.runs)).sum();
         let outputs = unit.banks.iter().flat_map(|b| &b.outputs).flatten();
         Self {
             done: 0,
@@ -122,70 +118,27 @@ impl UnitState {
             };
             with_features(kernel, work);
         }
-        let mut cells = self.cells.iter_mut();
-        for (b, bank) in unit.banks.iter().enumerate() {
-            let tables = context.tables(bank);
-            scratch.sums[..count * CELL / PACK].fill(Line::default());
-            let cell_count = if bank.split {
-                context.plan.runs.div_ceil(GROUP)
+        let mut rest = &mut self.cells[..];
+        for (bank, peaks) in unit.banks.iter().zip(&mut self.peaks) {
+            let (cells, others) = rest.split_at_mut(bank.cells(context.plan.runs));
+            rest = others;
+            // All packs of a split bank have the same lanes and sums.
+            let (packs, lanes) = if bank.split {
+                (1, QUAD)
             } else {
-                context.plan.runs
+                (bank.packs, PACK)
             };
-            for (index, state) in cells.by_ref().take(cell_count).enumerate() {
-                let group = if bank.split { index } else { index / GROUP };
-                let sampled = &scratch.groups[group];
-                let (k1, k0, packs) = stepsizes(bank, context.plan.runs, index);
-                let coefficients = |p: usize| {
-                    let kind = usize::from(bank.weighted[p]);
-                    &scratch.coefficients[kind][..count]
-                };
-                let block = Block {
-                    sharing: match bank.split {
-                        true => Sharing::Split,
-                        false => Sharing::Broadcast {
-                            column: index % GROUP,
-                        },
-                    },
-                    packs,
-                    dimension: context.plan.variants[0].dimension,
-                    k1: &k1,
-                    k0: &k0,
-                    decay: &scratch.decay[..count],
-                    coefficients: std::array::from_fn(coefficients),
-                    weights: bank.weighted.map(|w| scratch.totals[usize::from(w)]),
-                    moves: &sampled.moves[..count],
-                    buckets_at: &sampled.buckets_at[..count],
-                    table: &tables.transitions,
-                    features: &tables.features,
-                    bucket_states: &sampled.bucket_states,
-                    bucket_count: sampled.bucket_count,
-                    bucket_capacity: sampled.capacity,
-                };
-                let cell = Cell {
-                    theta: &mut state.theta,
-                    average: &mut state.average,
-                    max: &mut state.max,
-                };
-                let (sums, buckets) = (
-                    values_mut(&mut scratch.sums),
-                    values_mut(&mut scratch.buckets),
-                );
-                block.run(kernel, cell, sums, buckets);
-            }
-            let (sums, peaks, done) = (
-                &values(&scratch.sums)[..count * CELL],
-                &mut self.peaks[b],
-                self.done,
-            );
-            with_features(
-                kernel,
-                UpdatePeaks {
+            for (pack, peaks) in peaks.chunks_mut(lanes).take(packs).enumerate() {
+                scratch.sums[..count].fill(Line::default());
+                scratch.run_pack(context, kernel, (bank, pack), cells, count);
+                let work = UpdatePeaks {
                     split: bank.split,
                     peaks,
-                    sums,
-                    done,
-                },
-            );
+                    sums: values(&scratch.sums[..count]),
+                    done: self.done,
+                };
+                with_features(kernel, work);
+            }
         }
         self.decay_sum += scratch.totals[1];
         self.done += count as u64;
@@ -198,11 +151,7 @@ impl UnitState {
         let mut records = self.records.iter_mut();
         let mut first_cell = 0;
         for bank in &unit.banks {
-            let cell_count = if bank.split {
-                plan.runs.div_ceil(GROUP)
-            } else {
-                plan.runs
-            };
+            let cell_count = bank.cells(plan.runs);
             let cells = &self.cells[first_cell..first_cell + cell_count];
             first_cell += cell_count;
             for (slot, outputs) in bank.outputs.iter().enumerate() {
@@ -231,24 +180,6 @@ impl UnitState {
     }
 }
 
-/// One stepsize parameter of each lane of a cell.
-type CellLines = [Line; CELL / PACK];
-
-/// Stepsizes and packs of a cell: runs beyond the last have stepsize zero and stay at theta = 0.
-fn stepsizes(bank: &Bank, runs: usize, index: usize) -> (CellLines, CellLines, usize) {
-    let present = match bank.split {
-        true => (runs - index * GROUP).min(GROUP) * QUAD,
-        false => CELL,
-    };
-    let lines = |k: &[f64; CELL]| {
-        let mut lines = CellLines::default();
-        values_mut(&mut lines)[..present].copy_from_slice(&k[..present]);
-        lines
-    };
-    let packs = bank.packs.min(present.div_ceil(PACK));
-    (lines(&bank.k1), lines(&bank.k0), packs)
-}
-
 /// Working memory of one thread.
 #[derive(Debug)]
 pub struct Scratch {
@@ -270,11 +201,52 @@ impl Scratch {
         Self {
             groups: (0..groups).map(|_| Sampled::new(states)).collect(),
             draws: vec![[0; GROUP]; BLOCK],
-            sums: vec![Line::default(); BLOCK * CELL / PACK],
+            sums: vec![Line::default(); BLOCK],
             buckets: vec![Line::default(); states.min(BLOCK) * CELL / PACK],
             decay: vec![0.0; BLOCK],
             coefficients: [vec![0.0; BLOCK], vec![0.0; BLOCK]],
             totals: [0.0; 2],
+        }
+    }
+
+    /// Advances one pack of all runs (all packs of a split bank) through the sampled block.
+    fn run_pack(
+        &mut self,
+        context: &Context,
+        kernel: Kernel,
+        (bank, pack): (&Bank, usize),
+        cells: &mut [CellState],
+        count: usize,
+    ) {
+        let tables = context.tables(bank);
+        let kind = usize::from(bank.weighted[pack]);
+        let line = |k: &[f64; CELL]| Line(std::array::from_fn(|i| k[pack * PACK + i]));
+        let cells_of_group = if bank.split { 1 } else { GROUP };
+        for (group, cells) in cells.chunks_mut(cells_of_group).enumerate() {
+            let sampled = &self.groups[group];
+            let block = Block {
+                sharing: match bank.split {
+                    true => Sharing::Split {
+                        runs: (context.plan.runs - group * GROUP).min(GROUP),
+                    },
+                    false => Sharing::Broadcast { pack },
+                },
+                dimension: context.plan.variants[0].dimension,
+                k1: line(&bank.k1),
+                k0: line(&bank.k0),
+                decay: &self.decay[..count],
+                coefficients: &self.coefficients[kind][..count],
+                weight: self.totals[kind],
+                moves: &sampled.moves[..count],
+                buckets_at: &sampled.buckets_at[..count],
+                table: &tables.transitions,
+                features: &tables.features,
+                bucket_states: &sampled.bucket_states,
+                bucket_count: sampled.bucket_count,
+                bucket_capacity: sampled.capacity,
+            };
+            let sums = values_mut(&mut self.sums);
+            block.run(kernel, cells, sums, values_mut(&mut self.buckets));
         }
     }
 

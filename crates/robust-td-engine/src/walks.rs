@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use crate::generators::{GROUP, Generators};
-use crate::kernel::{CELL, QUAD, Work};
+use crate::kernel::{PACK, QUAD, Work};
 use crate::layout::Unit;
 use crate::unit::BLOCK;
 
@@ -64,7 +64,7 @@ impl Sampled {
         if !self.seen.is_empty() {
             self.number_buckets(count, context.plan.variants[0].states());
         }
-        let width = if bank.split { QUAD } else { CELL } as u32;
+        let width = if bank.split { QUAD } else { PACK } as u32;
         for visit in self.buckets_at[..count].as_flattened_mut() {
             *visit *= width;
         }

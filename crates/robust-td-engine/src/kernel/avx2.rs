@@ -59,11 +59,11 @@ unsafe impl Simd for Avx2 {
         Self(unsafe { _mm256_loadu_pd(p[0]) })
     }
     #[inline(always)]
-    unsafe fn accumulate_quads(self, factor: f64, p: [*mut f64; 2]) {
+    unsafe fn accumulate_quads(self, factor: Self, p: [*mut f64; 2]) {
         // SAFETY: AVX and FMA were detected; the caller gives four writable values.
         unsafe {
             let old = _mm256_loadu_pd(p[0]);
-            _mm256_storeu_pd(p[0], _mm256_fmadd_pd(_mm256_set1_pd(factor), self.0, old));
+            _mm256_storeu_pd(p[0], _mm256_fmadd_pd(factor.0, self.0, old));
         }
     }
 }

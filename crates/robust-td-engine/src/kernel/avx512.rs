@@ -66,11 +66,11 @@ unsafe impl Simd for Avx512 {
         }
     }
     #[inline(always)]
-    unsafe fn accumulate_quads(self, factor: f64, p: [*mut f64; 2]) {
+    unsafe fn accumulate_quads(self, factor: Self, p: [*mut f64; 2]) {
         // SAFETY: AVX-512 and FMA were detected; the caller gives four writable values per quad,
         // the quads apart.
         unsafe {
-            let factor = _mm256_set1_pd(factor);
+            let factor = _mm512_castpd512_pd256(factor.0);
             let low = _mm512_castpd512_pd256(self.0);
             let high = _mm512_extractf64x4_pd::<1>(self.0);
             _mm256_storeu_pd(p[0], _mm256_fmadd_pd(factor, low, _mm256_loadu_pd(p[0])));

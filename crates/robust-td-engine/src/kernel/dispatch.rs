@@ -3,6 +3,8 @@
 //! Each combination of instruction set and dimension is a function of its own: `#[target_feature]`
 //! reaches what is inlined into it, and the compiler works on small pieces.
 
+use std::ops::Range;
+
 use super::portable::Portable;
 use super::simd::{PACK, Simd};
 use super::step::{Raw, Visited, flush, run as steps, run_wide};
@@ -16,9 +18,13 @@ unsafe trait Compiled {
     type V: Simd;
     /// Vectors that advance together while their iterates fit the registers.
     const AT_ONCE: usize;
-    unsafe fn steps<const D: usize, const NV: usize, const SPLIT: bool>(raw: &Raw, first: usize);
-    unsafe fn wide<const SPLIT: bool>(raw: &Raw, v: usize);
-    unsafe fn flush<const SPLIT: bool>(raw: &Raw, visited: &Visited, v: usize);
+    unsafe fn steps<const D: usize, const NV: usize, const SPLIT: bool>(
+        raw: &Raw,
+        first: usize,
+        lane: usize,
+    );
+    unsafe fn wide<const SPLIT: bool>(raw: &Raw, pack: usize, lane: usize);
+    unsafe fn flush<const SPLIT: bool>(raw: &Raw, visited: &Visited, pack: usize, lane: usize);
 }
 
 /// Implements [`Compiled`] with the given target features.
@@ -34,25 +40,26 @@ macro_rules! compiled {
             unsafe fn steps<const D: usize, const NV: usize, const SPLIT: bool>(
                 raw: &Raw,
                 first: usize,
+                lane: usize,
             ) {
                 // SAFETY: passed on from the caller.
-                unsafe { steps::<$v, D, NV, SPLIT>(raw, first) }
+                unsafe { steps::<$v, D, NV, SPLIT>(raw, first, lane) }
             }
             $(#[target_feature(enable = $features)])?
             #[inline(never)]
-            unsafe fn wide<const SPLIT: bool>(raw: &Raw, v: usize) {
+            unsafe fn wide<const SPLIT: bool>(raw: &Raw, pack: usize, lane: usize) {
                 // SAFETY: passed on from the caller.
-                unsafe { run_wide::<$v, SPLIT>(raw, v) }
+                unsafe { run_wide::<$v, SPLIT>(raw, pack, lane) }
             }
             $(#[target_feature(enable = $features)])?
             #[inline(never)]
-            unsafe fn flush<const SPLIT: bool>(raw: &Raw, visited: &Visited, v: usize) {
+            unsafe fn flush<const SPLIT: bool>(raw: &Raw, visited: &Visited, pack: usize, lane: usize) {
                 // SAFETY: passed on from the caller.
                 unsafe {
                     match raw.dimension {
-                        1 | 2 => flush::<$v, SPLIT, 2>(raw, visited, v),
-                        3..=5 => flush::<$v, SPLIT, 5>(raw, visited, v),
-                        _ => flush::<$v, SPLIT, 8>(raw, visited, v),
+                        1 | 2 => flush::<$v, SPLIT, 2>(raw, visited, pack, lane),
+                        3..=5 => flush::<$v, SPLIT, 5>(raw, visited, pack, lane),
+                        _ => flush::<$v, SPLIT, 8>(raw, visited, pack, lane),
                     }
                 }
             }
@@ -74,7 +81,7 @@ compiled!(
 );
 
 /// Runs a block and empties its buckets.
-pub fn run(kernel: Kernel, split: bool, packs: usize, raw: &Raw, visited: &Visited) {
+pub fn run(kernel: Kernel, split: bool, packs: Range<usize>, raw: &Raw, visited: &Visited) {
     // SAFETY: `Block::run` has checked the sizes, `Kernel::check` the CPU.
     unsafe {
         match kernel {
@@ -128,7 +135,7 @@ pub fn with_features(kernel: Kernel, work: impl Work) {
 }
 
 /// The scalar twin as work: with FMA instructions its `mul_add` is one of them.
-struct Twin<'a, const SPLIT: bool>(&'a Raw, &'a Visited, usize);
+struct Twin<'a, const SPLIT: bool>(&'a Raw, &'a Visited, Range<usize>);
 
 impl<const SPLIT: bool> Work for Twin<'_, SPLIT> {
     #[inline(always)]
@@ -138,7 +145,7 @@ impl<const SPLIT: bool> Work for Twin<'_, SPLIT> {
     }
 }
 
-unsafe fn cell<C: Compiled>(split: bool, raw: &Raw, visited: &Visited, packs: usize) {
+unsafe fn cell<C: Compiled>(split: bool, raw: &Raw, visited: &Visited, packs: Range<usize>) {
     // SAFETY: passed on from the caller.
     unsafe {
         match split {
@@ -148,48 +155,56 @@ unsafe fn cell<C: Compiled>(split: bool, raw: &Raw, visited: &Visited, packs: us
     }
 }
 
-/// Runs all vectors of a cell through the block, then empties the buckets.
-unsafe fn vectors<C: Compiled, const SPLIT: bool>(raw: &Raw, visited: &Visited, packs: usize) {
-    let count = packs * PACK / C::V::LANES;
-    macro_rules! by_dimension {
-        ($($d:literal)*) => {
-            match raw.dimension {
-                // SAFETY: passed on from the caller.
-                $($d => unsafe { grouped::<C, $d, SPLIT>(raw, count) },)*
-                _ => for v in 0..count {
-                    // SAFETY: passed on from the caller.
-                    unsafe { C::wide::<SPLIT>(raw, v) }
-                },
+/// Runs all packs through the block in groups of 4, 2 and 1 whose iterates fit the registers, and empties the
+/// buckets of each group.
+unsafe fn vectors<C: Compiled, const SPLIT: bool>(
+    raw: &Raw,
+    visited: &Visited,
+    packs: Range<usize>,
+) {
+    let at_once = match raw.dimension {
+        ..=5 => C::AT_ONCE,
+        6..=10 => C::AT_ONCE.min(2),
+        _ => 1,
+    };
+    let mut first = packs.start;
+    while first < packs.end {
+        let fits = |n: &usize| *n <= at_once && first + n <= packs.end;
+        let group = [4, 2].into_iter().find(fits).unwrap_or(1);
+        for lane in (0..PACK).step_by(C::V::LANES) {
+            // SAFETY: passed on from the caller.
+            unsafe {
+                advance::<C, SPLIT>(raw, first, group, lane);
+                for pack in first..first + group {
+                    C::flush::<SPLIT>(raw, visited, pack, lane);
+                }
             }
-        };
-    }
-    by_dimension!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16);
-    for v in 0..count {
-        // SAFETY: passed on from the caller.
-        unsafe { C::flush::<SPLIT>(raw, visited, v) }
+        }
+        first += group;
     }
 }
 
-/// Splits the vectors into groups of 4, 2 and 1 whose iterates fit the registers.
-unsafe fn grouped<C: Compiled, const D: usize, const SPLIT: bool>(raw: &Raw, count: usize) {
-    let mut first = 0;
+/// Runs one vector each of a group of packs through the block.
+unsafe fn advance<C: Compiled, const SPLIT: bool>(
+    raw: &Raw,
+    first: usize,
+    group: usize,
+    lane: usize,
+) {
     // SAFETY: passed on from the caller.
     unsafe {
-        if const { D <= 5 && C::AT_ONCE >= 4 } {
-            while first + 4 <= count {
-                C::steps::<D, 4, SPLIT>(raw, first);
-                first += 4;
-            }
+        macro_rules! by_dimension {
+            ($size:literal: $($d:literal)*) => {
+                match raw.dimension {
+                    $($d => C::steps::<$d, $size, SPLIT>(raw, first, lane),)*
+                    _ => C::wide::<SPLIT>(raw, first, lane),
+                }
+            };
         }
-        if const { D <= 10 && C::AT_ONCE >= 2 } {
-            while first + 2 <= count {
-                C::steps::<D, 2, SPLIT>(raw, first);
-                first += 2;
-            }
-        }
-        while first < count {
-            C::steps::<D, 1, SPLIT>(raw, first);
-            first += 1;
+        match group {
+            4 if const { C::AT_ONCE >= 4 } => by_dimension!(4: 1 2 3 4 5),
+            2 if const { C::AT_ONCE >= 2 } => by_dimension!(2: 1 2 3 4 5 6 7 8 9 10),
+            _ => by_dimension!(1: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Chooses and runs the kernel that advances a cell of lanes.
+//! Chooses and runs the kernel that advances packs of lanes.
 //!
 //! # FMA policy
 //! Every kernel uses fused multiply-add, as written in `step.rs`. On a CPU with FMA all kernels are
@@ -24,6 +24,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::error::{Error, Result};
+use crate::unit::CellState;
 
 /// Code that advances the lanes; all give the same bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -111,41 +112,17 @@ impl FromStr for Kernel {
     }
 }
 
-/// The state of one cell: CELL lanes, coordinate by coordinate.
-pub(crate) struct Cell<'a> {
-    /// d x CELL iterates.
-    pub theta: &'a mut [f64],
-    /// d x CELL weighted sums of iterates.
-    pub average: &'a mut [f64],
-    /// CELL maxima of |theta_t|^2.
-    pub max: &'a mut [f64],
-}
-
-/// How trajectories drive the lanes of a cell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sharing {
-    /// The trajectory in this column drives all lanes.
-    Broadcast {
-        /// Column of the sampled group.
-        column: usize,
-    },
-    /// Trajectory i of eight drives the lanes 4 i .. 4 i + 4, which alternate between two variants.
-    Split,
-}
-
-/// What all cells of one block share.
+/// What the packs of one block share.
 pub(crate) struct Block<'a> {
     pub sharing: Sharing,
-    /// Number of packs in use.
-    pub packs: usize,
     pub dimension: usize,
-    pub k1: &'a [Line; CELL / PACK],
-    pub k0: &'a [Line; CELL / PACK],
+    pub k1: Line,
+    pub k0: Line,
     /// One entry per step.
     pub decay: &'a [f64],
-    /// Per pack: one coefficient per step, and the total weight.
-    pub coefficients: [&'a [f64]; CELL / PACK],
-    pub weights: [f64; CELL / PACK],
+    /// One coefficient per step, and the total weight.
+    pub coefficients: &'a [f64],
+    pub weight: f64,
     pub moves: &'a [[u32; 8]],
     pub buckets_at: &'a [[u32; 8]],
     pub table: &'a [f64],
@@ -156,56 +133,107 @@ pub(crate) struct Block<'a> {
     pub bucket_capacity: usize,
 }
 
+/// How the eight trajectories of a sampled group drive lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sharing {
+    /// Trajectory i drives this pack of cell i.
+    Broadcast {
+        /// Index of the pack.
+        pack: usize,
+    },
+    /// Trajectory i drives the lanes 4 i .. 4 i + 4 of the only cell, which alternate between two
+    /// variants.
+    Split {
+        /// Number of trajectories that exist.
+        runs: usize,
+    },
+}
+
 impl Block<'_> {
-    /// Advances `cell` through the block, adding |theta_t|^2 to `sums`; `buckets` is zero before and after.
+    /// Advances the lanes through the block, adding |theta_t|^2 to `sums`; `buckets` is zero before and after.
     ///
     /// The offsets in `moves` and `buckets_at` come from the sampler, which makes them for `table` and
     /// for `bucket_capacity` buckets.
-    pub fn run(&self, kernel: Kernel, cell: Cell<'_>, sums: &mut [f64], buckets: &mut [f64]) {
+    pub fn run(
+        &self,
+        kernel: Kernel,
+        cells: &mut [CellState],
+        sums: &mut [f64],
+        buckets: &mut [f64],
+    ) {
         let (steps, d) = (self.decay.len(), self.dimension);
-        assert!(cell.theta.len() == d * CELL && cell.average.len() == d * CELL);
-        assert!(cell.max.len() == CELL && sums.len() >= steps * CELL);
+        assert!(sums.len() >= steps * PACK);
         assert!(self.moves.len() == steps && self.buckets_at.len() == steps);
-        assert!(self.coefficients.iter().all(|c| c.len() == steps) && self.packs <= CELL / PACK);
+        assert!(self.coefficients.len() == steps);
         assert!(buckets.len() >= self.bucket_capacity * CELL);
         assert!(self.bucket_count <= self.bucket_capacity);
         assert!(self.bucket_states.len() >= 8 * self.bucket_capacity);
-        let column = match self.sharing {
-            Sharing::Broadcast { column } => column,
-            Sharing::Split => 0,
+        let nowhere = step::RawPack {
+            theta: std::ptr::null_mut(),
+            average: std::ptr::null_mut(),
+            max: std::ptr::null_mut(),
         };
-        assert!(column < 8);
+        let mut packs = [nowhere; 8];
+        let at = |cell: &mut CellState, pack: usize| {
+            assert!(cell.theta.len() == d * CELL && cell.average.len() == d * CELL);
+            assert!(cell.max.len() == CELL);
+            step::RawPack {
+                theta: cell.theta[pack * PACK..].as_mut_ptr(),
+                average: cell.average[pack * PACK..].as_mut_ptr(),
+                max: cell.max[pack * PACK..].as_mut_ptr(),
+            }
+        };
+        // Packs with all lanes, and one whose second trajectory does not exist.
+        let (whole, halved) = match self.sharing {
+            Sharing::Broadcast { pack } => {
+                assert!(cells.len() <= 8 && pack < CELL / PACK);
+                for (raw, cell) in packs.iter_mut().zip(&mut *cells) {
+                    *raw = at(cell, pack);
+                }
+                (cells.len(), false)
+            }
+            Sharing::Split { runs } => {
+                assert!(cells.len() == 1 && runs <= 8);
+                for (i, raw) in packs[..runs.div_ceil(2)].iter_mut().enumerate() {
+                    *raw = at(&mut cells[0], i);
+                }
+                (runs / 2, runs % 2 == 1)
+            }
+        };
         let raw = step::Raw {
             steps,
             dimension: d,
-            theta: cell.theta.as_mut_ptr(),
-            average: cell.average.as_mut_ptr(),
-            max: cell.max.as_mut_ptr(),
-            k1: values(self.k1).as_ptr(),
-            k0: values(self.k0).as_ptr(),
+            packs,
+            k1: self.k1.0.as_ptr(),
+            k0: self.k0.0.as_ptr(),
             decay: self.decay.as_ptr(),
-            coefficients: self.coefficients.map(<[f64]>::as_ptr),
-            weights: self.weights,
+            coefficients: self.coefficients.as_ptr(),
+            weight: self.weight,
             moves: self.moves.as_ptr(),
             buckets_at: self.buckets_at.as_ptr(),
-            column,
             table: self.table.as_ptr(),
             sums: sums.as_mut_ptr(),
             buckets: buckets.as_mut_ptr(),
-            bucket_stride: self.bucket_capacity * QUAD,
+            bucket_capacity: self.bucket_capacity,
         };
         let visited = step::Visited {
             features: self.features.as_ptr(),
             states: self.bucket_states.as_ptr(),
-            states_stride: self.bucket_capacity,
             count: self.bucket_count,
         };
-        dispatch::run(
-            kernel,
-            self.sharing == Sharing::Split,
-            self.packs,
-            &raw,
-            &visited,
-        );
+        let split = matches!(self.sharing, Sharing::Split { .. });
+        dispatch::run(kernel, split, 0..whole, &raw, &visited);
+        if halved {
+            // With stepsize zero the missing lanes stay at theta = 0 and add nothing.
+            let (mut k1, mut k0) = (self.k1, self.k0);
+            k1.0[QUAD..].fill(0.0);
+            k0.0[QUAD..].fill(0.0);
+            let raw = step::Raw {
+                k1: k1.0.as_ptr(),
+                k0: k0.0.as_ptr(),
+                ..raw
+            };
+            dispatch::run(kernel, split, whole..whole + 1, &raw, &visited);
+        }
     }
 }

@@ -80,12 +80,12 @@ unsafe impl Simd for Portable {
         Self([a[0], a[1], a[2], a[3], b[0], b[1], b[2], b[3]])
     }
     #[inline(always)]
-    unsafe fn accumulate_quads(self, factor: f64, p: [*mut f64; 2]) {
+    unsafe fn accumulate_quads(self, factor: Self, p: [*mut f64; 2]) {
         for (q, &p) in p.iter().enumerate() {
             // SAFETY: the caller gives four writable values per quad, the quads apart.
             let old = unsafe { &mut *p.cast::<[f64; QUAD]>() };
             for i in 0..QUAD {
-                old[i] = factor.mul_add(self.0[QUAD * q + i], old[i]);
+                old[i] = factor.0[QUAD * q + i].mul_add(self.0[QUAD * q + i], old[i]);
             }
         }
     }

@@ -1,45 +1,49 @@
-//! Advances a cell lane by lane: the plain twin of the vector kernels.
+//! Advances packs lane by lane: the plain twin of the vector kernels.
+
+use std::ops::Range;
 
 use super::simd::{CELL, PACK, QUAD};
 use super::step::{ONE_CHAIN, Raw, Visited};
 
-/// Runs all lanes of a cell through the block, then empties the buckets into the weighted sums.
+/// Runs all lanes of the packs through the block, then empties the buckets into the weighted sums.
 ///
 /// # Safety
 /// As for [`super::step::run`].
 #[inline(always)]
-pub unsafe fn run<const SPLIT: bool>(raw: &Raw, visited: &Visited, packs: usize) {
-    for lane in 0..packs * PACK {
-        // SAFETY: passed on from the caller.
-        unsafe {
-            steps::<SPLIT>(raw, lane);
-            flush::<SPLIT>(raw, visited, lane);
+pub unsafe fn run<const SPLIT: bool>(raw: &Raw, visited: &Visited, packs: Range<usize>) {
+    for pack in packs {
+        for lane in 0..PACK {
+            // SAFETY: passed on from the caller.
+            unsafe {
+                steps::<SPLIT>(raw, pack, lane);
+                flush::<SPLIT>(raw, visited, pack, lane);
+            }
         }
     }
 }
 
 /// Position of a lane: its trajectory, its variant in the table, the stride of the table.
-fn place<const SPLIT: bool>(raw: &Raw, lane: usize) -> (usize, usize, usize) {
+fn place<const SPLIT: bool>(pack: usize, lane: usize) -> (usize, usize, usize) {
     if SPLIT {
-        (lane / QUAD, lane % 2, 2)
+        (2 * pack + lane / QUAD, lane % 2, 2)
     } else {
-        (raw.column, 0, 1)
+        (pack, 0, 1)
     }
 }
 
 #[inline(always)]
-unsafe fn steps<const SPLIT: bool>(raw: &Raw, lane: usize) {
+unsafe fn steps<const SPLIT: bool>(raw: &Raw, index: usize, lane: usize) {
     let d = raw.dimension;
-    let (trajectory, variant, stride) = place::<SPLIT>(raw, lane);
+    let (pack, (trajectory, variant, stride)) = (&raw.packs[index], place::<SPLIT>(index, lane));
     // SAFETY: every offset is below the sizes that `Block` has checked.
     unsafe {
-        let theta = |j: usize| raw.theta.add(j * CELL + lane);
-        let weight = raw.weights[lane / PACK];
+        let theta = |j: usize| pack.theta.add(j * CELL + lane);
+        let weight = raw.weight;
         for j in 0..d {
-            let sum = raw.average.add(j * CELL + lane);
+            let sum = pack.average.add(j * CELL + lane);
             *sum = weight.mul_add(*theta(j), *sum);
         }
-        let mut max = *raw.max.add(lane);
+        let mut max = *pack.max.add(lane);
         for t in 0..raw.steps {
             let row = raw
                 .table
@@ -68,13 +72,13 @@ unsafe fn steps<const SPLIT: bool>(raw: &Raw, lane: usize) {
                 norm = (*theta(j)).mul_add(*theta(j), norm);
             }
             max = if norm > max { norm } else { max };
-            *raw.sums.add(t * CELL + lane) += norm;
+            *raw.sums.add(t * PACK + lane) += norm;
 
-            let slot = (*raw.buckets_at.add(t))[trajectory] as usize;
-            let bucket = bucket_of::<SPLIT>(raw, trajectory, slot, lane);
-            *bucket = (*raw.coefficients[lane / PACK].add(t)).mul_add(g, *bucket);
+            let offset = (*raw.buckets_at.add(t))[trajectory] as usize;
+            let bucket = bucket_of::<SPLIT>(raw, trajectory, offset, lane);
+            *bucket = (*raw.coefficients.add(t)).mul_add(g, *bucket);
         }
-        *raw.max.add(lane) = max;
+        *pack.max.add(lane) = max;
     }
 }
 
@@ -85,32 +89,25 @@ unsafe fn bucket_of<const SPLIT: bool>(
     offset: usize,
     lane: usize,
 ) -> *mut f64 {
-    // SAFETY: bucket offsets are below the size of the bucket array.
-    unsafe {
-        if SPLIT {
-            raw.buckets
-                .add(trajectory * raw.bucket_stride + offset + lane % QUAD)
-        } else {
-            raw.buckets.add(offset + lane)
-        }
-    }
+    let within = if SPLIT { lane % QUAD } else { lane };
+    // SAFETY: bucket offsets are below the size of the bucket array; a pack that does not share its
+    // trajectory has the trajectory's index.
+    unsafe { raw.buckets_of::<SPLIT>(trajectory).add(offset + within) }
 }
 
 #[inline(always)]
-unsafe fn flush<const SPLIT: bool>(raw: &Raw, visited: &Visited, lane: usize) {
+unsafe fn flush<const SPLIT: bool>(raw: &Raw, visited: &Visited, index: usize, lane: usize) {
     let d = raw.dimension;
-    let (trajectory, variant, stride) = place::<SPLIT>(raw, lane);
-    let slot_width = if SPLIT { QUAD } else { CELL };
+    let (pack, (trajectory, variant, stride)) = (&raw.packs[index], place::<SPLIT>(index, lane));
+    let slot_width = if SPLIT { QUAD } else { PACK };
     // SAFETY: every offset is below the sizes that `Block` has checked.
     unsafe {
         for slot in 0..visited.count {
             let bucket = bucket_of::<SPLIT>(raw, trajectory, slot * slot_width, lane);
-            let state = *visited
-                .states
-                .add(trajectory * visited.states_stride + slot) as usize;
+            let state = *visited.states.add(trajectory * raw.bucket_capacity + slot) as usize;
             let features = visited.features.add(state * d * stride + variant);
             for j in 0..d {
-                let sum = raw.average.add(j * CELL + lane);
+                let sum = pack.average.add(j * CELL + lane);
                 *sum = (*bucket).mul_add(*features.add(stride * j), *sum);
             }
             *bucket = 0.0;

@@ -56,5 +56,5 @@ pub unsafe trait Simd: Copy {
     /// Quad q holds p[q][0..4].
     unsafe fn load_quads(p: [*const f64; 2]) -> Self;
     /// Adds factor * self to the four values at p[q], quad by quad: fma(factor, self, old).
-    unsafe fn accumulate_quads(self, factor: f64, p: [*mut f64; 2]);
+    unsafe fn accumulate_quads(self, factor: Self, p: [*mut f64; 2]);
 }

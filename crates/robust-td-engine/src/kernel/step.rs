@@ -1,12 +1,12 @@
-//! Advances one cell of lanes through a block of steps, with any vector instructions.
+//! Advances packs of lanes through a block of steps, with any vector instructions.
 //!
 //! # Operations of one lane
 //! With b_t the decay of the step, x_t the coefficient of the average, and fma(a, b, c) = a b + c
 //! rounded once, every kernel performs exactly this, in this order:
 //! ```text
 //! eta   = fma(b_t, k1, k0)                  decaying lanes have k0 = 0, constant ones k1 = 0
-//! delta = r; delta = fma(psi_j, theta_j, delta) for j in order          (d <= 5)
-//!         for d > 5 the second half of j has its own chain from 0, added at the end
+//! delta = r; delta = fma(psi_j, theta_j, delta) for j in order          (d <= 3)
+//!         for d > 3 the second half of j has its own chain from 0, added at the end
 //! g     = eta * delta
 //! theta_j = fma(g, phi_j, theta_j)
 //! norm  = theta_0 * theta_0; norm = fma(theta_j, theta_j, norm) for j = 1, 2, ..
@@ -19,49 +19,79 @@
 
 use super::simd::{CELL, PACK, QUAD, Simd};
 
-/// Chains of the dot product: one hides enough latency for small d.
-pub const ONE_CHAIN: usize = 5;
+/// Dimension up to which the dot product is one chain; two chains are the shorter from d = 4 on.
+pub const ONE_CHAIN: usize = 3;
 
-/// One cell and one block of steps. Built by `Block`, which checks the sizes.
+/// Where the lanes of one pack live.
+#[derive(Clone, Copy)]
+pub struct RawPack {
+    /// d iterates and weighted sums, CELL apart; the maxima.
+    pub theta: *mut f64,
+    pub average: *mut f64,
+    pub max: *mut f64,
+}
+
+/// Up to eight packs and one block of steps. Built by `Block`, which checks the sizes.
+///
+/// All packs have the same stepsizes and weights and add to the same sums: what differs is the
+/// trajectory. Pack i follows the trajectory i, or 2 i and 2 i + 1 in a split cell.
 #[derive(Clone, Copy)]
 pub struct Raw {
     pub steps: usize,
     pub dimension: usize,
-    /// d x CELL iterates, weighted sums; CELL maxima, k1, k0.
-    pub theta: *mut f64,
-    pub average: *mut f64,
-    pub max: *mut f64,
+    pub packs: [RawPack; 8],
+    /// The pack's k1, k0.
     pub k1: *const f64,
     pub k0: *const f64,
-    /// Per step: the decay b_t; per pack: the coefficients x_t and the block's total weight.
+    /// Per step: the decay b_t and the coefficient x_t; the block's total weight.
     pub decay: *const f64,
-    pub coefficients: [*const f64; CELL / PACK],
-    pub weights: [f64; CELL / PACK],
+    pub coefficients: *const f64,
+    pub weight: f64,
     /// Per step and trajectory: offset of the transition's table row, offset of the state's bucket.
     pub moves: *const [u32; 8],
     pub buckets_at: *const [u32; 8],
-    /// The trajectory of a broadcast cell.
-    pub column: usize,
     /// Rows r, psi, phi (in pairs of variants for split cells).
     pub table: *const f64,
-    /// steps x CELL sums of |theta_t|^2.
+    /// steps x PACK sums of |theta_t|^2.
     pub sums: *mut f64,
     pub buckets: *mut f64,
-    /// Distance between the buckets of two trajectories of a split cell.
-    pub bucket_stride: usize,
+    /// Buckets of one trajectory.
+    pub bucket_capacity: usize,
 }
 
-/// Pointers to the two trajectories of vector `v`, or twice the only one.
-#[inline(always)]
-unsafe fn rows<V: Simd, const SPLIT: bool>(raw: &Raw, at: &[u32; 8], v: usize) -> [usize; 2] {
-    if SPLIT {
-        let first = v * V::LANES / QUAD;
-        [at[first] as usize, at[first + V::LANES / PACK] as usize]
-    } else {
-        // SAFETY: `column` is below 8.
-        let row = unsafe { *at.get_unchecked(raw.column) } as usize;
-        [row; 2]
+impl Raw {
+    /// The buckets of a pack, or of a trajectory of a split cell; packs four apart share them in turn.
+    ///
+    /// # Safety
+    /// `buckets` must have room for four packs.
+    #[inline(always)]
+    pub unsafe fn buckets_of<const SPLIT: bool>(&self, index: usize) -> *mut f64 {
+        let place = if SPLIT {
+            index * QUAD
+        } else {
+            index % 4 * PACK
+        };
+        // SAFETY: four packs are eight quads.
+        unsafe { self.buckets.add(place * self.bucket_capacity) }
     }
+}
+
+/// The trajectories of the vector at `lane` of a pack, or twice the only one.
+#[inline(always)]
+fn columns<V: Simd, const SPLIT: bool>(pack: usize, lane: usize) -> [usize; 2] {
+    if SPLIT {
+        let first = 2 * pack + lane / QUAD;
+        [first, first + V::LANES / PACK]
+    } else {
+        [pack; 2]
+    }
+}
+
+/// The offsets of two trajectories.
+#[inline(always)]
+unsafe fn offsets(at: *const [u32; 8], columns: [usize; 2]) -> [usize; 2] {
+    // SAFETY: columns are below 8.
+    columns.map(|i| unsafe { *at.cast::<u32>().add(i) as usize })
 }
 
 /// Entry `j` of the table rows at `p`.
@@ -77,7 +107,7 @@ unsafe fn fetch<V: Simd, const SPLIT: bool>(p: [*const f64; 2], j: usize) -> V {
     }
 }
 
-/// Runs the vectors `first..first + NV` of a cell through the block.
+/// Runs the vectors at `lane` of the packs `first..first + NV` through the block.
 ///
 /// # Safety
 /// `raw` must describe live, large enough, disjoint arrays, and the CPU must have V's instructions.
@@ -85,32 +115,32 @@ unsafe fn fetch<V: Simd, const SPLIT: bool>(p: [*const f64; 2], j: usize) -> V {
 pub unsafe fn run<V: Simd, const D: usize, const NV: usize, const SPLIT: bool>(
     raw: &Raw,
     first: usize,
+    lane: usize,
 ) {
     // SAFETY: every offset is below the sizes that `Block` has checked.
     unsafe {
         let mut theta = [[V::splat(0.0); D]; NV];
         let mut max = [V::splat(0.0); NV];
+        let weight = V::splat(raw.weight);
         for v in 0..NV {
-            let lane = (first + v) * V::LANES;
-            let weight = V::splat(raw.weights[lane / PACK]);
-            max[v] = V::load(raw.max.add(lane));
+            let pack = &raw.packs[first + v];
+            max[v] = V::load(pack.max.add(lane));
             for j in 0..D {
-                theta[v][j] = V::load(raw.theta.add(j * CELL + lane));
-                let sum = raw.average.add(j * CELL + lane);
+                theta[v][j] = V::load(pack.theta.add(j * CELL + lane));
+                let sum = pack.average.add(j * CELL + lane);
                 weight.fma(theta[v][j], V::load(sum)).store(sum);
             }
         }
         for t in 0..raw.steps {
-            let moves = &*raw.moves.add(t);
-            let buckets_at = &*raw.buckets_at.add(t);
             let decay = V::splat(*raw.decay.add(t));
-            let sums = raw.sums.add(t * CELL);
+            let eta = decay.fma(V::load(raw.k1.add(lane)), V::load(raw.k0.add(lane)));
+            let x = V::splat(*raw.coefficients.add(t));
             // Stage by stage with the vectors inside: independent operations are neighbours, so the
             // CPU's window always holds work of all vectors.
             let mut p = [[raw.table; 2]; NV];
             let mut delta = [V::splat(0.0); NV];
             for v in 0..NV {
-                let at = rows::<V, SPLIT>(raw, moves, first + v);
+                let at = offsets(raw.moves.add(t), columns::<V, SPLIT>(first + v, lane));
                 p[v] = [raw.table.add(at[0]), raw.table.add(at[1])];
                 delta[v] = fetch::<V, SPLIT>(p[v], 0);
             }
@@ -131,19 +161,17 @@ pub unsafe fn run<V: Simd, const D: usize, const NV: usize, const SPLIT: bool>(
                     delta[v] = delta[v].add(second[v]);
                 }
             }
+            let mut g = delta;
             for v in 0..NV {
-                let lane = (first + v) * V::LANES;
-                let eta = decay.fma(V::load(raw.k1.add(lane)), V::load(raw.k0.add(lane)));
-                delta[v] = eta.mul(delta[v]);
+                g[v] = eta.mul(delta[v]);
             }
-            let g = delta;
             for j in 0..D {
                 for v in 0..NV {
                     theta[v][j] = g[v].fma(fetch::<V, SPLIT>(p[v], 1 + D + j), theta[v][j]);
                 }
             }
             for v in 0..NV {
-                bucket::<V, SPLIT>(raw, buckets_at, t, first + v, g[v]);
+                bucket::<V, SPLIT>(raw, t, first + v, lane, x, g[v]);
             }
             let mut norm = [V::splat(0.0); NV];
             for v in 0..NV {
@@ -154,17 +182,19 @@ pub unsafe fn run<V: Simd, const D: usize, const NV: usize, const SPLIT: bool>(
                     norm[v] = theta[v][j].fma(theta[v][j], norm[v]);
                 }
             }
+            let sum = raw.sums.add(t * PACK + lane);
+            let mut total = V::load(sum);
             for v in 0..NV {
-                let sum = sums.add((first + v) * V::LANES);
                 max[v] = norm[v].max(max[v]);
-                V::load(sum).add(norm[v]).store(sum);
+                total = total.add(norm[v]);
             }
+            total.store(sum);
         }
         for v in 0..NV {
-            let lane = (first + v) * V::LANES;
-            max[v].store(raw.max.add(lane));
+            let pack = &raw.packs[first + v];
+            max[v].store(pack.max.add(lane));
             for j in 0..D {
-                theta[v][j].store(raw.theta.add(j * CELL + lane));
+                theta[v][j].store(pack.theta.add(j * CELL + lane));
             }
         }
     }
@@ -172,49 +202,48 @@ pub unsafe fn run<V: Simd, const D: usize, const NV: usize, const SPLIT: bool>(
 
 /// bucket_s = fma(x_t, g, bucket_s).
 #[inline(always)]
-unsafe fn bucket<V: Simd, const SPLIT: bool>(raw: &Raw, at: &[u32; 8], t: usize, v: usize, g: V) {
-    let lane = v * V::LANES;
+unsafe fn bucket<V: Simd, const SPLIT: bool>(
+    raw: &Raw,
+    t: usize,
+    pack: usize,
+    lane: usize,
+    x: V,
+    g: V,
+) {
     // SAFETY: bucket offsets are below the size of the bucket array.
     unsafe {
-        let x = *raw.coefficients[lane / PACK].add(t);
-        let offset = rows::<V, SPLIT>(raw, at, v);
+        let columns = columns::<V, SPLIT>(pack, lane);
+        let at = offsets(raw.buckets_at.add(t), columns);
         if SPLIT {
-            let first = lane / QUAD;
-            let second = first + V::LANES / PACK;
-            g.accumulate_quads(
-                x,
-                [
-                    raw.buckets.add(first * raw.bucket_stride + offset[0]),
-                    raw.buckets.add(second * raw.bucket_stride + offset[1]),
-                ],
-            );
+            let quad = |q: usize| raw.buckets_of::<SPLIT>(columns[q]).add(at[q]);
+            g.accumulate_quads(x, [quad(0), quad(1)]);
         } else {
-            let p = raw.buckets.add(offset[0] + lane);
-            V::splat(x).fma(g, V::load(p)).store(p);
+            let p = raw.buckets_of::<SPLIT>(pack).add(at[0] + lane);
+            x.fma(g, V::load(p)).store(p);
         }
     }
 }
 
-/// Runs one vector of a cell of any dimension through the block, the iterates in memory.
+/// Runs one vector of any dimension through the block, the iterates in memory.
 ///
 /// # Safety
 /// As for [`run`].
 #[inline(always)]
-pub unsafe fn run_wide<V: Simd, const SPLIT: bool>(raw: &Raw, v: usize) {
+pub unsafe fn run_wide<V: Simd, const SPLIT: bool>(raw: &Raw, index: usize, lane: usize) {
     let d = raw.dimension;
-    let lane = v * V::LANES;
+    let pack = &raw.packs[index];
     // SAFETY: every offset is below the sizes that `Block` has checked.
     unsafe {
-        let theta = |j: usize| raw.theta.add(j * CELL + lane);
-        let weight = V::splat(raw.weights[lane / PACK]);
+        let theta = |j: usize| pack.theta.add(j * CELL + lane);
+        let weight = V::splat(raw.weight);
         for j in 0..d {
-            let sum = raw.average.add(j * CELL + lane);
+            let sum = pack.average.add(j * CELL + lane);
             weight.fma(V::load(theta(j)), V::load(sum)).store(sum);
         }
-        let mut max = V::load(raw.max.add(lane));
+        let mut max = V::load(pack.max.add(lane));
         let (k1, k0) = (V::load(raw.k1.add(lane)), V::load(raw.k0.add(lane)));
         for t in 0..raw.steps {
-            let at = rows::<V, SPLIT>(raw, &*raw.moves.add(t), v);
+            let at = offsets(raw.moves.add(t), columns::<V, SPLIT>(index, lane));
             let p = [raw.table.add(at[0]), raw.table.add(at[1])];
             let eta = V::splat(*raw.decay.add(t)).fma(k1, k0);
             let half = if d <= ONE_CHAIN { d } else { d / 2 };
@@ -241,11 +270,12 @@ pub unsafe fn run_wide<V: Simd, const SPLIT: bool>(raw: &Raw, v: usize) {
                 };
             }
             max = norm.max(max);
-            let sum = raw.sums.add(t * CELL + lane);
+            let sum = raw.sums.add(t * PACK + lane);
             V::load(sum).add(norm).store(sum);
-            bucket::<V, SPLIT>(raw, &*raw.buckets_at.add(t), t, v, g);
+            let x = V::splat(*raw.coefficients.add(t));
+            bucket::<V, SPLIT>(raw, t, index, lane, x, g);
         }
-        max.store(raw.max.add(lane));
+        max.store(pack.max.add(lane));
     }
 }
 
@@ -254,9 +284,8 @@ pub unsafe fn run_wide<V: Simd, const SPLIT: bool>(raw: &Raw, v: usize) {
 pub struct Visited {
     /// Feature rows (in pairs of variants for split cells).
     pub features: *const f64,
-    /// Per trajectory the states of the buckets, `states_stride` apart.
+    /// Per trajectory the states of its buckets.
     pub states: *const u32,
-    pub states_stride: usize,
     /// Number of buckets, the largest among the trajectories; a bucket beyond a trajectory's own is
     /// empty and adds zero.
     pub count: usize,
@@ -272,30 +301,22 @@ pub struct Visited {
 pub unsafe fn flush<V: Simd, const SPLIT: bool, const N: usize>(
     raw: &Raw,
     visited: &Visited,
-    v: usize,
+    index: usize,
+    lane: usize,
 ) {
     let d = raw.dimension;
-    let lane = v * V::LANES;
-    let first = if SPLIT { lane / QUAD } else { raw.column };
-    let second = if SPLIT {
-        first + V::LANES / PACK
-    } else {
-        first
-    };
+    let average = raw.packs[index].average;
+    let columns = columns::<V, SPLIT>(index, lane);
     let width = if SPLIT { 2 * d } else { d };
     // SAFETY: every offset is below the sizes that `Block` has checked.
     unsafe {
-        let quads = |slot: usize| {
-            let quad = |i: usize| raw.buckets.add(i * raw.bucket_stride + slot * QUAD);
-            [quad(first), quad(second)]
-        };
-        let whole = |slot: usize| raw.buckets.add(slot * CELL + lane);
-        let states = |i: usize| visited.states.add(i * visited.states_stride);
-        let (of_first, of_second) = (states(first), states(second));
+        let quads = |slot: usize| columns.map(|i| raw.buckets_of::<SPLIT>(i).add(slot * QUAD));
+        let whole = |slot: usize| raw.buckets_of::<SPLIT>(index).add(slot * PACK + lane);
+        let [of_first, of_second] = columns.map(|i| visited.states.add(i * raw.bucket_capacity));
         for j in (0..d).step_by(N) {
             let mut sums = [V::splat(0.0); N];
             for (k, sum) in sums.iter_mut().enumerate().take(d - j) {
-                *sum = V::load(raw.average.add((j + k) * CELL + lane));
+                *sum = V::load(average.add((j + k) * CELL + lane));
             }
             for slot in 0..visited.count {
                 let value = if SPLIT {
@@ -314,7 +335,7 @@ pub unsafe fn flush<V: Simd, const SPLIT: bool, const N: usize>(
                 }
             }
             for (k, sum) in sums.iter().enumerate().take(d - j) {
-                sum.store(raw.average.add((j + k) * CELL + lane));
+                sum.store(average.add((j + k) * CELL + lane));
             }
         }
         for slot in 0..visited.count {
