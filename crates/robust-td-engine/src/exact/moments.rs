@@ -210,25 +210,34 @@ pub unsafe fn step<V: Simd, const N: usize>(raw: &Raw<'_>, d: usize, lane: usize
         let zero = V::splat(0.0);
         // One sum per column, for shorter chains of additions.
         let mut cross = [zero; N];
-        let mut second = [zero; N];
-        let mut norm = [zero; N];
+        let (mut square, mut mixed, mut norm) = (zero, zero, zero);
+        let form = chain.form.as_ptr();
         let mut edges = chain.edges.iter().enumerate();
         let mut edge = edges.next();
         for (s, &p) in raw.p.iter().enumerate() {
             let now = raw.rows.add(raw.now[s] as usize * row + lane);
             let at = |i: usize| V::load(now.add(i * WIDTH));
             let mut gain = [zero; N];
-            for j in 0..d {
-                gain[j] = eta.mul(V::splat(chain.phi[s * d + j]));
-                let sum = w.fma(at(layout.first(j)), at(layout.sum(j)));
-                sum.store(now.add(layout.sum(j) * WIDTH));
-                for i in 0..d {
-                    let a = V::splat(chain.form[i * d + j]);
-                    let m = at(symmetric(layout, i, j));
-                    let k = w.fma(m, at(layout.cross(i, j)));
-                    k.store(now.add(layout.cross(i, j) * WIDTH));
-                    cross[j] = a.fma(k, cross[j]);
-                    second[j] = a.fma(m, second[j]);
+            let phi = chain.phi.as_ptr().add(s * d);
+            for i in 0..d {
+                gain[i] = eta.mul(V::splat(*phi.add(i)));
+                let sum = w.fma(at(layout.first(i)), at(layout.sum(i)));
+                sum.store(now.add(layout.sum(i) * WIDTH));
+                for j in i..d {
+                    let a = V::splat(*form.add(i * d + j));
+                    let m = at(layout.second(i, j));
+                    let count = |k: usize, sum: V| {
+                        let moment = w.fma(m, at(k));
+                        moment.store(now.add(k * WIDTH));
+                        a.fma(moment, sum)
+                    };
+                    cross[j] = count(layout.cross(i, j), cross[j]);
+                    if i == j {
+                        square = a.fma(m, square);
+                    } else {
+                        cross[i] = count(layout.cross(j, i), cross[i]);
+                        mixed = a.fma(m, mixed);
+                    }
                 }
             }
             let source = Source {
@@ -246,10 +255,11 @@ pub unsafe fn step<V: Simd, const N: usize>(raw: &Raw<'_>, d: usize, lane: usize
                 edge = edges.next();
             }
         }
-        for (i, parts) in [cross, second, norm].into_iter().enumerate() {
-            let sum = parts.iter().take(d).fold(zero, |sum, &x| sum.add(x));
-            sum.store(raw.sums.add(i * WIDTH + lane));
-        }
+        let cross = cross.iter().take(d).fold(zero, |sum, &x| sum.add(x));
+        cross.store(raw.sums.add(lane));
+        let second = V::splat(2.0).fma(mixed, square);
+        second.store(raw.sums.add(WIDTH + lane));
+        norm.store(raw.sums.add(2 * WIDTH + lane));
     }
 }
 
@@ -269,7 +279,7 @@ unsafe fn send<V: Simd, const N: usize, const FRESH: bool>(
     d: usize,
     edge: usize,
     source: &Source<V, N>,
-    norm: &mut [V; N],
+    norm: &mut V,
 ) {
     let layout = Layout::new(d);
     // SAFETY: passed on from `step`.
@@ -277,7 +287,7 @@ unsafe fn send<V: Simd, const N: usize, const FRESH: bool>(
         let e = &raw.chain.edges[edge];
         let mut psi = [V::splat(0.0); N];
         for i in 0..d {
-            psi[i] = V::splat(raw.chain.psi[edge * d + i]);
+            psi[i] = V::splat(*raw.chain.psi.as_ptr().add(edge * d + i));
         }
         let gain = &source.gain;
         let at = |i: usize| V::load(source.now.add(i * WIDTH));
@@ -314,21 +324,7 @@ unsafe fn send<V: Simd, const N: usize, const FRESH: bool>(
             energy = psi[i].fma(v[i], energy);
         }
         let half = V::splat(0.5).mul(energy);
-        for i in 0..d {
-            v[i] = half.fma(gain[i], v[i]);
-        }
-        for i in 0..d {
-            let here = layout.first(i);
-            bring(here, mean.fma(gain[i], at(here)));
-            for j in i..d {
-                let here = layout.second(i, j);
-                let turned = gain[i].fma(v[j], v[i].fma(gain[j], at(here)));
-                let second = bring(here, turned);
-                if i == j && e.last {
-                    norm[i] = norm[i].add(second);
-                }
-            }
-        }
+        // The cross moments come between: they keep the CPU busy while the chain above completes.
         for j in 0..d {
             let q = at(layout.sum(j));
             bring(layout.sum(j), q);
@@ -341,6 +337,25 @@ unsafe fn send<V: Simd, const N: usize, const FRESH: bool>(
             for i in 0..d {
                 bring(layout.cross(i, j), gain[i].fma(z, column[i]));
             }
+        }
+        for i in 0..d {
+            v[i] = half.fma(gain[i], v[i]);
+        }
+        let mut trace = V::splat(0.0);
+        for i in 0..d {
+            let here = layout.first(i);
+            bring(here, mean.fma(gain[i], at(here)));
+            for j in i..d {
+                let here = layout.second(i, j);
+                let turned = gain[i].fma(v[j], v[i].fma(gain[j], at(here)));
+                let second = bring(here, turned);
+                if i == j {
+                    trace = trace.add(second);
+                }
+            }
+        }
+        if e.last {
+            *norm = norm.add(trace);
         }
     }
 }
