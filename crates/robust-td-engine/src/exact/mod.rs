@@ -101,15 +101,25 @@ struct ExactSweep {
 struct ExactState {
     done: u64,
     p: Vec<f64>,
-    now: Vec<Line>,
-    /// E[S S'], d x d x WIDTH, and the total weights.
-    squared: Vec<f64>,
+    /// Rows of moments, and which row each state has.
+    moments: Vec<Line>,
+    place: Vec<u32>,
+    /// E|theta|^2, E[S' A S] and the total weights.
+    norms: [f64; WIDTH],
+    squared: [f64; WIDTH],
     weight: [f64; WIDTH],
     peaks: [Peak; WIDTH],
     /// Per lane.
     curves: Vec<Vec<ExactPoint>>,
     gaps: [f64; WIDTH],
     overflowed: bool,
+}
+
+/// Working memory of a thread.
+#[derive(Default)]
+struct Scratch {
+    p: Vec<f64>,
+    place: Vec<u32>,
 }
 
 impl ExactSweep {
@@ -150,27 +160,15 @@ impl ExactSweep {
         }
     }
 
-    /// E|theta|^2 of each lane.
-    fn norms(&self, state: &ExactState) -> [f64; WIDTH] {
-        let d = self.plan.variants[0].dimension;
-        let layout = Layout::new(d);
-        let mut norms = [0.0; WIDTH];
-        for row in values(&state.now).chunks_exact(layout.len() * WIDTH) {
-            for i in 0..d {
-                let at = layout.second(i, i) * WIDTH;
-                for (norm, x) in norms.iter_mut().zip(&row[at..at + WIDTH]) {
-                    *norm += x;
-                }
-            }
-        }
-        norms
-    }
-
     /// Takes one step.
-    fn step(&self, unit: &ExactUnit, state: &mut ExactState, kernel: Kernel, next: &mut Vec<Line>) {
+    fn step(
+        &self,
+        unit: &ExactUnit,
+        state: &mut ExactState,
+        kernel: Kernel,
+        scratch: &mut Scratch,
+    ) {
         let chain = &self.chains[unit.variant];
-        let d = chain.dimension;
-        let layout = Layout::new(d);
         let b = decay(self.plan.stepsize_index(state.done + 1));
         let mut eta = [0.0; WIDTH];
         let mut weight = [0.0; WIDTH];
@@ -179,36 +177,34 @@ impl ExactSweep {
             weight[i] = b.mul_add(unit.w1[i], unit.w0[i]);
             state.weight[i] += weight[i];
         }
-        let mut totals = vec![Line::default(); layout.len()];
-        next.resize(state.now.len(), Line::default());
+        scratch.place.clear();
+        let turned = chain.turn.iter().map(|&row| state.place[row as usize]);
+        scratch.place.extend(turned);
+        let mut sums = [Line::default(); 3];
         let raw = Raw {
             chain,
             p: &state.p,
-            now: values_mut(&mut state.now).as_mut_ptr(),
-            next: values_mut(next).as_mut_ptr(),
-            totals: values_mut(&mut totals).as_mut_ptr(),
+            rows: values_mut(&mut state.moments).as_mut_ptr(),
+            now: &state.place,
+            next: &scratch.place,
             eta: eta.as_ptr(),
             weight: weight.as_ptr(),
+            sums: values_mut(&mut sums).as_mut_ptr(),
         };
-        // SAFETY: all arrays have states x row x WIDTH, row x WIDTH or WIDTH entries; the kernel is checked.
+        // SAFETY: there are rows x row x WIDTH moments, and WIDTH or 3 x WIDTH other values; `place`
+        // names existing rows, each once; the kernel is checked.
         unsafe { dispatch::run(kernel, &raw) };
-        let totals = values(&totals);
-        std::mem::swap(&mut state.now, next);
-        state.p = chain.move_distribution(&state.p);
-        for i in 0..d {
-            for j in 0..d {
-                let (a, b) = (layout.cross(i, j) * WIDTH, layout.cross(j, i) * WIDTH);
-                let m = layout.second(i.min(j), i.max(j)) * WIDTH;
-                for l in 0..WIDTH {
-                    let w = weight[l];
-                    let growth = totals[a + l] + totals[b + l] - w * totals[m + l];
-                    state.squared[(i * d + j) * WIDTH + l] += w * growth;
-                }
-            }
+        std::mem::swap(&mut state.place, &mut scratch.place);
+        chain.move_distribution(&state.p, &mut scratch.p);
+        std::mem::swap(&mut state.p, &mut scratch.p);
+        let [cross, second, norms] = sums;
+        for l in 0..WIDTH {
+            let w = weight[l];
+            state.squared[l] += w * (2.0 * cross.0[l] - w * second.0[l]);
         }
+        state.norms = norms.0;
         state.done += 1;
-        let norms = self.norms(state);
-        for (peak, norm) in state.peaks.iter_mut().zip(norms) {
+        for (peak, norm) in state.peaks.iter_mut().zip(state.norms) {
             let broken = !norm.is_finite();
             if peak.sum < f64::INFINITY && (broken || norm > peak.sum) {
                 let sum = if broken { f64::INFINITY } else { norm };
@@ -229,42 +225,40 @@ impl ExactSweep {
 
     /// E f of the average, E[(S/W - theta*)' A (S/W - theta*)].
     fn gaps(&self, unit: &ExactUnit, state: &ExactState) -> [f64; WIDTH] {
-        let tables = &self.plan.variants[unit.variant];
-        let d = tables.dimension;
+        let star = &self.plan.variants[unit.variant].theta_star;
+        let chain = &self.chains[unit.variant];
+        let d = chain.dimension;
         let layout = Layout::new(d);
         let mut mean = vec![[0.0; WIDTH]; d];
-        let mut square = vec![[0.0; WIDTH]; d * d];
+        let mut square = state.squared;
         // The published average counts theta_1..theta_t: S and the current iterate.
         let last = if self.plan.mode == Mode::Published {
             1.0
         } else {
             0.0
         };
-        for (x, s) in square.iter_mut().zip(state.squared.chunks_exact(WIDTH)) {
-            x.copy_from_slice(s);
-        }
-        for row in values(&state.now).chunks_exact(layout.len() * WIDTH) {
+        let length = layout.len() * WIDTH;
+        for &place in &state.place[..state.p.len()] {
+            let row = &values(&state.moments)[place as usize * length..][..length];
             let at = |i: usize, l: usize| row[i * WIDTH + l];
             for l in 0..WIDTH {
                 for i in 0..d {
                     mean[i][l] += at(layout.sum(i), l) + last * at(layout.first(i), l);
                     for j in 0..d {
                         let second = at(layout.second(i.min(j), i.max(j)), l);
-                        let cross = at(layout.cross(i, j), l) + at(layout.cross(j, i), l);
-                        square[i * d + j][l] += last * (cross + second);
+                        let cross = 2.0 * at(layout.cross(i, j), l);
+                        square[l] += chain.form[i * d + j] * last * (cross + second);
                     }
                 }
             }
         }
-        let star = &tables.theta_star;
         std::array::from_fn(|l| {
             let weight = state.weight[l];
-            let mut f = 0.0;
+            let mut f = square[l] / weight / weight;
             for i in 0..d {
                 for j in 0..d {
-                    let linear = mean[i][l] / weight * star[j] + star[i] * (mean[j][l] / weight);
-                    let entry = square[i * d + j][l] / weight / weight - linear + star[i] * star[j];
-                    f += tables.a[i * d + j] * entry;
+                    let linear = star[i] * (star[j] - 2.0 * (mean[j][l] / weight));
+                    f += chain.form[i * d + j] * linear;
                 }
             }
             if f.is_nan() { f64::INFINITY } else { f }
@@ -273,9 +267,8 @@ impl ExactSweep {
 
     fn record(&self, unit: &ExactUnit, state: &mut ExactState) {
         let gaps = self.gaps(unit, state);
-        let norms = self.norms(state);
         for l in 0..WIDTH {
-            let (step, norm, gap) = (state.done, norms[l], gaps[l]);
+            let (step, norm, gap) = (state.done, state.norms[l], gaps[l]);
             if norm.is_finite() {
                 state.curves[l].push(ExactPoint { step, norm, gap });
             }
@@ -289,7 +282,7 @@ impl ExactSweep {
 impl Sweep for ExactSweep {
     type State = ExactState;
     type Output = Vec<(usize, ExactLane)>;
-    type Scratch = Vec<Line>;
+    type Scratch = Scratch;
 
     fn hash(&self) -> blake3::Hash {
         let mut hasher = blake3::Hasher::new();
@@ -319,20 +312,23 @@ impl Sweep for ExactSweep {
         (10_000_000 / cost).max(1) as u64
     }
 
-    fn scratch(&self) -> Vec<Line> {
-        Vec::new()
+    fn scratch(&self) -> Scratch {
+        Scratch::default()
     }
 
-    fn start(&self, _unit: usize) -> ExactState {
-        let tables = &self.plan.variants[0];
+    fn start(&self, unit: usize) -> ExactState {
+        let variant = self.units[unit].variant;
+        let (tables, rows) = (&self.plan.variants[variant], self.chains[variant].rows());
         let (n, d) = (tables.states(), tables.dimension);
         let mut p = vec![0.0; n];
         p[tables.start] = 1.0;
         ExactState {
             done: 0,
             p,
-            now: vec![Line::default(); n * Layout::new(d).len()],
-            squared: vec![0.0; d * d * WIDTH],
+            moments: vec![Line::default(); rows * Layout::new(d).len()],
+            place: (0..rows as u32).collect(),
+            norms: [0.0; WIDTH],
+            squared: [0.0; WIDTH],
             weight: [0.0; WIDTH],
             peaks: [Peak::default(); WIDTH],
             curves: vec![Vec::new(); WIDTH],
@@ -354,13 +350,13 @@ impl Sweep for ExactSweep {
         unit: usize,
         state: &mut ExactState,
         kernel: Kernel,
-        next: &mut Vec<Line>,
+        scratch: &mut Scratch,
         steps: u64,
     ) {
         let unit = &self.units[unit];
         let end = (state.done + steps).min(self.plan.simulate);
         while state.done < end && !state.overflowed {
-            self.step(unit, state, kernel, next);
+            self.step(unit, state, kernel, scratch);
             if self.cuts.binary_search(&state.done).is_ok() {
                 self.record(unit, state);
             }

@@ -7,12 +7,15 @@
 //! A step adds w theta to S, then eta (r + psi.theta) phi to theta. With K = C + w M and q+ = q + w m, a
 //! transition of probability P sends to the next state
 //! ```text
-//! v = r m + M psi,  e = r^2 p + r psi.m + psi.v,  u = eta v + (eta^2 / 2) e phi,  z = r q+ + K' psi
-//! m += P (m + eta (r p + psi.m) phi)      M += P (M + phi u' + u phi')
-//! q += P q+                               C += P (K + eta phi z')
+//! g = eta phi,  v = r m + M psi,  e = r^2 p + r psi.m + psi.v,  u = v + (e / 2) g,  z = r q+ + K' psi
+//! m += P (m + (r p + psi.m) g)      M += P (M + g u' + u g')
+//! q += P q+                         C += P (K + g z')
 //! ```
-//! and E[S S'] grows by w (K + K') - w^2 M, summed over the states. All operations are lane-wise in a
-//! fixed order with fused multiply-add: every kernel gives the same bits.
+//! and E[S' A S] grows by w tr(A (K + K')) - w^2 tr(A M), summed over the states. All operations are
+//! lane-wise in a fixed order with fused multiply-add: every kernel gives the same bits.
+//!
+//! The sources send in turn. The memory of a source that has sent all its moments is still in the
+//! fastest cache, so the next row to be begun takes it over: a step reads and writes every row once.
 
 use crate::kernel::Simd;
 use crate::tables::Tables;
@@ -29,6 +32,8 @@ pub struct Edge {
     pub reward: f64,
     /// Whether it is the first edge into `to`.
     pub fresh: bool,
+    /// Whether it is the last edge into `to`.
+    pub last: bool,
 }
 
 /// The chain and the features of one variant.
@@ -41,6 +46,11 @@ pub struct Chain {
     pub psi: Vec<f64>,
     /// Per state phi.
     pub phi: Vec<f64>,
+    /// The symmetric part of A.
+    pub form: Vec<f64>,
+    /// The row of memory that holds state s after a step held state `turn[s]` before it. Entries
+    /// beyond the states are spare rows.
+    pub turn: Vec<u32>,
 }
 
 /// Where the moments of a state lie in its row, in units of WIDTH.
@@ -53,40 +63,80 @@ impl Chain {
     /// The transitions of a problem.
     pub fn new(tables: &Tables) -> Self {
         let d = tables.dimension;
-        let mut reached = vec![false; tables.states()];
         let mut chain = Self {
             dimension: d,
             edges: Vec::new(),
             psi: Vec::new(),
             phi: tables.features.clone(),
+            form: vec![0.0; d * d],
+            turn: Vec::new(),
         };
+        for i in 0..d {
+            for j in 0..d {
+                chain.form[i * d + j] = 0.5 * (tables.a[i * d + j] + tables.a[j * d + i]);
+            }
+        }
         for (from, row) in tables.rows.iter().enumerate() {
             for (i, &column) in row.columns.iter().enumerate() {
                 let to = column as usize;
-                let fresh = !std::mem::replace(&mut reached[to], true);
-                let (probability, reward) = (row.probabilities[i], row.rewards[i]);
                 chain.edges.push(Edge {
                     from,
                     to,
-                    probability,
-                    reward,
-                    fresh,
+                    probability: row.probabilities[i],
+                    reward: row.rewards[i],
+                    fresh: false,
+                    last: false,
                 });
                 let psi = |j: usize| tables.discount * tables.phi(to)[j] - tables.phi(from)[j];
                 chain.psi.extend((0..d).map(psi));
             }
         }
+        let mut reached = vec![false; tables.states()];
+        for e in &mut chain.edges {
+            e.fresh = !std::mem::replace(&mut reached[e.to], true);
+        }
+        for e in chain.edges.iter_mut().rev() {
+            e.last = std::mem::replace(&mut reached[e.to], false);
+        }
+        chain.turn = turn(&chain.edges, tables.states());
         chain
     }
 
+    /// Rows of memory: one per state and the spare ones.
+    pub fn rows(&self) -> usize {
+        self.turn.len()
+    }
+
     /// The distribution of the state after a step from the distribution `p`.
-    pub fn move_distribution(&self, p: &[f64]) -> Vec<f64> {
-        let mut next = vec![0.0; p.len()];
+    pub fn move_distribution(&self, p: &[f64], next: &mut Vec<f64>) {
+        next.clear();
+        next.resize(p.len(), 0.0);
         for e in &self.edges {
             next[e.to] += e.probability * p[e.from];
         }
-        next
     }
+}
+
+/// Which row of memory each state takes over: the one given up last, or else a spare one.
+fn turn(edges: &[Edge], states: usize) -> Vec<u32> {
+    let mut turn = vec![0; states];
+    let mut free = Vec::new();
+    let mut rows = states as u32;
+    let mut edges = edges.iter().peekable();
+    for s in 0..states {
+        while let Some(e) = edges.next_if(|e| e.from == s) {
+            if e.fresh {
+                turn[e.to] = free.pop().unwrap_or_else(|| {
+                    rows += 1;
+                    rows - 1
+                });
+            }
+        }
+        free.push(s as u32);
+    }
+    // As many rows are left over as were spare before.
+    turn.extend(free);
+    turn
 }
 
 impl Layout {
@@ -121,15 +171,17 @@ pub struct Raw<'a> {
     pub chain: &'a Chain,
     /// P(s_t = s).
     pub p: &'a [f64],
-    /// States x row x WIDTH moments before the step; K and q+ replace C and q.
-    pub now: *mut f64,
-    /// The same after the step; every state has an edge into it, so every row is written.
-    pub next: *mut f64,
-    /// Row x WIDTH sums over the states of m, M, q+, K.
-    pub totals: *mut f64,
+    /// Rows of moments, row x WIDTH each.
+    pub rows: *mut f64,
+    /// Per state its row before the step. K and q+ replace C and q before the row is given up.
+    pub now: &'a [u32],
+    /// Per state its row after the step; every state has an edge into it, so every row is written.
+    pub next: &'a [u32],
     /// WIDTH stepsizes and weights.
     pub eta: *const f64,
     pub weight: *const f64,
+    /// 3 x WIDTH sums over the states: tr(A K) and tr(A M) before the step, tr M after it.
+    pub sums: *mut f64,
 }
 
 /// M_ij of either order.
@@ -150,55 +202,72 @@ fn symmetric(layout: Layout, i: usize, j: usize) -> usize {
 pub unsafe fn step<V: Simd, const N: usize>(raw: &Raw<'_>, d: usize, lane: usize) {
     let layout = Layout::new(d);
     let row = layout.len() * WIDTH;
-    // SAFETY: offsets are below states x row x WIDTH; edges name existing states.
+    let chain = raw.chain;
+    // SAFETY: offsets are below rows x row x WIDTH; edges name existing states.
     unsafe {
         let eta = V::load(raw.eta.add(lane));
         let w = V::load(raw.weight.add(lane));
-        let mut edge = 0;
+        let zero = V::splat(0.0);
+        // One sum per column, for shorter chains of additions.
+        let mut cross = [zero; N];
+        let (mut square, mut mixed, mut norm) = (zero, zero, zero);
+        let form = chain.form.as_ptr();
+        let mut edges = chain.edges.iter().enumerate();
+        let mut edge = edges.next();
         for (s, &p) in raw.p.iter().enumerate() {
-            let now = raw.now.add(s * row + lane);
+            let now = raw.rows.add(raw.now[s] as usize * row + lane);
             let at = |i: usize| V::load(now.add(i * WIDTH));
-            let total = |i: usize, x: V| {
-                let sum = raw.totals.add(i * WIDTH + lane);
-                V::load(sum).add(x).store(sum);
-            };
+            let mut gain = [zero; N];
+            let phi = chain.phi.as_ptr().add(s * d);
             for i in 0..d {
-                let m = at(layout.first(i));
-                let q = w.fma(m, at(layout.sum(i)));
-                q.store(now.add(layout.sum(i) * WIDTH));
-                total(layout.first(i), m);
-                total(layout.sum(i), q);
-                for j in 0..d {
-                    let second = at(symmetric(layout, i, j));
-                    let k = w.fma(second, at(layout.cross(i, j)));
-                    k.store(now.add(layout.cross(i, j) * WIDTH));
-                    total(layout.cross(i, j), k);
-                    if i <= j {
-                        total(layout.second(i, j), second);
+                gain[i] = eta.mul(V::splat(*phi.add(i)));
+                let sum = w.fma(at(layout.first(i)), at(layout.sum(i)));
+                sum.store(now.add(layout.sum(i) * WIDTH));
+                for j in i..d {
+                    let a = V::splat(*form.add(i * d + j));
+                    let m = at(layout.second(i, j));
+                    let count = |k: usize, sum: V| {
+                        let moment = w.fma(m, at(k));
+                        moment.store(now.add(k * WIDTH));
+                        a.fma(moment, sum)
+                    };
+                    cross[j] = count(layout.cross(i, j), cross[j]);
+                    if i == j {
+                        square = a.fma(m, square);
+                    } else {
+                        cross[i] = count(layout.cross(j, i), cross[i]);
+                        mixed = a.fma(m, mixed);
                     }
                 }
             }
-            while edge < raw.chain.edges.len() && raw.chain.edges[edge].from == s {
-                let source = Source {
-                    now,
-                    eta,
-                    p: V::splat(p),
-                    lane,
-                };
-                match raw.chain.edges[edge].fresh {
-                    true => send::<V, N, true>(raw, d, edge, &source),
-                    false => send::<V, N, false>(raw, d, edge, &source),
+            let source = Source {
+                now,
+                gain,
+                p: V::splat(p),
+                lane,
+            };
+            while let Some((index, e)) = edge.filter(|(_, e)| e.from == s) {
+                if e.fresh {
+                    send::<V, N, true>(raw, d, index, &source, &mut norm);
+                } else {
+                    send::<V, N, false>(raw, d, index, &source, &mut norm);
                 }
-                edge += 1;
+                edge = edges.next();
             }
         }
+        let cross = cross.iter().take(d).fold(zero, |sum, &x| sum.add(x));
+        cross.store(raw.sums.add(lane));
+        let second = V::splat(2.0).fma(mixed, square);
+        second.store(raw.sums.add(WIDTH + lane));
+        norm.store(raw.sums.add(2 * WIDTH + lane));
     }
 }
 
 /// The state that an edge leaves.
-struct Source<V> {
+struct Source<V, const N: usize> {
     now: *const f64,
-    eta: V,
+    /// eta phi.
+    gain: [V; N],
     p: V,
     lane: usize,
 }
@@ -209,79 +278,84 @@ unsafe fn send<V: Simd, const N: usize, const FRESH: bool>(
     raw: &Raw<'_>,
     d: usize,
     edge: usize,
-    source: &Source<V>,
+    source: &Source<V, N>,
+    norm: &mut V,
 ) {
     let layout = Layout::new(d);
     // SAFETY: passed on from `step`.
     unsafe {
         let e = &raw.chain.edges[edge];
-        let psi = raw.chain.psi.as_ptr().add(edge * d);
-        let psi = |i: usize| V::splat(*psi.add(i));
-        let phi = raw.chain.phi.as_ptr().add(e.from * d);
-        let phi = |i: usize| V::splat(*phi.add(i));
+        let mut psi = [V::splat(0.0); N];
+        for i in 0..d {
+            psi[i] = V::splat(*raw.chain.psi.as_ptr().add(edge * d + i));
+        }
+        let gain = &source.gain;
         let at = |i: usize| V::load(source.now.add(i * WIDTH));
-        let next = raw.next.add(e.to * layout.len() * WIDTH + source.lane);
+        let next = raw.next[e.to] as usize * layout.len() * WIDTH;
+        let next = raw.rows.add(next + source.lane);
         let probability = V::splat(e.probability);
         let reward = V::splat(e.reward);
-        // probability * x on top of what other edges brought.
-        let carried = |i: usize, x: V| {
-            if FRESH {
+        // Puts probability * x on top of what other edges brought.
+        let bring = |i: usize, x: V| {
+            let here = next.add(i * WIDTH);
+            let sum = if FRESH {
                 probability.mul(x)
             } else {
-                probability.fma(x, V::load(next.add(i * WIDTH)))
-            }
+                probability.fma(x, V::load(here))
+            };
+            sum.store(here);
+            sum
         };
 
         let mut psi_m = V::splat(0.0);
         let mut v = [V::splat(0.0); N];
         for i in 0..d {
             let m = at(layout.first(i));
-            psi_m = psi(i).fma(m, psi_m);
+            psi_m = psi[i].fma(m, psi_m);
             let mut x = reward.mul(m);
             for j in 0..d {
-                x = psi(j).fma(at(symmetric(layout, i, j)), x);
+                x = psi[j].fma(at(symmetric(layout, i, j)), x);
             }
             v[i] = x;
         }
         let mean = reward.fma(source.p, psi_m);
         let mut energy = reward.mul(mean);
         for i in 0..d {
-            energy = psi(i).fma(v[i], energy);
+            energy = psi[i].fma(v[i], energy);
         }
-        let rate = probability.mul(source.eta);
-        let push = rate.mul(mean);
-        let bend = V::splat(0.5).mul(rate).mul(source.eta).mul(energy);
-        for (i, x) in v.iter_mut().enumerate().take(d) {
-            *x = rate.fma(*x, bend.mul(phi(i)));
+        let half = V::splat(0.5).mul(energy);
+        // The cross moments come between: they keep the CPU busy while the chain above completes.
+        for j in 0..d {
+            let q = at(layout.sum(j));
+            bring(layout.sum(j), q);
+            let mut column = [V::splat(0.0); N];
+            let mut z = reward.mul(q);
+            for i in 0..d {
+                column[i] = at(layout.cross(i, j));
+                z = psi[i].fma(column[i], z);
+            }
+            for i in 0..d {
+                bring(layout.cross(i, j), gain[i].fma(z, column[i]));
+            }
         }
         for i in 0..d {
-            let at_m = layout.first(i);
-            push.fma(phi(i), carried(at_m, at(at_m)))
-                .store(next.add(at_m * WIDTH));
+            v[i] = half.fma(gain[i], v[i]);
+        }
+        let mut trace = V::splat(0.0);
+        for i in 0..d {
+            let here = layout.first(i);
+            bring(here, mean.fma(gain[i], at(here)));
             for j in i..d {
                 let here = layout.second(i, j);
-                let turned = v[i].fma(phi(j), carried(here, at(here)));
-                phi(i).fma(v[j], turned).store(next.add(here * WIDTH));
+                let turned = gain[i].fma(v[j], v[i].fma(gain[j], at(here)));
+                let second = bring(here, turned);
+                if i == j {
+                    trace = trace.add(second);
+                }
             }
         }
-        let mut z = [V::splat(0.0); N];
-        for j in 0..d {
-            let here = layout.sum(j);
-            let q = at(here);
-            carried(here, q).store(next.add(here * WIDTH));
-            let mut x = reward.mul(q);
-            for i in 0..d {
-                x = psi(i).fma(at(layout.cross(i, j)), x);
-            }
-            z[j] = rate.mul(x);
-        }
-        for i in 0..d {
-            for j in 0..d {
-                let here = layout.cross(i, j);
-                phi(i)
-                    .fma(z[j], carried(here, at(here)))
-                    .store(next.add(here * WIDTH));
-            }
+        if e.last {
+            *norm = norm.add(trace);
         }
     }
 }
