@@ -174,28 +174,35 @@ impl Block<'_> {
             max: std::ptr::null_mut(),
         };
         let mut packs = [nowhere; 8];
-        let at = |cell: &mut CellState, pack: usize| {
+        // One borrow per cell: the packs of a cell are offsets from the same pointers.
+        let base = |cell: &mut CellState| {
             assert!(cell.theta.len() == d * CELL && cell.average.len() == d * CELL);
             assert!(cell.max.len() == CELL);
             step::RawPack {
-                theta: cell.theta[pack * PACK..].as_mut_ptr(),
-                average: cell.average[pack * PACK..].as_mut_ptr(),
-                max: cell.max[pack * PACK..].as_mut_ptr(),
+                theta: cell.theta.as_mut_ptr(),
+                average: cell.average.as_mut_ptr(),
+                max: cell.max.as_mut_ptr(),
             }
+        };
+        let at = |base: step::RawPack, pack: usize| step::RawPack {
+            theta: base.theta.wrapping_add(pack * PACK),
+            average: base.average.wrapping_add(pack * PACK),
+            max: base.max.wrapping_add(pack * PACK),
         };
         // Packs with all lanes, and one whose second trajectory does not exist.
         let (whole, halved) = match self.sharing {
             Sharing::Broadcast { pack } => {
                 assert!(cells.len() <= 8 && pack < CELL / PACK);
                 for (raw, cell) in packs.iter_mut().zip(&mut *cells) {
-                    *raw = at(cell, pack);
+                    *raw = at(base(cell), pack);
                 }
                 (cells.len(), false)
             }
             Sharing::Split { runs } => {
                 assert!(cells.len() == 1 && runs <= 8);
+                let cell = base(&mut cells[0]);
                 for (i, raw) in packs[..runs.div_ceil(2)].iter_mut().enumerate() {
-                    *raw = at(&mut cells[0], i);
+                    *raw = at(cell, i);
                 }
                 (runs / 2, runs % 2 == 1)
             }
