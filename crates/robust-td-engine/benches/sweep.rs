@@ -27,6 +27,13 @@ fn now(start: &Instant) -> f64 {
 /// Entries of the baseline's stepsize table, used in turn.
 const TABLE: usize = 1 << 16;
 
+/// The clock that the system names for the first CPU; what it runs at under vector load may differ.
+fn nominal_hertz() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/cpuinfo").ok()?;
+    let line = text.lines().find(|line| line.starts_with("cpu MHz"))?;
+    Some(line.split(':').nth(1)?.trim().parse::<f64>().ok()? * 1e6)
+}
+
 /// The baseline: per step one draw, a search of the cumulative row, two dots, update, average, norm.
 ///
 /// It is kept strong on purpose: stepsizes come from a table and the average is a sum. With a
@@ -146,9 +153,10 @@ fn main() {
         steps * 50
     });
     println!(
-        "{:<26}{:>16}{:>10}{:>12}",
-        "code", "lane-steps/s", "ratio", "of roofline"
+        "{:<26}{:>16}{:>10}{:>12}{:>12}",
+        "code", "lane-steps/s", "ratio", "of roofline", "cycles"
     );
+    let hertz = nominal_hertz();
     println!("{:<26}{baseline:>16.3e}{:>10.1}", "plain scalar", 1.0);
     for (name, mode) in [
         ("algorithm", Mode::Algorithm { seed: 1 }),
@@ -164,8 +172,9 @@ fn main() {
                 single(plan, kernel).map_or(0, |results| results.lane_steps)
             });
             let share = rate * OPERATIONS / roofline(kernel, seconds, &clock);
+            let cycles = hertz.map_or("unknown".into(), |hertz| format!("{:.2}", hertz / rate));
             println!(
-                "{:<26}{rate:>16.3e}{:>10.1}{:>11.0}%",
+                "{:<26}{rate:>16.3e}{:>10.1}{:>11.0}%{cycles:>12}",
                 format!("{name}, {kernel}"),
                 rate / baseline,
                 100.0 * share
