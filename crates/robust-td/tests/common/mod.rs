@@ -28,9 +28,10 @@ fn attempt_problem(stream: &mut Stream) -> Option<Problem> {
     let mut rows = vec![vec![0.0; n]; n];
     for row in &mut rows {
         for entry in row.iter_mut() {
-            // A third of the transitions cannot happen; the others differ by orders of magnitude.
+            // A third of the transitions cannot happen; the others differ by orders of magnitude, but not so much that
+            // the chain takes for ever to mix.
             if stream.uniform() < 0.67 {
-                *entry = stream.uniform().powi(3);
+                *entry = 1e-3 + stream.uniform().powi(3);
             }
         }
         let sum: f64 = row.iter().sum();
