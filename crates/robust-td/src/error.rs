@@ -235,6 +235,58 @@ pub enum Error {
         /// What does not fit.
         contradiction: String,
     },
+    /// A method that does not exist.
+    #[error("there is no algorithm {name:?}; there are {}", .known.join(", "))]
+    UnknownMethod {
+        /// The id that was asked for.
+        name: String,
+        /// The ids that exist.
+        known: Vec<&'static str>,
+    },
+    /// A parameter that a method does not have.
+    #[error("{method} has no parameter {name:?}; it takes {}", if .known.is_empty() { "none".to_string() } else { .known.join(", ") })]
+    UnknownMethodParameter {
+        /// The method.
+        method: &'static str,
+        /// The parameter that was given.
+        name: String,
+        /// The parameters that exist.
+        known: Vec<&'static str>,
+    },
+    /// A parameter of a method outside its range.
+    #[error("{method}: {name} is {value}, but must be {expected}")]
+    MethodParameter {
+        /// The method.
+        method: &'static str,
+        /// The parameter.
+        name: &'static str,
+        /// The value.
+        value: f64,
+        /// The valid range in words.
+        expected: String,
+    },
+    /// An input that a method needs and that nobody gave.
+    #[error(
+        "{method} needs {name} ({meaning}; {expected}), which only a known problem or you can give"
+    )]
+    MissingInput {
+        /// The method.
+        method: &'static str,
+        /// The input.
+        name: &'static str,
+        /// What it is.
+        meaning: &'static str,
+        /// The valid range in words.
+        expected: &'static str,
+    },
+    /// A method that cannot run on this problem.
+    #[error("{method} does not apply: {why}")]
+    NotApplicable {
+        /// The method.
+        method: &'static str,
+        /// What stands in the way.
+        why: String,
+    },
     /// A parameter of a catalog problem that is given twice.
     #[error("{problem}: {name} is given twice")]
     RepeatedParameter {

@@ -62,6 +62,12 @@ impl RobustDecay {
         })
     }
 
+    /// What 1/(ln(t+3) sqrt(t+1)) is divided by, c phi_inf^2 ln T.
+    #[must_use]
+    pub fn scale(self) -> f64 {
+        self.scale
+    }
+
     /// The schedule with the same c and phi_inf for another horizon; one below 3 counts as 3.
     #[must_use]
     pub fn with_horizon(self, horizon: u64) -> Self {
@@ -154,7 +160,7 @@ impl Schedule for Constant {
 }
 
 /// Refuses what is not a positive finite number.
-fn check_positive(name: &'static str, value: f64) -> Result<()> {
+pub(crate) fn check_positive(name: &'static str, value: f64) -> Result<()> {
     if !(value > 0.0 && value.is_finite()) {
         return Err(Error::Parameter {
             name,
@@ -188,7 +194,7 @@ fn robust_scale(base: f64, horizon: u64) -> f64 {
 
 /// 1 / (scale ln(t+3) sqrt(t+1)), in the documented order.
 #[inline]
-fn robust_step_size(scale: f64, t: f64) -> f64 {
+pub(crate) fn robust_step_size(scale: f64, t: f64) -> f64 {
     1.0 / (scale * (t + 3.0).ln() * (t + 1.0).sqrt())
 }
 

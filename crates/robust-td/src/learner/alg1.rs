@@ -26,8 +26,60 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::learner::average::AveragedIterate;
-use crate::learner::{Health, Learner, Transition, check_discount};
+use crate::learner::method::{Inputs, Method, Parameter, Range, Standing};
+use crate::learner::recipe::{Output, Recipe};
+use crate::learner::{AnyLearner, Health, Learner, Steps, Transition, check_discount};
 use crate::schedule::{RobustConstant, RobustDecay, Schedule};
+use crate::theory::constants::C0;
+
+/// The constant c of Algorithm 1's steps.
+pub(crate) const C: Parameter = Parameter {
+    name: "c",
+    meaning: "divides the steps; the theorem asks for c > 40.4558",
+    range: Range::Positive,
+    default: "1",
+};
+
+/// Algorithm 1.
+pub static DECAYING: Method = Method {
+    id: "alg1",
+    title: "Algorithm 1: decaying steps, weighted average",
+    reference: "Lee & Orabona 2025, arXiv:2506.01052, Algorithm 1",
+    standing: Standing::Proved,
+    needs: &["phi_inf", "T"],
+    parameters: &[C],
+    build: |inputs| build(inputs, Variant::Decaying),
+};
+
+/// Its constant-step variant.
+pub static CONSTANT: Method = Method {
+    id: "alg1-const",
+    title: "Algorithm 1 with its last step throughout",
+    reference: "Lee & Orabona 2025, arXiv:2506.01052, experiments",
+    standing: Standing::Proved,
+    needs: &["phi_inf", "T"],
+    parameters: &[C],
+    build: |inputs| build(inputs, Variant::Constant),
+};
+
+fn build(inputs: &mut Inputs<'_>, variant: Variant) -> Result<AnyLearner> {
+    let params = Params {
+        variant,
+        discount: inputs.discount(),
+        phi_inf: inputs.phi_inf(),
+        horizon: inputs.horizon(),
+        c: inputs.value("c", 1.0),
+    };
+    warn_small_c(inputs, params.c);
+    Ok(Alg1::new(params.check()?, inputs.dimension())?.into())
+}
+
+/// Says that the paper's theorem does not cover this c.
+pub(crate) fn warn_small_c(inputs: &mut Inputs<'_>, c: f64) {
+    if !(c > C0) {
+        inputs.warn(format!("c = {c} is not above {C0:.4}: no theorem"));
+    }
+}
 
 /// Which of the two step-size rules is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -105,8 +157,8 @@ impl Params {
         } = self;
         check_discount(discount)?;
         let steps = match variant {
-            Variant::Decaying => Steps::Decaying(RobustDecay::new(horizon, c, phi_inf)?),
-            Variant::Constant => Steps::Constant(RobustConstant::new(horizon, c, phi_inf)?),
+            Variant::Decaying => Rule::Decaying(RobustDecay::new(horizon, c, phi_inf)?),
+            Variant::Constant => Rule::Constant(RobustConstant::new(horizon, c, phi_inf)?),
         };
         Ok(ValidParams {
             params: self,
@@ -120,7 +172,7 @@ impl Params {
 #[serde(try_from = "Params", into = "Params")]
 pub struct ValidParams {
     params: Params,
-    steps: Steps,
+    steps: Rule,
 }
 
 impl ValidParams {
@@ -147,12 +199,12 @@ impl From<ValidParams> for Params {
 
 /// The schedule of either variant.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Steps {
+enum Rule {
     Decaying(RobustDecay),
     Constant(RobustConstant),
 }
 
-impl Schedule for Steps {
+impl Schedule for Rule {
     #[inline]
     fn step_size(&self, t: u64) -> f64 {
         match self {
@@ -203,6 +255,19 @@ impl Learner for Alg1 {
 
     fn steps(&self) -> u64 {
         self.state.steps()
+    }
+
+    fn recipe(&self) -> Option<Recipe> {
+        let steps = match self.params.steps {
+            Rule::Decaying(schedule) => Steps::Robust {
+                scale: schedule.scale(),
+            },
+            Rule::Constant(schedule) => Steps::Constant {
+                eta: schedule.step_size(0),
+            },
+        };
+        let (id, discount) = (self.id(), self.params().discount);
+        Some(Recipe::plain(id, discount, steps, Output::StepWeighted))
     }
 
     #[inline]

@@ -51,8 +51,29 @@ impl WeightedAverage {
     /// Counts theta_t with a weight, given the move theta_{t+1} = theta_t + g phi that follows it.
     #[inline]
     pub fn record(&mut self, weight: f64, g: f64, features: Features<'_>) {
+        self.count(weight);
+        self.record_move(g, features);
+    }
+
+    /// Counts the iterate with a weight; the moves that follow are recorded next.
+    #[inline]
+    pub(crate) fn count(&mut self, weight: f64) {
         self.total += weight;
+    }
+
+    /// Follows a move of the iterate: theta becomes theta + g phi.
+    #[inline]
+    pub(crate) fn record_move(&mut self, g: f64, features: Features<'_>) {
         features.axpy(self.total * g, &mut self.moves);
+    }
+
+    /// Follows a scaling of the iterate: theta becomes factor theta.
+    #[inline]
+    pub(crate) fn record_scaling(&mut self, theta: &[f64], factor: f64) {
+        let weight = self.total * (factor - 1.0);
+        for (moved, &theta) in self.moves.iter_mut().zip(theta) {
+            *moved += weight * theta;
+        }
     }
 
     /// Writes the average, given the iterate that the last recorded move led to.
@@ -66,6 +87,22 @@ impl WeightedAverage {
         } else {
             average.copy_from_slice(theta);
         }
+    }
+
+    /// Checks a restored average against the dimension of its iterate.
+    ///
+    /// # Errors
+    /// When the dimension differs or the weights are not finite.
+    pub(crate) fn check(&self, dimension: usize) -> Result<()> {
+        check_length("the saved average", dimension, self.moves.len())?;
+        if !(self.total >= 0.0 && self.total.is_finite()) {
+            return Err(Error::Parameter {
+                name: "total",
+                value: self.total,
+                expected: "finite and at least 0",
+            });
+        }
+        Ok(())
     }
 
     /// Forgets every iterate.
@@ -158,19 +195,7 @@ impl TryFrom<SavedAveragedIterate> for AveragedIterate {
     type Error = Error;
 
     fn try_from(SavedAveragedIterate { iterate, average }: SavedAveragedIterate) -> Result<Self> {
-        check_length(
-            "the saved average",
-            iterate.theta().len(),
-            average.moves.len(),
-        )?;
-        if !(average.total >= 0.0 && average.total.is_finite()) {
-            let expected = "finite and at least 0";
-            return Err(Error::Parameter {
-                name: "total",
-                value: average.total,
-                expected,
-            });
-        }
+        average.check(iterate.theta().len())?;
         Ok(Self { iterate, average })
     }
 }

@@ -19,10 +19,46 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::learner::alg1::{C, warn_small_c};
 use crate::learner::average::AveragedIterate;
 use crate::learner::features::check_length;
+use crate::learner::method::{Method, Parameter, Range, Standing};
 use crate::learner::{Health, Learner, Phase, Transition, check_discount};
 use crate::schedule::{RobustDecay, Schedule};
+
+/// Algorithm 1 with the doubling trick.
+pub static METHOD: Method = Method {
+    id: "alg1-doubling",
+    title: "Algorithm 1 in phases of doubling length",
+    reference: "Lee & Orabona 2025, arXiv:2506.01052, appendix on the doubling trick",
+    standing: Standing::Proved,
+    needs: &["phi_inf"],
+    parameters: &[
+        C,
+        Parameter {
+            name: "t0",
+            meaning: "length of the first phase",
+            range: Range::Whole(3),
+            default: "1024",
+        },
+        Parameter {
+            name: "factor",
+            meaning: "growth of the phases",
+            range: Range::AboveOne,
+            default: "2",
+        },
+    ],
+    build: |inputs| {
+        let params = Params {
+            phi_inf: inputs.phi_inf(),
+            t0: inputs.value("t0", 1024.0) as u64,
+            factor: inputs.value("factor", 2.0),
+            ..Params::new(inputs.discount(), inputs.value("c", 1.0))
+        };
+        warn_small_c(inputs, params.c);
+        Ok(Doubling::new(params.check()?, inputs.dimension())?.into())
+    },
+};
 
 /// The parameters, not yet checked.
 ///

@@ -70,7 +70,34 @@ impl Iterate {
     /// When the features do not have the dimension of theta.
     #[inline]
     pub fn advance(&mut self, g: f64, features: Features<'_>) {
+        self.add(g, features);
+        self.finish_step();
+    }
+
+    /// Makes one step by any rule; O(d).
+    #[inline]
+    pub fn advance_with(&mut self, change: impl FnOnce(&mut [f64])) {
+        change(&mut self.theta);
+        self.sum_norm();
+        self.finish_step();
+    }
+
+    /// |theta|^2 as it is now.
+    #[inline]
+    #[must_use]
+    pub fn norm_sq(&self) -> f64 {
+        self.norm_sq
+    }
+
+    /// Counts a step that leaves theta as it is.
+    #[inline]
+    pub fn stay(&mut self) {
         self.steps += 1;
+    }
+
+    /// Part of a step: theta += g phi.
+    #[inline]
+    pub(crate) fn add(&mut self, g: f64, features: Features<'_>) {
         match features {
             Features::Dense(_) => {
                 features.axpy(g, &mut self.theta);
@@ -88,6 +115,21 @@ impl Iterate {
                 }
             }
         }
+    }
+
+    /// Part of a step: theta *= factor.
+    #[inline]
+    pub(crate) fn scale(&mut self, factor: f64) {
+        for theta in &mut self.theta {
+            *theta *= factor;
+        }
+        self.sum_norm();
+    }
+
+    /// Ends a step: counts it, and takes note of the norm.
+    #[inline]
+    pub(crate) fn finish_step(&mut self) {
+        self.steps += 1;
         self.health.record(self.steps, self.norm_sq);
     }
 

@@ -23,19 +23,29 @@
 //! ```
 
 pub mod alg1;
+mod any;
 pub mod average;
 pub mod doubling;
 mod features;
 mod health;
 pub mod iterate;
+pub mod method;
+pub mod methods;
 mod phase;
+pub mod recipe;
+mod steps;
+pub mod td0;
 mod transition;
 
 pub use alg1::Alg1;
+pub use any::AnyLearner;
 pub use doubling::Doubling;
 pub use features::Features;
 pub use health::{DIVERGENCE_THRESHOLD, Health};
 pub use phase::Phase;
+pub use recipe::Recipe;
+pub use steps::Steps;
+pub use td0::Td0;
 pub use transition::{Outcome, Transition};
 
 use crate::error::{Error, Result};
@@ -53,8 +63,23 @@ pub trait Learner {
     /// The discount gamma.
     fn discount(&self) -> f64;
 
-    /// How many transitions were learned from.
+    /// How many transitions came, those that the method dropped included.
     fn steps(&self) -> u64;
+
+    /// How many of them led to an update.
+    fn updates(&self) -> u64 {
+        self.steps()
+    }
+
+    /// How often an iterate was brought back to the ball; none for methods that do not project.
+    fn projections(&self) -> Option<u64> {
+        None
+    }
+
+    /// The constants of a TD(0)-type method, from which a faster kernel can run it.
+    fn recipe(&self) -> Option<Recipe> {
+        None
+    }
 
     /// Learns from one transition. Does not allocate.
     ///

@@ -5,7 +5,7 @@
 //! is bootstrapped as usual, and only then a new episode starts, so eligibility traces restart after both.
 
 use crate::error::Result;
-use crate::learner::features::Features;
+use crate::learner::features::{Features, check_length};
 use crate::problem::Problem;
 
 /// What follows the state that was left.
@@ -13,6 +13,15 @@ use crate::problem::Problem;
 pub enum Outcome<'a> {
     /// The next state of the same episode.
     Continues(Features<'a>),
+    /// The next state, where one may also stop for a reward: the value after it is the larger of the two.
+    Stoppable {
+        /// The features of the next state.
+        next: Features<'a>,
+        /// U(s'), the reward for stopping there.
+        stop_reward: f64,
+    },
+    /// The next state as the features of its actions, row after row: the value after it is the largest.
+    Choices(&'a [f64]),
     /// The end: the value after it is 0.
     Terminated,
     /// The next state, after which the observation stops and a new episode starts.
@@ -20,13 +29,35 @@ pub enum Outcome<'a> {
 }
 
 impl<'a> Outcome<'a> {
-    /// The features to bootstrap from, if anything follows.
+    /// The features to bootstrap from, if anything follows; of a state where one may stop, those of going on.
+    ///
+    /// # Panics
+    /// When there is a choice of actions: methods that are linear in the next features do not learn from
+    /// it.
     #[inline]
     #[must_use]
     pub fn next_features(&self) -> Option<Features<'a>> {
         match *self {
-            Self::Continues(next) | Self::Truncated(next) => Some(next),
+            Self::Continues(next) | Self::Truncated(next) | Self::Stoppable { next, .. } => {
+                Some(next)
+            }
             Self::Terminated => None,
+            Self::Choices(_) => panic!("a choice of actions has no next features of its own"),
+        }
+    }
+
+    /// The value of what follows: phi(s').theta, max(U(s'), phi(s').theta), max_a phi(s', a).theta, or 0.
+    #[inline]
+    #[must_use]
+    pub fn next_value(&self, theta: &[f64]) -> f64 {
+        match *self {
+            Self::Continues(next) | Self::Truncated(next) => next.dot(theta),
+            Self::Stoppable { next, stop_reward } => greater(stop_reward, next.dot(theta)),
+            Self::Choices(rows) => rows
+                .chunks_exact(theta.len())
+                .map(|row| Features::Dense(row).dot(theta))
+                .fold(f64::NEG_INFINITY, greater),
+            Self::Terminated => 0.0,
         }
     }
 
@@ -34,7 +65,7 @@ impl<'a> Outcome<'a> {
     #[inline]
     #[must_use]
     pub fn ends_episode(&self) -> bool {
-        !matches!(self, Self::Continues(_))
+        matches!(self, Self::Terminated | Self::Truncated(_))
     }
 }
 
@@ -47,37 +78,50 @@ pub struct Transition<'a> {
     pub reward: f64,
     /// What came next.
     pub outcome: Outcome<'a>,
+    /// rho = target(a|s) / behaviour(a|s), the importance ratio of the action that was taken; 1 on-policy.
+    pub ratio: f64,
+}
+
+/// The larger of two values; NaN if either is.
+#[inline]
+fn greater(x: f64, y: f64) -> f64 {
+    if x > y || x.is_nan() { x } else { y }
 }
 
 impl<'a> Transition<'a> {
-    /// A step within an episode, from phi(s) to phi(s').
+    /// Any transition, on-policy.
     #[must_use]
-    pub fn continues(features: Features<'a>, reward: f64, next: Features<'a>) -> Self {
+    pub fn new(features: Features<'a>, reward: f64, outcome: Outcome<'a>) -> Self {
         Self {
             features,
             reward,
-            outcome: Outcome::Continues(next),
+            outcome,
+            ratio: 1.0,
         }
+    }
+
+    /// The same transition, its action taken by another policy than the one to evaluate.
+    #[must_use]
+    pub fn with_ratio(self, ratio: f64) -> Self {
+        Self { ratio, ..self }
+    }
+
+    /// A step within an episode, from phi(s) to phi(s').
+    #[must_use]
+    pub fn continues(features: Features<'a>, reward: f64, next: Features<'a>) -> Self {
+        Self::new(features, reward, Outcome::Continues(next))
     }
 
     /// The last step of an episode that came to its end.
     #[must_use]
     pub fn terminated(features: Features<'a>, reward: f64) -> Self {
-        Self {
-            features,
-            reward,
-            outcome: Outcome::Terminated,
-        }
+        Self::new(features, reward, Outcome::Terminated)
     }
 
     /// The last observed step of an episode that was cut.
     #[must_use]
     pub fn truncated(features: Features<'a>, reward: f64, next: Features<'a>) -> Self {
-        Self {
-            features,
-            reward,
-            outcome: Outcome::Truncated(next),
-        }
+        Self::new(features, reward, Outcome::Truncated(next))
     }
 
     /// The step from one state of a problem to another, with the rows of its feature table.
@@ -93,22 +137,26 @@ impl<'a> Transition<'a> {
     /// Those of [`Features::check`].
     pub fn check(&self, dimension: usize) -> Result<()> {
         self.features.check(dimension)?;
-        self.outcome
-            .next_features()
-            .map_or(Ok(()), |next| next.check(dimension))
+        match self.outcome {
+            Outcome::Choices(rows) => {
+                let actions = rows.len().div_ceil(dimension).max(1);
+                check_length("features of the actions", actions * dimension, rows.len())
+            }
+            _ => match self.outcome.next_features() {
+                Some(next) => next.check(dimension),
+                None => Ok(()),
+            },
+        }
     }
 
-    /// The temporal-difference error delta = r + gamma phi(s').theta - phi(s).theta.
+    /// The temporal-difference error delta = r + gamma v(s') - phi(s).theta, v(s') as [`Outcome::next_value`].
     ///
     /// Evaluated as `(r + gamma * next) - value`, with `next` = 0 after a terminated episode.
     #[inline]
     #[must_use]
     pub fn td_error(&self, theta: &[f64], discount: f64) -> f64 {
         let value = self.features.dot(theta);
-        match self.outcome.next_features() {
-            Some(next) => self.reward + discount * next.dot(theta) - value,
-            None => self.reward - value,
-        }
+        self.reward + discount * self.outcome.next_value(theta) - value
     }
 }
 
@@ -128,6 +176,22 @@ mod tests {
         assert_eq!(terminated.td_error(&theta, 0.5), 2.0 - 1.0);
         let ends = [continues, truncated, terminated].map(|t| t.outcome.ends_episode());
         assert_eq!(ends, [false, true, true]);
+    }
+
+    #[test]
+    fn where_there_is_a_choice_the_best_one_counts() {
+        let (phi, theta) = (Features::Dense(&[1.0, 2.0]), [0.5, 0.25]);
+        let stop = |stop_reward| Outcome::Stoppable {
+            next: Features::Dense(&[3.0, -1.0]),
+            stop_reward,
+        };
+        let error = |outcome| Transition::new(phi, 2.0, outcome).td_error(&theta, 0.5);
+        assert_eq!(error(stop(1.0)), 2.0 + 0.5 * 1.25 - 1.0);
+        assert_eq!(error(stop(7.0)), 2.0 + 0.5 * 7.0 - 1.0);
+        let rows = [0.0, 1.0, 3.0, -1.0, -4.0, 0.0];
+        assert_eq!(error(Outcome::Choices(&rows)), 2.0 + 0.5 * 1.25 - 1.0);
+        let choice = Transition::new(phi, 2.0, Outcome::Choices(&rows[..5]));
+        assert!(choice.check(2).is_err() && choice.td_error(&[f64::NAN; 2], 0.5).is_nan());
     }
 
     #[test]

@@ -37,11 +37,7 @@ impl Sample {
         let dimension = self.features.len();
         let features = Features::dense(&self.features, dimension).unwrap();
         let outcome = self.outcome(Features::Dense(&self.next));
-        learner.step(&Transition {
-            features,
-            reward: self.reward,
-            outcome,
-        });
+        learner.step(&Transition::new(features, self.reward, outcome));
     }
 
     /// Feeds the sample as sparse vectors.
@@ -51,11 +47,7 @@ impl Sample {
         let dimension = self.features.len();
         let features = Features::sparse(&indices, &values, dimension).unwrap();
         let next = Features::sparse(&next_indices, &next_values, dimension).unwrap();
-        learner.step(&Transition {
-            features,
-            reward: self.reward,
-            outcome: self.outcome(next),
-        });
+        learner.step(&Transition::new(features, self.reward, self.outcome(next)));
     }
 }
 

@@ -1,0 +1,82 @@
+//! Holds a learner of any kind, so that it can be chosen by name, cloned, saved and restored.
+
+use serde::{Deserialize, Serialize};
+
+use crate::learner::recipe::Recipe;
+use crate::learner::{Alg1, Doubling, Health, Learner, Td0, Transition};
+
+/// Declares the enum and forwards the trait to the learner inside.
+macro_rules! any_learner {
+    ($($(#[$doc:meta])* $kind:ident($learner:ty),)*) => {
+        /// A learner of any kind.
+        #[derive(Debug, Clone, Serialize, Deserialize)]
+        #[serde(rename_all = "kebab-case")]
+        pub enum AnyLearner {
+            $($(#[$doc])* $kind($learner),)*
+        }
+
+        $(impl From<$learner> for AnyLearner {
+            fn from(learner: $learner) -> Self {
+                Self::$kind(learner)
+            }
+        })*
+
+        impl AnyLearner {
+            /// The learner inside.
+            #[must_use]
+            pub fn as_learner(&self) -> &dyn Learner {
+                match self {
+                    $(Self::$kind(learner) => learner,)*
+                }
+            }
+        }
+
+        impl Learner for AnyLearner {
+            fn id(&self) -> &'static str {
+                self.as_learner().id()
+            }
+            fn discount(&self) -> f64 {
+                self.as_learner().discount()
+            }
+            fn steps(&self) -> u64 {
+                self.as_learner().steps()
+            }
+            fn updates(&self) -> u64 {
+                self.as_learner().updates()
+            }
+            fn projections(&self) -> Option<u64> {
+                self.as_learner().projections()
+            }
+            fn recipe(&self) -> Option<Recipe> {
+                self.as_learner().recipe()
+            }
+            #[inline]
+            fn step(&mut self, transition: &Transition<'_>) {
+                match self {
+                    $(Self::$kind(learner) => learner.step(transition),)*
+                }
+            }
+            #[inline]
+            fn theta(&self) -> &[f64] {
+                match self {
+                    $(Self::$kind(learner) => learner.theta(),)*
+                }
+            }
+            fn output(&self) -> Vec<f64> {
+                self.as_learner().output()
+            }
+            fn health(&self) -> &Health {
+                self.as_learner().health()
+            }
+        }
+    };
+}
+
+any_learner! {
+    /// Algorithm 1.
+    Alg1(Alg1),
+    /// Algorithm 1 in phases.
+    Doubling(Doubling),
+    /// Any TD(0)-type method.
+    Td0(Td0),
+}

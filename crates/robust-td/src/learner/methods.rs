@@ -1,0 +1,38 @@
+//! Lists every method by its id.
+
+use crate::error::{Error, Result};
+use crate::learner::method::Method;
+use crate::learner::{alg1, doubling};
+
+/// All methods, in the order of the documentation.
+pub static METHODS: &[&Method] = &[&alg1::DECAYING, &alg1::CONSTANT, &doubling::METHOD];
+
+/// The method with an id.
+///
+/// # Errors
+/// Lists the ids that exist.
+pub fn find(id: &str) -> Result<&'static Method> {
+    let found = METHODS.iter().find(|method| method.id == id);
+    found.copied().ok_or_else(|| Error::UnknownMethod {
+        name: id.into(),
+        known: METHODS.iter().map(|method| method.id).collect(),
+    })
+}
+
+/// Stores an id by name and restores the one that exists.
+pub(crate) mod id {
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    pub fn serialize<S: Serializer>(id: &&'static str, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(id)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<&'static str, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        super::find(&name)
+            .map(|method| method.id)
+            .map_err(D::Error::custom)
+    }
+}
