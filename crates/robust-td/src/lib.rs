@@ -40,6 +40,7 @@ pub mod chain;
 mod elimination;
 pub mod error;
 pub mod exact_float;
+pub mod features;
 pub mod learner;
 mod linalg;
 pub mod matrix;
