@@ -21,6 +21,23 @@ pub enum Error {
         /// How many are allowed.
         allowed: u64,
     },
+    /// A file that is not a model.
+    #[error("{message}")]
+    Model {
+        /// What is wrong with it.
+        message: String,
+    },
+    /// Observations of another length than the model was made for.
+    #[error("the model takes observations of {expected} numbers, but these have {found}")]
+    ModelInput {
+        /// How many the model takes.
+        expected: usize,
+        /// How many came.
+        found: usize,
+    },
+    /// A feature map, or a method, that does not fit the data.
+    #[error(transparent)]
+    Mathematics(#[from] robust_td::Error),
     /// A column mapping that is not `role=name`.
     #[error("{spec:?} is not role=column; the roles are {roles}", roles = Role::list())]
     ColumnSpec {

@@ -220,6 +220,12 @@ impl Pairing {
         batch.len()
     }
 
+    /// Says that the next row does not follow the last one, as at the start of another pass.
+    pub fn start_anew(&mut self) {
+        self.break_off();
+        self.episode = None;
+    }
+
     /// Forgets the row that waits: what followed it was bad.
     fn break_off(&mut self) {
         self.left_out += u64::from(self.waiting.take().is_some());

@@ -109,6 +109,18 @@ impl Map {
         }
     }
 
+    /// A bound on the squared norm of its features, if there is one whatever the observation.
+    fn norm_sq_bound(&self) -> Option<f64> {
+        match self {
+            Self::Identity { .. } | Self::Standardise(_) | Self::Polynomial(_) => None,
+            Self::Bias | Self::OneHot(_) => Some(1.0),
+            Self::Running(map) => Some(map.norm_sq_bound()),
+            Self::Tiles(map) => Some(map.tilings() as f64),
+            // Every feature lies within [-1, 1].
+            Self::Fourier(_) | Self::Rbf(_) => Some(self.outputs() as f64),
+        }
+    }
+
     /// Checks a restored map against the length of its input.
     fn check(&self, inputs: usize) -> Result<()> {
         let fits = match self {
@@ -181,6 +193,13 @@ impl FeatureMap {
     pub fn is_sparse(&self) -> bool {
         let last = self.stages.last();
         last.is_some_and(|stage| stage.iter().any(Map::is_sparse))
+    }
+
+    /// A bound on the norm of the features, if there is one whatever the observation.
+    #[must_use]
+    pub fn norm_bound(&self) -> Option<f64> {
+        let bounds = self.stages.last()?.iter().map(Map::norm_sq_bound);
+        Some(bounds.sum::<Option<f64>>()?.sqrt())
     }
 
     /// Whether [`FeatureMap::observe`] must see each observation before it is written.

@@ -36,6 +36,11 @@ impl Running {
         self.mean.len() == inputs && self.spread.len() == inputs
     }
 
+    /// The largest squared norm that clipping allows.
+    pub fn norm_sq_bound(&self) -> f64 {
+        CLIP * CLIP * self.mean.len() as f64
+    }
+
     /// Takes note of one observation.
     pub fn observe(&mut self, x: &[f64]) {
         self.count += 1;

@@ -33,6 +33,11 @@ impl Tiles {
         }
     }
 
+    /// How many features are active at a time.
+    pub fn tilings(&self) -> usize {
+        self.tilings
+    }
+
     pub fn outputs(&self) -> usize {
         self.tilings * self.size
     }

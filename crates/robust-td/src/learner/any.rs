@@ -56,6 +56,11 @@ macro_rules! any_learner {
                     $(Self::$kind(learner) => learner.step(transition),)*
                 }
             }
+            fn start_episode(&mut self) {
+                match self {
+                    $(Self::$kind(learner) => learner.start_episode(),)*
+                }
+            }
             #[inline]
             fn theta(&self) -> &[f64] {
                 match self {

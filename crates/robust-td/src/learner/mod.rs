@@ -87,11 +87,21 @@ pub trait Learner {
     /// When the features do not have the learner's dimension; see [`Transition::check`].
     fn step(&mut self, transition: &Transition<'_>);
 
+    /// Says that the next transition does not follow the last one, so that eligibility traces start from zero.
+    ///
+    /// Needed only where an episode breaks off without a transition that ends it.
+    fn start_episode(&mut self) {}
+
     /// The last iterate.
     fn theta(&self) -> &[f64];
 
     /// The algorithm's answer, for example an average of its iterates.
     fn output(&self) -> Vec<f64>;
+
+    /// A constant that the method adds to all values phi(s) . output.
+    fn value_offset(&self) -> f64 {
+        0.0
+    }
 
     /// How far the iterates went.
     fn health(&self) -> &Health;

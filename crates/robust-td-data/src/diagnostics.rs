@@ -1,0 +1,143 @@
+//! Watches a learner on data: its temporal-difference errors and its residual on blocks not learned from yet.
+
+use robust_td::learner::{Learner, Transition};
+use serde::{Deserialize, Serialize};
+
+/// Samples of one block that is measured before it is learned from.
+const BLOCK: u64 = 64;
+/// One block of so many is measured.
+const EVERY: u64 = 8;
+
+/// What is known about the errors so far.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Diagnostics {
+    seen: u64,
+    td_errors: TdErrors,
+    snapshot: Floats,
+    older: Residual,
+    younger: Residual,
+}
+
+/// Numbers that need not be finite.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+struct Floats(#[serde(with = "robust_td::exact_float")] Vec<f64>);
+
+/// The temporal-difference errors delta_t at the iterates of their time.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TdErrors {
+    count: u64,
+    #[serde(with = "robust_td::exact_float")]
+    sum: f64,
+    #[serde(with = "robust_td::exact_float")]
+    sum_of_squares: f64,
+    #[serde(with = "robust_td::exact_float")]
+    largest: f64,
+}
+
+impl TdErrors {
+    /// Their mean; 0 when there are none.
+    #[must_use]
+    pub fn mean(&self) -> f64 {
+        self.sum / self.count.max(1) as f64
+    }
+
+    /// The root of their mean square.
+    #[must_use]
+    pub fn rms(&self) -> f64 {
+        (self.sum_of_squares / self.count.max(1) as f64).sqrt()
+    }
+
+    /// The largest absolute value.
+    #[must_use]
+    pub fn largest(&self) -> f64 {
+        self.largest
+    }
+
+    #[inline]
+    fn record(&mut self, delta: f64) {
+        self.count += 1;
+        self.sum += delta;
+        self.sum_of_squares += delta * delta;
+        // The negated comparison keeps NaN.
+        if !(delta.abs() <= self.largest) {
+            self.largest = delta.abs();
+        }
+    }
+}
+
+/// The sum of delta phi over measured blocks.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Residual {
+    count: u64,
+    sum: Floats,
+}
+
+impl Residual {
+    fn restart(&mut self, dimension: usize) {
+        self.count = 0;
+        self.sum.0.clear();
+        self.sum.0.resize(dimension, 0.0);
+    }
+
+    #[inline]
+    fn add(&mut self, g: f64, transition: &Transition<'_>) {
+        self.count += 1;
+        transition.features.axpy(g, &mut self.sum.0);
+    }
+
+    fn norm(&self) -> Option<f64> {
+        let squares = self.sum.0.iter().map(|x| x * x).sum::<f64>();
+        (self.count > 0).then(|| squares.sqrt() / self.count as f64)
+    }
+}
+
+impl Diagnostics {
+    /// Looks at a transition before the learner does.
+    #[inline]
+    pub fn watch(&mut self, learner: &impl Learner, transition: &Transition<'_>) {
+        let discount = learner.discount();
+        self.td_errors
+            .record(transition.td_error(learner.theta(), discount));
+        let place = self.seen % (BLOCK * EVERY);
+        if place < BLOCK {
+            if place == 0 {
+                self.start_block(learner);
+            }
+            let delta = transition.td_error(&self.snapshot.0, discount);
+            let g = transition.ratio * delta;
+            self.older.add(g, transition);
+            self.younger.add(g, transition);
+        }
+        self.seen += 1;
+    }
+
+    /// Fixes the answer that a block is measured with.
+    fn start_block(&mut self, learner: &impl Learner) {
+        self.snapshot.0 = learner.output();
+        if self.seen == 0 {
+            self.older.restart(learner.dimension());
+            self.younger.restart(learner.dimension());
+        } else if (self.seen / (BLOCK * EVERY)).is_power_of_two() {
+            std::mem::swap(&mut self.older, &mut self.younger);
+            self.younger.restart(learner.dimension());
+        }
+    }
+
+    /// The temporal-difference errors.
+    #[must_use]
+    pub fn td_errors(&self) -> &TdErrors {
+        &self.td_errors
+    }
+
+    /// |mean of delta phi| over blocks of the stream's later part, each at the answer before the block was
+    /// learned from; it tends to |E[delta phi]|, which is 0 at the TD fixed point.
+    ///
+    /// One block of 64 samples in eight is measured, and at least the later half of the stream counts.
+    #[must_use]
+    pub fn residual(&self) -> Option<f64> {
+        self.older.norm()
+    }
+}

@@ -1,0 +1,230 @@
+//! Learns a value function from a log, and keeps all that is needed to go on or to predict.
+
+use std::ops::ControlFlow;
+
+use robust_td::features::{FeatureMap, Row};
+use robust_td::learner::{AnyLearner, Features, Learner, Outcome, Transition};
+use serde::{Deserialize, Serialize};
+
+use crate::batch::Batch;
+use crate::diagnostics::Diagnostics;
+use crate::error::{Error, Result};
+use crate::pairing::{Pairing, Step};
+use crate::schema::Schema;
+
+/// What the first lines of a model file say.
+const KIND: &str = "robust-td model";
+/// The version of the file's format.
+const VERSION: u32 = 1;
+
+/// A learner on a log: the feature map, the learner's full state, and where it stands in the log.
+///
+/// Saved at any row and restored, it goes on to the same bits as if it had not been interrupted.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Model {
+    kind: String,
+    version: u32,
+    phi_inf: f64,
+    /// How many transitions are to be learned from at most.
+    limit: Option<u64>,
+    features: FeatureMap,
+    learner: AnyLearner,
+    pairing: Pairing,
+    diagnostics: Diagnostics,
+    #[serde(skip)]
+    rows: Rows,
+}
+
+/// Memory for the features of one transition.
+#[derive(Debug, Clone, Default)]
+struct Rows {
+    here: Row,
+    next: Row,
+}
+
+impl Model {
+    /// A model before its first transition.
+    ///
+    /// # Errors
+    /// When the learner does not have the dimension of the features.
+    pub fn new(
+        features: FeatureMap,
+        learner: AnyLearner,
+        phi_inf: f64,
+        limit: Option<u64>,
+    ) -> Result<Self> {
+        Self {
+            kind: KIND.into(),
+            version: VERSION,
+            phi_inf,
+            limit,
+            features,
+            learner,
+            pairing: Pairing::default(),
+            diagnostics: Diagnostics::default(),
+            rows: Rows::default(),
+        }
+        .checked()
+    }
+
+    /// Restores a model.
+    ///
+    /// # Errors
+    /// When the text is not a model, is of another version, or contradicts itself.
+    pub fn from_json(text: &str) -> Result<Self> {
+        /// What is read first, so that a file of another kind or version is told apart.
+        #[derive(Deserialize)]
+        struct Head {
+            kind: String,
+            version: u32,
+        }
+        let broken = |message: String| Error::Model { message };
+        let head: Head = serde_json::from_str(text)
+            .map_err(|error| broken(format!("it is not a {KIND}: {error}")))?;
+        if head.kind != KIND {
+            return Err(broken(format!("it is a {:?}, not a {KIND}", head.kind)));
+        }
+        if head.version != VERSION {
+            let found = head.version;
+            return Err(broken(format!("its version is {found}, not {VERSION}")));
+        }
+        let model: Self = serde_json::from_str(text)
+            .map_err(|error| broken(format!("it is damaged: {error}")))?;
+        model.checked()
+    }
+
+    /// The text that restores it.
+    ///
+    /// # Errors
+    /// When it cannot be written as JSON.
+    pub fn to_json(&self) -> Result<String> {
+        serde_json::to_string(self).map_err(|error| Error::Model {
+            message: error.to_string(),
+        })
+    }
+
+    fn checked(mut self) -> Result<Self> {
+        let (features, learner) = (self.features.outputs(), self.learner.dimension());
+        if features != learner {
+            let message = format!("it has {features} features, but its learner {learner}");
+            return Err(Error::Model { message });
+        }
+        self.rows = Rows {
+            here: Row::for_map(&self.features),
+            next: Row::for_map(&self.features),
+        };
+        Ok(self)
+    }
+
+    /// Whether it has learned from as many transitions as were asked for.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.limit
+            .is_some_and(|limit| self.learner.steps() >= limit)
+    }
+
+    /// Learns from the rows of a batch, until it is complete.
+    ///
+    /// # Errors
+    /// When the observations do not have the length that the feature map takes.
+    pub fn learn(&mut self, schema: &Schema, batch: &Batch) -> Result<()> {
+        let (expected, found) = (self.features.inputs(), batch.dimension());
+        if expected != found {
+            return Err(Error::ModelInput { expected, found });
+        }
+        let mut pairing = std::mem::take(&mut self.pairing);
+        if !self.is_complete() {
+            pairing.push(schema, batch, 0, |step| {
+                self.step(&step);
+                match self.is_complete() {
+                    true => ControlFlow::Break(()),
+                    false => ControlFlow::Continue(()),
+                }
+            });
+        }
+        self.pairing = pairing;
+        Ok(())
+    }
+
+    /// Ends a pass over the data: the next row does not follow the last one.
+    pub fn end_pass(&mut self) {
+        self.pairing.start_anew();
+    }
+
+    #[inline]
+    fn step(&mut self, step: &Step<'_>) {
+        if self.features.adapts() {
+            self.features.observe(step.obs);
+        }
+        let (here, outcome) = if self.features.is_identity() {
+            (Features::Dense(step.obs), step.outcome)
+        } else {
+            self.features.write(step.obs, &mut self.rows.here);
+            if let Some(next) = step.next_obs() {
+                self.features.write(next, &mut self.rows.next);
+            }
+            let next = self.rows.next.features();
+            let outcome = match step.outcome {
+                Outcome::Terminated => Outcome::Terminated,
+                Outcome::Truncated(_) => Outcome::Truncated(next),
+                _ => Outcome::Continues(next),
+            };
+            (self.rows.here.features(), outcome)
+        };
+        let transition = Transition::new(here, step.reward, outcome).with_ratio(step.ratio);
+        if step.restart {
+            self.learner.start_episode();
+        }
+        self.diagnostics.watch(&self.learner, &transition);
+        self.learner.step(&transition);
+    }
+
+    /// Writes the value of each observation of a batch.
+    ///
+    /// # Errors
+    /// When the observations do not have the length that the feature map takes.
+    pub fn predict(&mut self, batch: &Batch, values: &mut Vec<f64>) -> Result<()> {
+        let (expected, found) = (self.features.inputs(), batch.dimension());
+        if expected != found {
+            return Err(Error::ModelInput { expected, found });
+        }
+        let theta = self.learner.output();
+        values.clear();
+        for i in 0..batch.len() {
+            self.features.write(batch.obs(i), &mut self.rows.here);
+            values.push(self.rows.here.features().dot(&theta) + self.learner.value_offset());
+        }
+        Ok(())
+    }
+
+    /// The learner.
+    #[must_use]
+    pub fn learner(&self) -> &AnyLearner {
+        &self.learner
+    }
+
+    /// The feature map.
+    #[must_use]
+    pub fn features(&self) -> &FeatureMap {
+        &self.features
+    }
+
+    /// The bound on the norm of the features that the learner was told.
+    #[must_use]
+    pub fn phi_inf(&self) -> f64 {
+        self.phi_inf
+    }
+
+    /// How rows became transitions so far.
+    #[must_use]
+    pub fn pairing(&self) -> &Pairing {
+        &self.pairing
+    }
+
+    /// What is known about the errors so far.
+    #[must_use]
+    pub fn diagnostics(&self) -> &Diagnostics {
+        &self.diagnostics
+    }
+}

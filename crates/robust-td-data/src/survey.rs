@@ -1,0 +1,77 @@
+//! Looks at a log before learning: fits the feature map, measures the features, counts the transitions.
+
+use std::ops::ControlFlow;
+
+use robust_td::features::{FeatureMap, Fitting, Row};
+
+use crate::batch::Batch;
+use crate::error::{Error, Result};
+use crate::pairing::Pairing;
+use crate::reader::Reader;
+
+/// What is known of a log after the first passes over it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Survey {
+    /// The fitted feature map.
+    pub features: FeatureMap,
+    /// The largest norm of the features, over observations and next observations.
+    pub phi_inf: f64,
+    /// How many transitions the log holds.
+    pub transitions: u64,
+}
+
+impl Survey {
+    /// Passes over the log as often as the feature map needs, and once more to measure and count.
+    ///
+    /// # Errors
+    /// Those of reading, and those of the feature map.
+    pub fn take(open: &mut dyn FnMut() -> Result<Reader>, spec: &str) -> Result<Self> {
+        let mut batch = Batch::default();
+        let mut reader = open()?;
+        let some = reader.read(&mut batch)? && !batch.is_empty();
+        if !some {
+            return Err(Error::NoInput {
+                what: "the files hold no row that can be used",
+            });
+        }
+        let mut fitting = Fitting::new(spec, batch.dimension())?;
+        while fitting.needs_pass() {
+            loop {
+                for row in rows(&batch) {
+                    fitting.observe(row)?;
+                }
+                if !reader.read(&mut batch)? {
+                    break;
+                }
+            }
+            fitting.end_pass()?;
+            reader = open()?;
+            reader.read(&mut batch)?;
+        }
+        let features = fitting.finish()?;
+        let mut row = Row::for_map(&features);
+        let (mut largest, mut pairing) = (0.0_f64, Pairing::default());
+        loop {
+            for observation in rows(&batch) {
+                features.write(observation, &mut row);
+                largest = largest.max(row.features().norm_sq());
+            }
+            pairing.push(reader.schema(), &batch, 0, |_| ControlFlow::Continue(()));
+            if !reader.read(&mut batch)? {
+                break;
+            }
+        }
+        Ok(Self {
+            features,
+            phi_inf: largest.sqrt(),
+            transitions: pairing.transitions(),
+        })
+    }
+}
+
+/// The observations and next observations of a batch.
+fn rows(batch: &Batch) -> impl Iterator<Item = &[f64]> {
+    let width = batch.dimension().max(1);
+    let here = batch.observations().chunks_exact(width);
+    here.chain(batch.next_observations().chunks_exact(width))
+}
