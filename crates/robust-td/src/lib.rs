@@ -46,6 +46,7 @@ pub mod matrix;
 pub mod mdp;
 pub mod mixing;
 pub mod moments;
+pub mod off_policy;
 mod perron;
 pub mod problem;
 pub mod random;

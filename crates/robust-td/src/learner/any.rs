@@ -3,7 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::learner::recipe::Recipe;
-use crate::learner::{Alg1, Doubling, Health, Learner, Td0, Transition};
+use crate::learner::{
+    AdaTd, Alg1, Doubling, Etd, Gtd2, Health, ImplicitTd, Learner, Lstd, Td0, TdLambda, Tdc,
+    Transition,
+};
 
 /// Declares the enum and forwards the trait to the learner inside.
 macro_rules! any_learner {
@@ -79,4 +82,18 @@ any_learner! {
     Doubling(Doubling),
     /// Any TD(0)-type method.
     Td0(Td0),
+    /// AdaTD.
+    Adatd(AdaTd),
+    /// TD(lambda).
+    TdLambda(TdLambda),
+    /// Implicit TD.
+    ImplicitTd(ImplicitTd),
+    /// LSTD.
+    Lstd(Lstd),
+    /// GTD2.
+    Gtd2(Gtd2),
+    /// TDC.
+    Tdc(Tdc),
+    /// Emphatic TD.
+    Etd(Etd),
 }

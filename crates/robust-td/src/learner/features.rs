@@ -122,6 +122,28 @@ impl<'a> Features<'a> {
         }
     }
 
+    /// Visits the entries that are not zero, as (index, value).
+    #[inline]
+    pub fn for_each(self, mut visit: impl FnMut(usize, f64)) {
+        match self {
+            Self::Dense(phi) => {
+                for (index, &value) in phi.iter().enumerate() {
+                    if value != 0.0 {
+                        visit(index, value);
+                    }
+                }
+            }
+            Self::Sparse { indices, values } => {
+                assert_eq!(indices.len(), values.len(), "one value per index");
+                for (&index, &value) in indices.iter().zip(values) {
+                    if value != 0.0 {
+                        visit(index as usize, value);
+                    }
+                }
+            }
+        }
+    }
+
     /// The squared norm |phi|^2.
     #[inline]
     #[must_use]

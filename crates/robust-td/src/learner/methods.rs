@@ -2,10 +2,21 @@
 
 use crate::error::{Error, Result};
 use crate::learner::method::Method;
-use crate::learner::{alg1, doubling};
+use crate::learner::{adatd, alg1, doubling, etd, gtd2, implicit_td, lstd, td_lambda, tdc};
 
 /// All methods, in the order of the documentation.
-pub static METHODS: &[&Method] = &[&alg1::DECAYING, &alg1::CONSTANT, &doubling::METHOD];
+pub static METHODS: &[&Method] = &[
+    &alg1::DECAYING,
+    &alg1::CONSTANT,
+    &doubling::METHOD,
+    &adatd::METHOD,
+    &td_lambda::METHOD,
+    &implicit_td::METHOD,
+    &lstd::METHOD,
+    &gtd2::METHOD,
+    &tdc::METHOD,
+    &etd::METHOD,
+];
 
 /// The method with an id.
 ///

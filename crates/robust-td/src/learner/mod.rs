@@ -22,30 +22,48 @@
 //! # Ok::<(), robust_td::Error>(())
 //! ```
 
+pub mod adatd;
 pub mod alg1;
 mod any;
 pub mod average;
 pub mod doubling;
+pub mod etd;
 mod features;
+mod gradient;
+pub mod gtd2;
 mod health;
+pub mod implicit_td;
 pub mod iterate;
+pub mod lstd;
+pub mod lstd_batch;
 pub mod method;
 pub mod methods;
 mod phase;
 pub mod recipe;
 mod steps;
 pub mod td0;
+pub mod td_lambda;
+pub mod tdc;
+pub(crate) mod trace;
 mod transition;
 
+pub use adatd::AdaTd;
 pub use alg1::Alg1;
 pub use any::AnyLearner;
 pub use doubling::Doubling;
+pub use etd::Etd;
 pub use features::Features;
+pub use gtd2::Gtd2;
 pub use health::{DIVERGENCE_THRESHOLD, Health};
+pub use implicit_td::ImplicitTd;
+pub use lstd::Lstd;
+pub use lstd_batch::LstdBatch;
 pub use phase::Phase;
 pub use recipe::Recipe;
 pub use steps::Steps;
+pub use td_lambda::TdLambda;
 pub use td0::Td0;
+pub use tdc::Tdc;
 pub use transition::{Outcome, Transition};
 
 use crate::error::{Error, Result};
