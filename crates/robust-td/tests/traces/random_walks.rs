@@ -54,16 +54,19 @@ fn error_of_first_episodes(lambda: f64, step: f64) -> (f64, f64) {
     (mean, (variance / repetitions as f64).sqrt())
 }
 
-/// Sutton and Barto, 2nd ed., Figure 12.6 (accumulating traces, online): each curve has its minimum where the book has it.
+/// Online TD(lambda) with accumulating traces, as in Sutton and Barto, 2nd ed., Figure 12.6.
+///
+/// The published number is that of lambda = 0.8, about 0.27 near step 0.36. The minima for 0 and 0.4 are not printed in the
+/// book; those here were found by a separate tabular program and fit its curves.
 #[test]
 fn error_curves_of_the_19_state_walk_have_their_known_minima() {
     for (lambda, known, steps) in [
-        (0.0, 0.35, 0.75..0.90),
-        (0.4, 0.28, 0.63..0.77),
+        (0.0, 0.346, 0.75..0.90),
+        (0.4, 0.276, 0.63..0.77),
         (0.8, 0.27, 0.27..0.41),
     ] {
-        let curve: Vec<(f64, f64, f64)> = (2..=25)
-            .map(|k| 0.04 * f64::from(k))
+        let curve: Vec<(f64, f64, f64)> = (1..=12)
+            .map(|k| 0.08 * f64::from(k))
             .map(|step| {
                 let (error, spread) = error_of_first_episodes(lambda, step);
                 (error, spread, step)
@@ -71,7 +74,7 @@ fn error_curves_of_the_19_state_walk_have_their_known_minima() {
             .collect();
         let best = curve.iter().min_by(|x, y| x.0.total_cmp(&y.0)).unwrap();
         let &(error, spread, step) = best;
-        // A hundredth is what can be read off the figure.
+        // A hundredth is what can be read off a figure.
         assert!(
             spread < 0.0025 && (error - known).abs() < 0.01,
             "TD({lambda}): {error} at {step}"
