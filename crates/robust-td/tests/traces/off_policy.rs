@@ -88,8 +88,8 @@ fn td_diverges() {
     }
 }
 
-/// Figure 11.5 (TDC, steps 0.005 and 0.05): in the mean the gradient methods first stop near a value error of 2, where the projected Bellman error is almost 0, and
-/// from there go to 0 at the rate of a (1-gamma)^2, which takes millions of steps.
+/// Figure 11.5 (TDC, steps 0.005 and 0.05): in the mean the gradient methods first stop near a value error of 2, where the
+/// projected Bellman error is almost 0, and from there go to 0 at a rate of the order a (1-gamma)^2: millions of steps.
 #[test]
 fn gradient_methods_converge_in_the_mean() {
     let problem = baird().unwrap();

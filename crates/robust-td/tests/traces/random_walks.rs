@@ -56,13 +56,13 @@ fn error_of_first_episodes(lambda: f64, step: f64) -> (f64, f64) {
 
 /// Online TD(lambda) with accumulating traces, as in Sutton and Barto, 2nd ed., Figure 12.6.
 ///
-/// The published number is that of lambda = 0.8, about 0.27 near step 0.36. The minima for 0 and 0.4 are not printed in the
-/// book; those here were found by a separate tabular program and fit its curves.
+/// The published number is that of lambda = 0.8, about 0.27 near step 0.36. For 0 and 0.4 the book prints only curves; the minima
+/// here are those of a separate tabular program with other random numbers (0.344 +- 0.001 at 0.8, 0.272 +- 0.002 at 0.68).
 #[test]
 fn error_curves_of_the_19_state_walk_have_their_known_minima() {
     for (lambda, known, steps) in [
-        (0.0, 0.346, 0.75..0.90),
-        (0.4, 0.276, 0.63..0.77),
+        (0.0, 0.344, 0.75..0.90),
+        (0.4, 0.272, 0.63..0.77),
         (0.8, 0.27, 0.27..0.41),
     ] {
         let curve: Vec<(f64, f64, f64)> = (1..=12)
