@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::learner::recipe::Recipe;
-use crate::learner::{Alg1, Doubling, Health, Learner, Td0, Transition};
+use crate::learner::{Alg1, CoinBetting, Dog, Doubling, Health, Learner, SwiftTd, Td0, Transition};
 
 /// Declares the enum and forwards the trait to the learner inside.
 macro_rules! any_learner {
@@ -79,4 +79,10 @@ any_learner! {
     Doubling(Doubling),
     /// Any TD(0)-type method.
     Td0(Td0),
+    /// SwiftTD.
+    SwiftTd(SwiftTd),
+    /// TD(0) by coin betting.
+    CoinBetting(CoinBetting),
+    /// Distance over gradients, tamed or not.
+    Dog(Dog),
 }

@@ -2,10 +2,20 @@
 
 use crate::error::{Error, Result};
 use crate::learner::method::Method;
-use crate::learner::{alg1, doubling};
+use crate::learner::{alg1, coin_betting, dog, doubling, optimal_stopping, q_learning, swift_td};
 
 /// All methods, in the order of the documentation.
-pub static METHODS: &[&Method] = &[&alg1::DECAYING, &alg1::CONSTANT, &doubling::METHOD];
+pub static METHODS: &[&Method] = &[
+    &alg1::DECAYING,
+    &alg1::CONSTANT,
+    &doubling::METHOD,
+    &swift_td::METHOD,
+    &coin_betting::METHOD,
+    &dog::DOG,
+    &dog::T_DOG,
+    &optimal_stopping::METHOD,
+    &q_learning::METHOD,
+];
 
 /// The method with an id.
 ///

@@ -25,26 +25,34 @@
 pub mod alg1;
 mod any;
 pub mod average;
+pub mod coin_betting;
+pub mod dog;
 pub mod doubling;
 mod features;
 mod health;
 pub mod iterate;
 pub mod method;
 pub mod methods;
+pub mod optimal_stopping;
 mod phase;
+pub mod q_learning;
 pub mod recipe;
 mod steps;
+pub mod swift_td;
 pub mod td0;
 mod transition;
 
 pub use alg1::Alg1;
 pub use any::AnyLearner;
+pub use coin_betting::CoinBetting;
+pub use dog::Dog;
 pub use doubling::Doubling;
 pub use features::Features;
 pub use health::{DIVERGENCE_THRESHOLD, Health};
 pub use phase::Phase;
 pub use recipe::Recipe;
 pub use steps::Steps;
+pub use swift_td::SwiftTd;
 pub use td0::Td0;
 pub use transition::{Outcome, Transition};
 

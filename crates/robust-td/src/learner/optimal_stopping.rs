@@ -1,0 +1,64 @@
+//! Runs Algorithm 1 on optimal stopping: the value after a step is the larger of stopping and going on.
+//!
+//! # Reference
+//! Tsitsiklis & Van Roy 1999; Bhandari, Russo & Singal, arXiv:1806.02450, on optimal stopping; steps and average as in Lee &
+//! Orabona, arXiv:2506.01052, Algorithm 1, without a projection.
+//!
+//! # Update rule
+//! ```text
+//! delta_t     = u_t + gamma max{ U(s_{t+1}), phi(s_{t+1}).theta_t } - phi(s_t).theta_t
+//! theta_{t+1} = theta_t + eta_t delta_t phi(s_t),     eta_t = 1 / ( c phi_inf^2 ln(T) ln(t+3) sqrt(t+1) )
+//! output      = sum_{k<t} eta_k theta_k / sum_{k<t} eta_k
+//! ```
+//! It is fed transitions whose outcome is [`Outcome::Stoppable`](crate::learner::Outcome). The greedy rule stops where
+//! U(s) >= phi(s).theta.
+//!
+//! # Assumptions
+//! An irreducible aperiodic chain and |phi(s)| <= phi_inf;
+//! [`StoppingProblem::certificate`](crate::stopping::StoppingProblem::certificate) bounds the error of the output.
+
+use crate::error::Result;
+use crate::learner::alg1::C;
+use crate::learner::method::{Method, Standing};
+use crate::learner::recipe::{Output, Recipe};
+use crate::learner::{Steps, Td0};
+use crate::schedule::RobustDecay;
+
+/// Algorithm 1 for optimal stopping.
+pub static METHOD: Method = Method {
+    id: "optimal-stopping",
+    title: "Algorithm 1 for optimal stopping",
+    reference: "Tsitsiklis & Van Roy 1999; steps of Lee & Orabona 2025",
+    standing: Standing::Proved,
+    needs: &["phi_inf", "T", "stop rewards"],
+    parameters: &[C],
+    build: |inputs| {
+        Err(inputs.not_applicable(
+            "it needs a reward for stopping at each state, and a policy-evaluation problem has none",
+        ))
+    },
+};
+
+/// The method's constants.
+///
+/// # Errors
+/// When the discount is outside [0, 1), the horizon below 3, or c or phi_inf not a positive finite number.
+pub fn recipe(discount: f64, horizon: u64, c: f64, phi_inf: f64) -> Result<Recipe> {
+    crate::learner::check_discount(discount)?;
+    let scale = RobustDecay::new(horizon, c, phi_inf)?.scale();
+    let steps = Steps::Robust { scale };
+    Ok(Recipe::plain(
+        METHOD.id,
+        discount,
+        steps,
+        Output::StepWeighted,
+    ))
+}
+
+/// The learner at theta_0 = 0, for feature vectors of the given dimension.
+///
+/// # Errors
+/// Those of [`recipe`], and a dimension of 0.
+pub fn learner(discount: f64, horizon: u64, c: f64, phi_inf: f64, dimension: usize) -> Result<Td0> {
+    Td0::new(recipe(discount, horizon, c, phi_inf)?, dimension)
+}
