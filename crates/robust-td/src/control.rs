@@ -194,7 +194,7 @@ impl ControlProblem {
         let maps = u32::try_from(states)
             .ok()
             .and_then(|n| (actions as u64).checked_pow(n));
-        if !maps.is_some_and(|maps| maps <= MAX_MAPS) {
+        if maps.is_none_or(|maps| maps > MAX_MAPS) {
             return Err(Error::TooManyMaps {
                 states,
                 actions,

@@ -18,11 +18,10 @@
 //! [`d_q > 0`](crate::control::ControlProblem::curvature), without which it may diverge.
 
 use crate::error::Result;
+use crate::learner::Td0;
 use crate::learner::alg1::C;
 use crate::learner::method::{Method, Standing};
-use crate::learner::recipe::{Output, Recipe};
-use crate::learner::{Steps, Td0};
-use crate::schedule::RobustDecay;
+use crate::learner::recipe::Recipe;
 
 /// Linear Q-learning with the steps of Algorithm 1.
 pub static METHOD: Method = Method {
@@ -39,26 +38,11 @@ pub static METHOD: Method = Method {
     },
 };
 
-/// The method's constants.
-///
-/// # Errors
-/// When the discount is outside [0, 1), the horizon below 3, or c or phi_inf not a positive finite number.
-pub fn recipe(discount: f64, horizon: u64, c: f64, phi_inf: f64) -> Result<Recipe> {
-    crate::learner::check_discount(discount)?;
-    let scale = RobustDecay::new(horizon, c, phi_inf)?.scale();
-    let steps = Steps::Robust { scale };
-    Ok(Recipe::plain(
-        METHOD.id,
-        discount,
-        steps,
-        Output::StepWeighted,
-    ))
-}
-
 /// The learner at theta_0 = 0, for feature vectors of the given dimension.
 ///
 /// # Errors
-/// Those of [`recipe`], and a dimension of 0.
+/// Those of [`Recipe::algorithm_1`], and a dimension of 0.
 pub fn learner(discount: f64, horizon: u64, c: f64, phi_inf: f64, dimension: usize) -> Result<Td0> {
-    Td0::new(recipe(discount, horizon, c, phi_inf)?, dimension)
+    let recipe = Recipe::algorithm_1(METHOD.id, discount, horizon, c, phi_inf)?;
+    Td0::new(recipe, dimension)
 }

@@ -332,14 +332,15 @@ impl SwiftTd {
                 m.z *= discount * lambda;
                 m.p *= discount * lambda;
                 m.zbar *= discount * lambda;
+                m.zd = m.beta.exp() * x;
                 moved += dw * x;
-                rate += m.beta.exp() * x * x;
+                rate += m.zd * x;
                 overlap += m.z * x;
             }
         });
         let share = f64::min(1.0, eta_max / rate);
         for (m, &x) in memory.iter_mut().zip(&*x) {
-            m.zd = share * m.beta.exp() * x;
+            m.zd *= share;
             m.z += m.zd * (1.0 - overlap);
             m.p += m.h_old * x;
             m.zbar += m.zd * (1.0 - overlap - m.zbar * x);

@@ -1,12 +1,12 @@
 //! Tests Q-learning: d_q, fixed points, inequalities at random points, and the learner.
 
 use proptest::prelude::*;
-use robust_td::learner::{Learner, Outcome, q_learning};
+use robust_td::learner::{Features, Learner, Outcome, Transition, q_learning};
 use robust_td::random::Stream;
 use robust_td::{ControlProblem, Error, Matrix, Mdp, Reward, SparseMatrix};
 
 use crate::common::{close, distance, dot, norm, random_problem, random_vector};
-use crate::stream::assert_close;
+use crate::stream::{assert_close, nonzeros};
 
 /// A random decision process: rows of positive probabilities, rewards in [-1, 1] per action.
 fn random_mdp(stream: &mut Stream, states: usize, actions: usize) -> Mdp {
@@ -190,6 +190,7 @@ proptest! {
         let problem = random_control(seed, discount);
         let (phi_inf, d, horizon) = (problem.phi_inf(), problem.dimension(), 60);
         let mut learner = q_learning::learner(discount, horizon, c, phi_inf, d).unwrap();
+        let mut sparse = learner.clone();
         prop_assert_eq!(learner.id(), "q-learning");
         let mut stream = Stream::new(seed, 4);
         let (mut theta, mut sum, mut total) = (vec![0.0; d], vec![0.0; d], 0.0);
@@ -197,18 +198,22 @@ proptest! {
             step.check(d).unwrap();
             let t = learner.steps() as f64;
             learner.step(&step);
+            let Features::Dense(phi) = step.features else { panic!("a row of a table") };
+            let entries = nonzeros(phi);
+            let features = Features::sparse(&entries.0, &entries.1, d).unwrap();
+            sparse.step(&Transition { features, ..step });
             let eta = 1.0 / (c * phi_inf.powi(2) * 60f64.ln() * (t + 3.0).ln() * (t + 1.0).sqrt());
             sum.iter_mut().zip(&theta).for_each(|(sum, x)| *sum += eta * x);
             total += eta;
             let Outcome::Choices(rows) = step.outcome else { panic!("no choice") };
             let values = rows.chunks(d).map(|row| dot(row, &theta));
-            let robust_td::learner::Features::Dense(phi) = step.features else { panic!() };
             let delta = step.reward + discount * values.fold(f64::MIN, f64::max) - dot(phi, &theta);
             theta.iter_mut().zip(phi).for_each(|(x, phi)| *x += eta * delta * phi);
         }
         let average: Vec<f64> = sum.iter().map(|x| x / total).collect();
         prop_assert!(distance(learner.theta(), &theta) <= 1e-10 * (1.0 + norm(&theta)));
         prop_assert!(distance(&learner.output(), &average) <= 1e-10 * (1.0 + norm(&theta)));
+        prop_assert_eq!(learner.output(), sparse.output());
     }
 
     /// One action leaves no choice: the problem is policy evaluation.
@@ -236,7 +241,7 @@ fn the_walk_has_the_right_frequencies() {
     let mut counts = [0u32; 6];
     let mut stream = Stream::new(8, 0);
     for step in problem.walk(&mut stream).take(steps) {
-        let robust_td::learner::Features::Dense(phi) = step.features else {
+        let Features::Dense(phi) = step.features else {
             panic!("features are rows of a table")
         };
         counts[phi.iter().position(|&x| x == 1.0).unwrap()] += 1;
@@ -247,21 +252,57 @@ fn the_walk_has_the_right_frequencies() {
     }
 }
 
+/// At least the rate ln^2(T)/sqrt(T) that is proved, a factor 4.4 from T = 1e4 to 1e6, and the optimal policy in the end.
 #[test]
 fn the_learner_approaches_the_optimal_values() {
     let problem = tabular(7, 3, 0.6);
     assert!(problem.curvature().unwrap() > 0.0);
     let star = problem.fixed_point().unwrap();
-    let horizon = 200_000;
-    let mut learner = q_learning::learner(0.6, horizon, 0.02, problem.phi_inf(), 6).unwrap();
-    let mut stream = Stream::new(9, 0);
-    for step in problem.walk(&mut stream).take(horizon as usize) {
-        learner.step(&step);
+    let run = |horizon: u64| {
+        let mut learner = q_learning::learner(0.6, horizon, 0.05, problem.phi_inf(), 6).unwrap();
+        let mut stream = Stream::new(9, 0);
+        for step in problem.walk(&mut stream).take(horizon as usize) {
+            learner.step(&step);
+        }
+        learner.output()
+    };
+    let (early, late) = (run(10_000), run(1_000_000));
+    let error_sq = |theta: &[f64]| distance(theta, &star).powi(2);
+    let (early, error) = (error_sq(&early), error_sq(&late));
+    assert!(error < early / 4.4, "{error} after {early}");
+    assert!(error < 1e-2 * error_sq(&[0.0; 6]), "{error}");
+    assert_eq!(problem.greedy(&late), problem.greedy(&star));
+}
+
+/// One state whose actions have the features `phi`, all paid 1.
+fn one_state(phi: &[f64], chances: &[f64], discount: f64) -> ControlProblem {
+    let stay = || SparseMatrix::from_dense(&Matrix::identity(1));
+    let transitions = phi.iter().map(|_| stay()).collect();
+    let mdp = Mdp::new(transitions, vec![Reward::PerState(vec![1.0])]).unwrap();
+    let behaviour = Matrix::from_rows(&[chances]).unwrap();
+    let features = Matrix::new(phi.len(), 1, phi.to_vec()).unwrap();
+    ControlProblem::new(mdp, behaviour, features, discount, 0).unwrap()
+}
+
+/// With d_q <= 0 there need not be a fixed point: here gbar = .9 + .9 * 2.7 |theta| - 1.8 theta is positive everywhere.
+#[test]
+fn a_problem_without_fixed_point_is_refused() {
+    let problem = one_state(&[1.0, 3.0, -3.0], &[0.9, 0.05, 0.05], 0.9);
+    assert!(close(problem.curvature().unwrap(), 1.8 - 0.81 * 9.0, 1e-14));
+    for theta in [-10.0, -1.0, 0.0, 1.0, 10.0] {
+        let expected = 0.9 + 2.43 * f64::abs(theta) - 1.8 * theta;
+        assert_close(&problem.mean_update(&[theta]), &[expected], 1e-13);
     }
-    let output = learner.output();
-    assert!(distance(&output, &star) < 0.05 * norm(&star));
-    assert_eq!(problem.greedy(&output), problem.greedy(&star));
-    assert!(problem.potential(&output, &star) < 1e-2 * problem.potential(&[0.0; 6], &star));
+    let error = problem.fixed_point().unwrap_err();
+    assert!(matches!(error, Error::NoFixedPoint { .. }));
+}
+
+/// An action that is never taken still counts in the maximum: theta = 1 + theta / 4 * 2.
+#[test]
+fn an_action_never_taken_can_be_the_best() {
+    let problem = one_state(&[1.0, 2.0], &[1.0, 0.0], 0.25);
+    assert_close(&problem.fixed_point().unwrap(), &[2.0], 1e-14);
+    assert_eq!(problem.greedy(&[2.0]), [1]);
 }
 
 #[test]
@@ -292,5 +333,5 @@ fn what_does_not_fit_is_refused() {
             .to_string()
             .starts_with("there are 2^21 maps from 21 states")
     );
-    assert!(q_learning::recipe(0.5, 100, -1.0, 1.0).is_err());
+    assert!(q_learning::learner(0.5, 100, -1.0, 1.0, 1).is_err());
 }

@@ -25,28 +25,30 @@ fn remaining(problem: &Problem, id: &str, given: &[(&str, f64)], steps: usize) -
     sum / (RUNS as f64 * problem.f_zero())
 }
 
+/// All come down to a few hundredths of f(0) or less, from anywhere and with nothing tuned.
 #[test]
 fn defaults_learn_the_reference_problems() {
     for problem in [ref_2(), ref_3()] {
-        for (id, given, most) in [
-            ("swift-td", &[][..], 0.5),
-            ("coin-betting", &[], 0.5),
-            ("coin-betting", &[("coordinatewise", 1.0)], 0.5),
-            ("dog", &[], 0.5),
+        for (id, given) in [
+            ("swift-td", &[][..]),
+            ("coin-betting", &[]),
+            ("coin-betting", &[("coordinatewise", 1.0)]),
+            ("dog", &[]),
         ] {
             let left = remaining(&problem, id, given, 20_000);
-            println!("{id} {given:?}: {left:e}");
-            assert!(left < most, "{id} {given:?}: {left}");
+            assert!(left < 0.05, "{id} {given:?}: {left}");
         }
     }
 }
 
-/// Its steps are cautious by a factor of thousands: it moves, and in the right direction.
+/// Its steps are cautious by a factor of thousands: it moves, in the right direction, and hardly from r_eps.
 #[test]
 fn tamed_dog_makes_some_progress() {
     for problem in [ref_2(), ref_3()] {
-        let left = remaining(&problem, "t-dog", &[("r_eps", 0.1)], 20_000);
-        println!("t-dog: {left}");
-        assert!(left < 1.0);
+        let (early, late) = (
+            remaining(&problem, "t-dog", &[("r_eps", 0.1)], 2_000),
+            remaining(&problem, "t-dog", &[("r_eps", 0.1)], 20_000),
+        );
+        assert!(late < early && early < 1.0, "{late} after {early}");
     }
 }

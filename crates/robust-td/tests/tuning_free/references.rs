@@ -56,9 +56,8 @@ impl Coin {
         self.w -= s * x;
         let zz = s / (1.0 - s * self.v);
         self.a += zz.powi(2);
-        self.v = (self.v - (2.0 / (2.0 - 3f64.ln())) * zz / self.a)
-            .min(0.5)
-            .max(-0.5);
+        let moved = self.v - (2.0 / (2.0 - 3f64.ln())) * zz / self.a;
+        self.v = moved.clamp(-0.5, 0.5);
     }
 }
 
