@@ -311,6 +311,7 @@ mod tests {
         learner.step(&Transition::continues(phi, 1e3, phi));
         let [x, y] = learner.theta() else { panic!() };
         assert!((x / 0.6e-4 - 1.0).abs() < 1e-12 && (y / 0.8e-4 - 1.0).abs() < 1e-12);
-        assert_eq!(learner.output(), [0.0, 0.0]);
+        // The average of theta_0 alone, up to the rounding of theta_1 in its sum by parts.
+        assert!(learner.output().iter().all(|x| x.abs() < 1e-19));
     }
 }
