@@ -70,6 +70,16 @@ pub(crate) fn eigenvalue_moduli(matrix: &Matrix) -> Result<Vec<f64>> {
     Ok(moduli)
 }
 
+/// The smallest eigenvalue of a symmetric matrix, of which the lower triangle is read.
+pub(crate) fn smallest_eigenvalue(matrix: &Matrix) -> Result<f64> {
+    let eigenvalues = view(matrix)
+        .self_adjoint_eigenvalues(faer::Side::Lower)
+        .map_err(|_| Error::Decomposition {
+            what: "eigenvalues of a symmetric matrix",
+        })?;
+    Ok(eigenvalues.into_iter().fold(f64::INFINITY, f64::min))
+}
+
 /// The product of two matrices.
 pub(crate) fn product(a: &Matrix, b: &Matrix) -> Matrix {
     let product = view(a) * view(b);
@@ -143,6 +153,13 @@ mod tests {
         for (found, expected) in moduli.iter().zip([2.0, 2.0, 1.0]) {
             assert!((found - expected).abs() < 1e-14);
         }
+    }
+
+    #[test]
+    fn finds_the_smallest_eigenvalue_of_a_symmetric_matrix() {
+        // Eigenvalues 1 and 3 of the first block, -2 of the second.
+        let m = Matrix::from_rows(&[[2.0, 1.0, 0.0], [1.0, 2.0, 0.0], [0.0, 0.0, -2.0]]).unwrap();
+        assert!((smallest_eigenvalue(&m).unwrap() + 2.0).abs() < 1e-14);
     }
 
     #[test]

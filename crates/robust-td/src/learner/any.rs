@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::learner::recipe::Recipe;
 use crate::learner::{
-    AdaTd, Alg1, Doubling, Etd, Gtd2, Health, ImplicitTd, Learner, Lstd, Td0, TdLambda, Tdc,
-    Transition,
+    AdaTd, Alg1, CoinBetting, Dog, Doubling, Etd, Gtd2, Health, ImplicitTd, Learner, Lstd, SwiftTd,
+    Td0, TdLambda, Tdc, Transition,
 };
 
 /// Declares the enum and forwards the trait to the learner inside.
@@ -96,4 +96,10 @@ any_learner! {
     Tdc(Tdc),
     /// Emphatic TD.
     Etd(Etd),
+    /// SwiftTD.
+    SwiftTd(SwiftTd),
+    /// TD(0) by coin betting.
+    CoinBetting(CoinBetting),
+    /// Distance over gradients, tamed or not.
+    Dog(Dog),
 }

@@ -140,6 +140,13 @@ impl AveragedIterate {
         self.iterate.theta()
     }
 
+    /// |theta_t|^2.
+    #[inline]
+    #[must_use]
+    pub fn norm_sq(&self) -> f64 {
+        self.iterate.norm_sq()
+    }
+
     /// The number of steps made, t.
     #[inline]
     #[must_use]

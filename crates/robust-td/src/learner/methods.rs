@@ -2,7 +2,10 @@
 
 use crate::error::{Error, Result};
 use crate::learner::method::Method;
-use crate::learner::{adatd, alg1, doubling, etd, gtd2, implicit_td, lstd, td_lambda, tdc};
+use crate::learner::{
+    adatd, alg1, coin_betting, dog, doubling, etd, gtd2, implicit_td, lstd, optimal_stopping,
+    q_learning, swift_td, td_lambda, tdc,
+};
 
 /// All methods, in the order of the documentation.
 pub static METHODS: &[&Method] = &[
@@ -16,6 +19,12 @@ pub static METHODS: &[&Method] = &[
     &gtd2::METHOD,
     &tdc::METHOD,
     &etd::METHOD,
+    &swift_td::METHOD,
+    &coin_betting::METHOD,
+    &dog::DOG,
+    &dog::T_DOG,
+    &optimal_stopping::METHOD,
+    &q_learning::METHOD,
 ];
 
 /// The method with an id.
