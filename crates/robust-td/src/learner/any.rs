@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::learner::recipe::Recipe;
-use crate::learner::{Alg1, Doubling, Health, Learner, Td0, Transition};
+use crate::learner::{Alg1, Doubling, Health, Learner, MeanAdjusted, Td0, Transition};
 
 /// Declares the enum and forwards the trait to the learner inside.
 macro_rules! any_learner {
@@ -65,6 +65,9 @@ macro_rules! any_learner {
             fn output(&self) -> Vec<f64> {
                 self.as_learner().output()
             }
+            fn value_offset(&self) -> f64 {
+                self.as_learner().value_offset()
+            }
             fn health(&self) -> &Health {
                 self.as_learner().health()
             }
@@ -79,4 +82,6 @@ any_learner! {
     Doubling(Doubling),
     /// Any TD(0)-type method.
     Td0(Td0),
+    /// A TD(0)-type method with mean adjustment.
+    MeanAdjusted(MeanAdjusted),
 }

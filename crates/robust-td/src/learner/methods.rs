@@ -2,10 +2,31 @@
 
 use crate::error::{Error, Result};
 use crate::learner::method::Method;
-use crate::learner::{alg1, doubling};
+use crate::learner::{
+    alg1, bhandari, certified_constant, doubling, li_exponential, liu_olshevsky, mitra, patil,
+    samsonov, single_stepsize, srikant_ying,
+};
 
 /// All methods, in the order of the documentation.
-pub static METHODS: &[&Method] = &[&alg1::DECAYING, &alg1::CONSTANT, &doubling::METHOD];
+pub static METHODS: &[&Method] = &[
+    &alg1::DECAYING,
+    &alg1::CONSTANT,
+    &doubling::METHOD,
+    &bhandari::A,
+    &bhandari::B,
+    &bhandari::C,
+    &liu_olshevsky::METHOD,
+    &srikant_ying::METHOD,
+    &patil::TAIL,
+    &patil::REGULARISED,
+    &samsonov::METHOD,
+    &mitra::METHOD,
+    &li_exponential::PLAIN,
+    &li_exponential::REGULARISED,
+    &single_stepsize::METHOD,
+    &single_stepsize::MIXING_FREE,
+    &certified_constant::METHOD,
+];
 
 /// The method with an id.
 ///

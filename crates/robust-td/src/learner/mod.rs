@@ -25,14 +25,24 @@
 pub mod alg1;
 mod any;
 pub mod average;
+pub mod bhandari;
+pub mod certified_constant;
 pub mod doubling;
 mod features;
 mod health;
 pub mod iterate;
+mod knowledge;
+pub mod li_exponential;
+pub mod liu_olshevsky;
 pub mod method;
 pub mod methods;
+pub mod mitra;
+pub mod patil;
 mod phase;
 pub mod recipe;
+pub mod samsonov;
+pub mod single_stepsize;
+pub mod srikant_ying;
 mod steps;
 pub mod td0;
 mod transition;
@@ -42,6 +52,7 @@ pub use any::AnyLearner;
 pub use doubling::Doubling;
 pub use features::Features;
 pub use health::{DIVERGENCE_THRESHOLD, Health};
+pub use liu_olshevsky::MeanAdjusted;
 pub use phase::Phase;
 pub use recipe::Recipe;
 pub use steps::Steps;
@@ -92,6 +103,11 @@ pub trait Learner {
 
     /// The algorithm's answer, for example an average of its iterates.
     fn output(&self) -> Vec<f64>;
+
+    /// A constant added to all values, V(s) = phi(s) . output + offset; 0 for most methods.
+    fn value_offset(&self) -> f64 {
+        0.0
+    }
 
     /// How far the iterates went.
     fn health(&self) -> &Health;

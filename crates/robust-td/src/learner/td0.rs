@@ -135,7 +135,10 @@ impl Learner for Td0 {
 
     fn output(&self) -> Vec<f64> {
         let theta = self.iterate.theta();
-        let mut output = vec![0.0; theta.len()];
+        let mut output = theta.to_vec();
+        if !(self.average.total() > 0.0) {
+            return output;
+        }
         self.average.write(theta, &mut output);
         let last = self.recipe.output.last_weight();
         if last > 0.0 {
