@@ -109,15 +109,18 @@ impl Mixing {
         distances
     }
 
-    /// Upper bounds on `d(0), ..., d(max_lag)` within about so many multiplications: exact as far as these
-    /// reach, then `min(d(t'), 2 * 2^(-t/t_mix))` with the last exact `d(t')`.
+    /// Upper bounds on `d(0), ..., d(max_lag)` within about so many multiplications: `min(d(t), 2 * 2^(-t/t_mix))` as
+    /// far as these reach, then `min(d(t'), 2 * 2^(-t/t_mix))` with the last `d(t')` that was computed.
+    ///
+    /// A computed `d(t)` never falls below rounding; the second bound does, so that these go to zero.
     pub fn bounds(&self, max_lag: usize, work: usize) -> Vec<f64> {
         let per_lag = self.transition.stored() * self.stationary.len();
         let mut bounds = self.distances(max_lag.min(work / per_lag));
         let last = bounds.last().copied().unwrap_or(1.0);
-        let t_mix = self.t_mix as f64;
-        bounds
-            .extend((bounds.len()..=max_lag).map(|t| last.min(2.0 * (-(t as f64) / t_mix).exp2())));
+        bounds.resize(max_lag + 1, last);
+        for (t, bound) in bounds.iter_mut().enumerate() {
+            *bound = bound.min(2.0 * (-(t as f64) / self.t_mix as f64).exp2());
+        }
         bounds
     }
 
