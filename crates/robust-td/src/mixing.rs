@@ -136,20 +136,20 @@ impl Mixing {
     ///
     /// (a mediant lies between its parts). The best L is taken, with `dbar <= 2d`.
     pub fn pair_mixing_time(&self, work: usize) -> f64 {
-        // Further than this d is rounding.
-        const ROUNDING: f64 = 1e-12;
+        // Where d is smaller than this, its rounding (covered by the slack) would matter.
+        const SMALLEST: f64 = 1e-9;
         let t_mix = self.t_mix as f64;
-        // 2 * 2^(-t/t_mix) is below the rounding at 41 t_mix.
-        let reach = (41.0 * t_mix).min((1_u64 << 20) as f64) as usize;
+        // 2 * 2^(-t/t_mix) is below that at 31 t_mix.
+        let reach = (31.0 * t_mix).min((1_u64 << 20) as f64) as usize;
         let distances = self.bounds(reach, work);
         let (mut head, mut best) = (1.0_f64, t_mix);
         for (j, &distance) in distances.iter().enumerate() {
-            let bound = distance.max(ROUNDING);
+            let bound = distance.max(SMALLEST) + SLACK;
             let tail = j as f64 / -(2.0 * bound).log2();
             if tail > 0.0 {
                 best = best.min(head.max(tail));
             }
-            if !(distance > ROUNDING) {
+            if !(distance > SMALLEST) {
                 break;
             }
             head = head.max((j as f64 + 1.0) / (4.0 / bound).log2());

@@ -170,7 +170,7 @@ proptest! {
         prop_assume!(mixing.t_mix() <= 1000);
         let mut needed = 1.0_f64;
         let distances = mixing.distances(40 * mixing.t_mix() as usize);
-        for (j, d) in distances.into_iter().enumerate().take_while(|&(_, d)| d > 1e-11) {
+        for (j, d) in distances.into_iter().enumerate().take_while(|&(_, d)| d > 1e-9) {
             let k = j as f64 + 1.0;
             prop_assert!(d <= 4.0 * (-k / tau).exp2() * (1.0 + 1e-9), "k = {}", k);
             needed = needed.max(k / (4.0 / d).log2());

@@ -169,9 +169,11 @@ pub fn line(problem: &Problem, id: &str, horizon: usize, prepared: &Prepared) ->
         }
         "patil-tail" | "patil-reg" => {
             let group = 1 + ((2.0 * t.powi(3)).ln() / (1.0 / alpha).ln()).ceil() as usize;
-            let updates = (1..=horizon).filter(|i| (i - 1) % group == 0).count();
+            let updates = (1..=horizon)
+                .filter(|i| (i - 1).is_multiple_of(group))
+                .count();
             let answer = Answer::From(updates / 2 + 1);
-            let uses = Box::new(move |i: usize| (i - 1) % group == 0);
+            let uses = Box::new(move |i: usize| (i - 1).is_multiple_of(group));
             if id == "patil-tail" {
                 let eta = rest / ((1.0 + gamma).powi(2) * ph.powi(2));
                 return Line {
@@ -197,7 +199,7 @@ pub fn line(problem: &Problem, id: &str, horizon: usize, prepared: &Prepared) ->
             let updates = horizon / group;
             let eta = rest / (128.0 * log) / (ph * ph);
             Line {
-                uses: Box::new(move |i| i % group == 0),
+                uses: Box::new(move |i| i.is_multiple_of(group)),
                 ..constant(eta, Answer::From(updates / 2 + 1))
             }
         }
