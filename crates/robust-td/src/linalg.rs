@@ -35,12 +35,20 @@ pub(crate) fn solve(matrix: &Matrix, b: &[f64]) -> Vec<f64> {
     x
 }
 
+/// The inverse, by LU with partial pivoting; not finite where there is none.
+pub(crate) fn inverse(matrix: &Matrix) -> Matrix {
+    let n = matrix.rows();
+    let mut inverse = Mat::<f64>::identity(n, n);
+    view(matrix).partial_piv_lu().solve_in_place(&mut inverse);
+    Matrix::from_fn(n, n, |i, j| inverse[(i, j)])
+}
+
 /// The singular values, largest first.
 pub(crate) fn singular_values(matrix: &Matrix) -> Result<Vec<f64>> {
     view(matrix)
         .singular_values()
         .map_err(|_| Error::Decomposition {
-            what: "singular values of the features",
+            what: "singular values",
         })
 }
 
@@ -143,6 +151,10 @@ mod tests {
         assert!((x[0] - 1.0).abs() < 1e-15 && (x[1] - 3.0).abs() < 1e-15);
         let square = product(&m, &m);
         assert_eq!(square.as_slice(), &[5.0, -1.0, -1.0, 10.0]);
+        let identity = product(&m, &inverse(&m));
+        for (entry, expected) in identity.as_slice().iter().zip([1.0, 0.0, 0.0, 1.0]) {
+            assert!((entry - expected).abs() < 1e-15);
+        }
     }
 
     #[test]

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::learner::recipe::Recipe;
 use crate::learner::{
-    AdaTd, Alg1, CoinBetting, Dog, Doubling, Etd, Gtd2, Health, ImplicitTd, Learner, Lstd, SwiftTd,
-    Td0, TdLambda, Tdc, Transition,
+    AdaTd, Alg1, CoinBetting, Dog, Doubling, Etd, Gtd2, Health, ImplicitTd, Learner, Lstd,
+    MeanAdjusted, SwiftTd, Td0, TdLambda, Tdc, Transition,
 };
 
 /// Declares the enum and forwards the trait to the learner inside.
@@ -68,6 +68,9 @@ macro_rules! any_learner {
             fn output(&self) -> Vec<f64> {
                 self.as_learner().output()
             }
+            fn value_offset(&self) -> f64 {
+                self.as_learner().value_offset()
+            }
             fn health(&self) -> &Health {
                 self.as_learner().health()
             }
@@ -102,4 +105,6 @@ any_learner! {
     CoinBetting(CoinBetting),
     /// Distance over gradients, tamed or not.
     Dog(Dog),
+    /// A TD(0)-type method with mean adjustment.
+    MeanAdjusted(MeanAdjusted),
 }

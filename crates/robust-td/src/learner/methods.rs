@@ -3,8 +3,9 @@
 use crate::error::{Error, Result};
 use crate::learner::method::Method;
 use crate::learner::{
-    adatd, alg1, coin_betting, dog, doubling, etd, gtd2, implicit_td, lstd, optimal_stopping,
-    q_learning, swift_td, td_lambda, tdc,
+    adatd, alg1, bhandari, certified_constant, coin_betting, dog, doubling, etd, gtd2, implicit_td,
+    li_exponential, liu_olshevsky, lstd, mitra, optimal_stopping, patil, q_learning, samsonov,
+    single_stepsize, srikant_ying, swift_td, td_lambda, tdc,
 };
 
 /// All methods, in the order of the documentation.
@@ -12,7 +13,21 @@ pub static METHODS: &[&Method] = &[
     &alg1::DECAYING,
     &alg1::CONSTANT,
     &doubling::METHOD,
+    &bhandari::A,
+    &bhandari::B,
+    &bhandari::C,
+    &liu_olshevsky::METHOD,
     &adatd::METHOD,
+    &srikant_ying::METHOD,
+    &patil::TAIL,
+    &patil::REGULARISED,
+    &samsonov::METHOD,
+    &mitra::METHOD,
+    &li_exponential::PLAIN,
+    &li_exponential::REGULARISED,
+    &single_stepsize::METHOD,
+    &single_stepsize::MIXING_FREE,
+    &certified_constant::METHOD,
     &td_lambda::METHOD,
     &implicit_td::METHOD,
     &lstd::METHOD,

@@ -26,6 +26,8 @@ pub mod adatd;
 pub mod alg1;
 mod any;
 pub mod average;
+pub mod bhandari;
+pub mod certified_constant;
 pub mod coin_betting;
 pub mod dog;
 pub mod doubling;
@@ -36,14 +38,22 @@ pub mod gtd2;
 mod health;
 pub mod implicit_td;
 pub mod iterate;
+mod knowledge;
+pub mod li_exponential;
+pub mod liu_olshevsky;
 pub mod lstd;
 pub mod lstd_batch;
 pub mod method;
 pub mod methods;
+pub mod mitra;
 pub mod optimal_stopping;
+pub mod patil;
 mod phase;
 pub mod q_learning;
 pub mod recipe;
+pub mod samsonov;
+pub mod single_stepsize;
+pub mod srikant_ying;
 mod steps;
 pub mod swift_td;
 pub mod td0;
@@ -63,6 +73,7 @@ pub use features::Features;
 pub use gtd2::Gtd2;
 pub use health::{DIVERGENCE_THRESHOLD, Health};
 pub use implicit_td::ImplicitTd;
+pub use liu_olshevsky::MeanAdjusted;
 pub use lstd::Lstd;
 pub use lstd_batch::LstdBatch;
 pub use phase::Phase;
@@ -118,6 +129,11 @@ pub trait Learner {
 
     /// The algorithm's answer, for example an average of its iterates.
     fn output(&self) -> Vec<f64>;
+
+    /// A constant added to all values, V(s) = phi(s) . output + offset; 0 for most methods.
+    fn value_offset(&self) -> f64 {
+        0.0
+    }
 
     /// How far the iterates went.
     fn health(&self) -> &Health;
