@@ -14,6 +14,7 @@ mod generators;
 pub mod grid;
 pub mod kernel;
 mod layout;
+mod marks;
 pub mod plan;
 pub mod results;
 mod run;
