@@ -1,10 +1,12 @@
-//! Decides when a unit of constant stepsizes can jump, and jumps.
+//! Moves units of constant stepsizes by many steps at once when they are in their slow spaces.
 
 use serde::{Deserialize, Serialize};
 
+use super::basis::{Basis, allowance};
 use super::moments::{Chain, Layout, WIDTH};
 use super::pack::Pack;
-use super::slow::{Basis, Response, allowance};
+use super::response::Response;
+
 use super::{ExactState, ExactSweep, ExactUnit, Scratch};
 use crate::kernel::{Kernel, Line};
 use crate::plan::Plan;
@@ -41,7 +43,7 @@ pub fn mixed(plan: &Plan, chain: &Chain) -> Vec<f64> {
     let mut p = vec![0.0; tables.states()];
     p[tables.start] = 1.0;
     let mut next = Vec::new();
-    for _ in 0..allowance(tables.dimension, plan.simulate) {
+    for _ in 0..allowance(p.len(), tables.dimension, plan.simulate) {
         chain.move_distribution(&p, &mut next);
         if p == next {
             break;
@@ -60,10 +62,14 @@ impl Prepared {
 }
 
 impl ExactSweep {
+    fn allowance(&self) -> u64 {
+        let dimension = self.chains[0].dimension;
+        allowance(self.mixed.len(), dimension, self.plan.simulate)
+    }
+
     /// How a unit begins.
     pub(super) fn first_pace(&self, unit: &ExactUnit) -> Pace {
-        let dimension = self.chains[unit.variant].dimension;
-        if unit.is_constant() && allowance(dimension, self.plan.simulate) >= BEGIN {
+        if unit.is_constant() && self.allowance() >= BEGIN {
             Pace::Undecided
         } else {
             Pace::Steps
@@ -111,11 +117,11 @@ impl ExactSweep {
             return;
         }
         let chain = &self.chains[unit.variant];
-        let most = allowance(chain.dimension, self.plan.simulate);
+        let most = self.allowance();
         let drive = (unit.k0[lane], unit.w0[lane]);
         match Basis::find(chain, &self.mixed, kernel, drive, most) {
             Some(basis) => {
-                let response = basis.respond(chain, &self.mixed, kernel, drive, most);
+                let response = Response::of(&basis, chain, &self.mixed, kernel, drive, most);
                 prepared.lanes.push(Some((basis, response)));
             }
             None => prepared.failed = true,

@@ -3,13 +3,16 @@
 //! The steps are counted as the plan's mode counts them: Algorithm 1 by default, the published
 //! program's indexing with [`Mode::Published`]. Eight lanes of one variant form a unit.
 //! A unit ends early once the expectations of all its lanes have overflowed. Lanes of a constant
-//! stepsize jump over many steps at once when the chain has mixed (see `slow.rs`).
+//! stepsize jump over many steps at once when the chain has mixed (see `jumps.rs`).
 
+mod basis;
 mod dispatch;
 mod jumps;
 mod moments;
 mod pack;
-mod slow;
+mod response;
+#[cfg(test)]
+mod tests;
 
 use serde::{Deserialize, Serialize};
 

@@ -1,20 +1,16 @@
-//! Moves lanes of a constant stepsize by thousands of steps at once.
+//! Finds the space in which the moments of a constant stepsize end up once the chain has mixed.
 //!
 //! A constant stepsize makes the step the same linear map L of the moments at all times. Once the chain
 //! has mixed, the moments lie in the slow space of L: the moments of each state are a fixed linear
-//! function of their sums over the states, the totals (1, m, M, q, C). A basis of that space, run forward
-//! by the plain recursion, therefore tells how the totals of any slow state respond, and
-//! E|theta_t|^2 at every step between follows by superposition.
+//! function of their sums over the states, the totals (1, m, M, q, C).
 //!
 //! Only the 1 + d + d(d+1)/2 directions of (1, m, M) are run. S_j does not act back on theta, so that
-//! (q_j, C_.j) moves like (1, m), driven by (m_j, M_j): those responses serve for all j.
+//! (q_j, C_.j) moves like (1, m), driven by (m_j, M_j): those directions serve for all j.
 
 use super::moments::{Chain, Layout, WIDTH};
-use super::pack::{Drive, Pack};
+use super::pack::{Drive, Pack, Sums};
 use crate::kernel::Kernel;
 
-/// Longest jump; a longer one is more accurate (errors of a jump repeat) but takes longer to prepare.
-const LONGEST: u64 = 8192;
 /// Steps between two looks at the basis.
 const LOOK: u64 = 64;
 /// Steps after which a basis that does not settle is given up.
@@ -22,47 +18,46 @@ const PATIENCE: u64 = 32 * LOOK;
 /// A basis that moves by less, relative to its largest entry, is at the level of rounding.
 const SETTLED: f64 = 1e-12;
 
+/// Most directions (of nine features), and most numbers of a basis.
+const MOST_DIRECTIONS: usize = 55;
+const MOST_NUMBERS: usize = 1 << 19;
+
 /// Basis vectors per dimension: the directions of 1, m and M.
 pub const fn directions(d: usize) -> usize {
     1 + d + d * (d + 1) / 2
 }
 
-/// Steps that may be spent on the basis of a lane so that it pays within `steps` steps.
-pub const fn allowance(d: usize, steps: u64) -> u64 {
-    steps / (4 * directions(d).next_multiple_of(WIDTH)) as u64
+/// Steps that may be spent on the basis of a lane so that it pays within `steps` steps; none when the
+/// basis is large for the memory, since every thread holds those of eight lanes.
+pub const fn allowance(states: usize, d: usize, steps: u64) -> u64 {
+    let count = directions(d);
+    if count > MOST_DIRECTIONS || states * Layout::new(d).len() * count > MOST_NUMBERS {
+        return 0;
+    }
+    steps / (4 * count.next_multiple_of(WIDTH)) as u64
 }
 
 /// The slow space of one lane: the moments of every state as functions of the totals.
 #[derive(Clone, Debug)]
 pub struct Basis {
     /// Per state and moment the value in each direction.
-    values: Vec<f64>,
+    pub values: Vec<f64>,
     /// Steps that it took to find.
     pub steps: u64,
 }
 
-/// How the totals of a slow state respond to time.
-#[derive(Clone, Debug)]
-pub struct Response {
-    dimension: usize,
-    /// For 1, 2, 4, .. steps, per direction the totals and the growth of E[S' A S].
-    jumps: Vec<Vec<f64>>,
-    /// Per direction E|theta|^2 after 1, 2, 3, .. steps.
-    norms: Vec<f64>,
-}
-
 /// The packs that carry the directions of one lane.
-struct Bundle<'a> {
+pub struct Bundle<'a> {
     chain: &'a Chain,
     /// Stationary distribution.
     p: &'a [f64],
     kernel: Kernel,
-    packs: Vec<(Pack, Drive)>,
+    pub packs: Vec<(Pack, Drive)>,
     spare: Vec<u32>,
 }
 
 impl<'a> Bundle<'a> {
-    fn new(chain: &'a Chain, p: &'a [f64], kernel: Kernel, eta: f64, weight: f64) -> Self {
+    pub fn new(chain: &'a Chain, p: &'a [f64], kernel: Kernel, eta: f64, weight: f64) -> Self {
         let count = directions(chain.dimension).div_ceil(WIDTH);
         let pack = |b: usize| {
             let mut drive = Drive {
@@ -90,14 +85,14 @@ impl<'a> Bundle<'a> {
     }
 
     /// Takes one step and shows its sums, pack by pack.
-    fn step(&mut self, mut see: impl FnMut(usize, super::pack::Sums)) {
+    pub fn step(&mut self, mut see: impl FnMut(usize, Sums)) {
         for (b, (pack, drive)) in self.packs.iter_mut().enumerate() {
             let sums = pack.step(self.chain, self.kernel, self.p, drive, &mut self.spare);
             see(b, sums);
         }
     }
 
-    fn load(&mut self, values: &[f64]) {
+    pub fn load(&mut self, values: &[f64]) {
         let (length, count) = (self.length(), directions(self.chain.dimension));
         for (i, value) in values.chunks_exact(count).enumerate() {
             for (direction, x) in value.iter().enumerate() {
@@ -118,7 +113,7 @@ impl<'a> Bundle<'a> {
     }
 
     /// Per moment the totals in each direction.
-    fn totals(&self) -> Vec<f64> {
+    pub fn totals(&self) -> Vec<f64> {
         let (states, length) = (self.p.len(), self.length());
         let count = directions(self.chain.dimension);
         let packs: Vec<_> = self
@@ -229,112 +224,6 @@ impl Basis {
             }
         };
         largest((0..3).map(relative))
-    }
-
-    /// Runs the basis forward; jumps are at most `most` steps long.
-    pub fn respond(
-        &self,
-        chain: &Chain,
-        p: &[f64],
-        kernel: Kernel,
-        (eta, weight): (f64, f64),
-        most: u64,
-    ) -> Response {
-        let mut bundle = Bundle::new(chain, p, kernel, eta, weight);
-        bundle.load(&self.values);
-        let count = directions(chain.dimension);
-        let steps = 1_usize << most.clamp(1, LONGEST).ilog2();
-        let mut norms = vec![0.0; count * steps];
-        let mut growth = vec![0.0; bundle.packs.len() * WIDTH];
-        let mut jumps = Vec::new();
-        for t in 0..steps {
-            bundle.step(|b, sums| {
-                for l in 0..WIDTH {
-                    growth[b * WIDTH + l] += sums.growth[l];
-                    if b * WIDTH + l < count {
-                        norms[(b * WIDTH + l) * steps + t] = sums.norms[l];
-                    }
-                }
-            });
-            if (t + 1).is_power_of_two() {
-                let mut jump = bundle.totals();
-                jump.extend(&growth[..count]);
-                jumps.push(jump);
-            }
-        }
-        Response {
-            dimension: chain.dimension,
-            jumps,
-            norms,
-        }
-    }
-}
-
-impl Response {
-    /// Steps of the longest jump.
-    pub fn longest(&self) -> u64 {
-        1 << (self.jumps.len() - 1)
-    }
-
-    /// E|theta|^2 after 1, 2, .., out.len() steps from the totals.
-    pub fn norms(&self, totals: &[f64], out: &mut [f64]) {
-        let mut directions = self.norms.chunks_exact(self.longest() as usize);
-        if let Some(first) = directions.next() {
-            let steps = out.len();
-            out.copy_from_slice(&first[..steps]);
-        }
-        for (norms, total) in directions.zip(totals) {
-            for (x, norm) in out.iter_mut().zip(norms) {
-                *x += total * norm;
-            }
-        }
-    }
-
-    /// Moves totals forward by `steps` and returns the growth of E[S' A S].
-    pub fn jump(&self, form: &[f64], totals: &mut [f64], steps: u64) -> f64 {
-        let mut growth = 0.0;
-        for (k, jump) in self.jumps.iter().enumerate().rev() {
-            if steps >> k & 1 == 1 {
-                growth += self.apply(jump, form, totals);
-            }
-        }
-        growth
-    }
-
-    fn apply(&self, jump: &[f64], form: &[f64], totals: &mut [f64]) -> f64 {
-        let d = self.dimension;
-        let (layout, count) = (Layout::new(d), directions(d));
-        let old = totals.to_vec();
-        let at = |i: usize| &jump[i * count..][..count];
-        let respond = |i: usize| {
-            let response = at(i);
-            let mut x = response[0];
-            for (c, total) in response[1..].iter().zip(&old) {
-                x += c * total;
-            }
-            x
-        };
-        // (q_j, C_.j) moves like (1, m): `i` is a moment m_k or its sum over time, q_k.
-        let carried = |i: usize, j: usize| {
-            let response = at(i);
-            let mut x = response[0] * old[layout.sum(j)];
-            for l in 0..d {
-                x += response[1 + l] * old[layout.cross(l, j)];
-            }
-            x
-        };
-        for (i, total) in totals.iter_mut().enumerate() {
-            *total = respond(i);
-        }
-        let mut growth = respond(layout.len());
-        for j in 0..d {
-            totals[layout.sum(j)] += old[layout.sum(j)];
-            for k in 0..d {
-                totals[layout.cross(k, j)] += carried(layout.first(k), j);
-                growth += 2.0 * form[k * d + j] * carried(layout.sum(k), j);
-            }
-        }
-        growth
     }
 }
 
