@@ -15,6 +15,7 @@ mod generators;
 pub mod grid;
 pub mod kernel;
 mod layout;
+mod marks;
 pub mod plan;
 pub mod results;
 mod run;
