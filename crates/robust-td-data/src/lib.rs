@@ -8,6 +8,7 @@
 
 mod bad_rows;
 mod batch;
+mod cast;
 mod columns;
 mod error;
 mod fault;
@@ -15,8 +16,8 @@ pub mod inspect;
 mod layout;
 mod lines;
 mod options;
-mod pairing;
-mod preset;
+pub mod pairing;
+pub mod preset;
 mod read;
 mod reader;
 mod role;

@@ -116,6 +116,15 @@ fn single_columns_can_be_named_as_features() {
 }
 
 #[test]
+fn a_named_column_is_meant_whatever_else_there_is() {
+    let header = "obs,obs_0,reward";
+    let named = schema(header, Preset::Standard, &["obs=obs"]).unwrap();
+    assert_eq!(named.observations, ["obs"]);
+    let stem = schema("x_0,x_1,obs,reward", Preset::Standard, &["obs=x"]).unwrap();
+    assert_eq!(stem.observations, ["x_0", "x_1"]);
+}
+
+#[test]
 fn prediction_needs_observations_only() {
     let options = ReadOptions {
         purpose: Purpose::Predict,

@@ -1,4 +1,5 @@
 //! Tests reading, pairing and inspecting logs.
+#![allow(clippy::unwrap_used)]
 
 mod bad_rows;
 mod formats;
