@@ -1,0 +1,77 @@
+//! Counts the bad rows that were skipped, up to the number that is allowed.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::fault::Fault;
+
+/// How many bad rows are remembered with their place.
+const REMEMBERED: usize = 8;
+
+/// The bad rows of one kind.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BadKind {
+    /// How many there were.
+    pub count: u64,
+    /// The first of them.
+    pub first: Fault,
+}
+
+/// The bad rows that were met so far.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BadRows {
+    allowed: u64,
+    count: u64,
+    first: Vec<Fault>,
+    kinds: Vec<BadKind>,
+}
+
+impl BadRows {
+    pub(crate) fn allowing(allowed: u64) -> Self {
+        Self {
+            allowed,
+            ..Self::default()
+        }
+    }
+
+    /// How many rows were skipped.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The first few of them.
+    #[must_use]
+    pub fn first(&self) -> &[Fault] {
+        &self.first
+    }
+
+    /// The first of each kind with the count of its kind, in the order in which the kinds were met.
+    #[must_use]
+    pub fn kinds(&self) -> &[BadKind] {
+        &self.kinds
+    }
+
+    /// Skips a row, or fails when no more may be skipped.
+    pub(crate) fn skip(&mut self, fault: Fault) -> Result<()> {
+        if self.count >= self.allowed {
+            return Err(match self.allowed {
+                0 => Error::BadRow { fault },
+                allowed => Error::TooManyBadRows { fault, allowed },
+            });
+        }
+        self.count += 1;
+        let name = fault.kind.name();
+        match self.kinds.iter_mut().find(|k| k.first.kind.name() == name) {
+            Some(kind) => kind.count += 1,
+            None => self.kinds.push(BadKind {
+                count: 1,
+                first: fault.clone(),
+            }),
+        }
+        if self.first.len() < REMEMBERED {
+            self.first.push(fault);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,154 @@
+//! Holds checked rows, whatever format they came from.
+
+use crate::row::Row;
+
+/// Rows of one file, in order, with every value checked: numbers are finite, ratios not negative.
+///
+/// Where a log has no column for a role, flags are false, episodes 0 and ratios 1, and next
+/// observations and rewards are empty; [`Schema`](crate::Schema) tells which roles are played.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Batch {
+    pub(crate) dimension: usize,
+    pub(crate) obs: Vec<f64>,
+    pub(crate) next_obs: Vec<f64>,
+    pub(crate) rewards: Vec<f64>,
+    pub(crate) terminated: Vec<bool>,
+    pub(crate) truncated: Vec<bool>,
+    pub(crate) episodes: Vec<u64>,
+    pub(crate) ratios: Vec<f64>,
+    pub(crate) rows: Vec<u64>,
+    pub(crate) gaps: Vec<bool>,
+    pub(crate) gap_after: bool,
+    pub(crate) file: usize,
+}
+
+impl Batch {
+    /// The number of rows.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether there are none; so it is only where a log ends in bad rows.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The length of an observation.
+    #[must_use]
+    pub fn dimension(&self) -> usize {
+        self.dimension
+    }
+
+    /// The observation of row i.
+    #[inline]
+    #[must_use]
+    pub fn obs(&self, i: usize) -> &[f64] {
+        &self.obs[i * self.dimension..][..self.dimension]
+    }
+
+    /// The next observation of row i, if the log has them.
+    #[inline]
+    #[must_use]
+    pub fn next_obs(&self, i: usize) -> Option<&[f64]> {
+        if self.next_obs.is_empty() {
+            return None;
+        }
+        Some(&self.next_obs[i * self.dimension..][..self.dimension])
+    }
+
+    /// All observations, one row after the other.
+    #[must_use]
+    pub fn observations(&self) -> &[f64] {
+        &self.obs
+    }
+
+    /// All next observations, one row after the other; empty when the log has none.
+    #[must_use]
+    pub fn next_observations(&self) -> &[f64] {
+        &self.next_obs
+    }
+
+    /// The rewards; empty when only observations were asked for.
+    #[must_use]
+    pub fn rewards(&self) -> &[f64] {
+        &self.rewards
+    }
+
+    /// Which rows came to their episode's end.
+    #[must_use]
+    pub fn terminated(&self) -> &[bool] {
+        &self.terminated
+    }
+
+    /// Which rows were the last before their episode was cut.
+    #[must_use]
+    pub fn truncated(&self) -> &[bool] {
+        &self.truncated
+    }
+
+    /// The episodes, as numbers to compare: a whole number as it is, another name by a hash of 63 bits.
+    #[must_use]
+    pub fn episodes(&self) -> &[u64] {
+        &self.episodes
+    }
+
+    /// The importance ratios.
+    #[must_use]
+    pub fn ratios(&self) -> &[f64] {
+        &self.ratios
+    }
+
+    /// The file, counted from 0 in the order of reading.
+    #[must_use]
+    pub fn file(&self) -> usize {
+        self.file
+    }
+
+    /// The number of each row among its file's data rows, from 1; skipped rows are counted.
+    #[must_use]
+    pub fn row_numbers(&self) -> &[u64] {
+        &self.rows
+    }
+
+    /// Before which rows bad rows were skipped.
+    #[must_use]
+    pub fn gaps(&self) -> &[bool] {
+        &self.gaps
+    }
+
+    /// Whether the log ended after this batch with bad rows that were skipped.
+    #[must_use]
+    pub fn gap_after(&self) -> bool {
+        self.gap_after
+    }
+
+    pub(crate) fn clear(&mut self, file: usize) {
+        self.file = file;
+        self.obs.clear();
+        self.next_obs.clear();
+        self.rewards.clear();
+        self.terminated.clear();
+        self.truncated.clear();
+        self.episodes.clear();
+        self.ratios.clear();
+        self.rows.clear();
+        self.gaps.clear();
+        self.gap_after = false;
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, row: &Row, number: u64, after_gap: bool) {
+        self.dimension = row.obs.len();
+        self.obs.extend_from_slice(&row.obs);
+        self.next_obs.extend_from_slice(&row.next_obs);
+        self.rewards.extend(row.reward);
+        self.terminated.push(row.terminated);
+        self.truncated.push(row.truncated);
+        self.episodes.push(row.episode);
+        self.ratios.push(row.ratio);
+        self.rows.push(number);
+        self.gaps.push(after_gap);
+    }
+}

@@ -1,0 +1,260 @@
+//! Names everything that can be wrong with logged data, each with its place.
+
+use crate::fault::{Fault, FaultKind};
+use crate::role::Role;
+
+/// What is wrong with the data, or with what was said about them.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A row that cannot be used.
+    #[error("{fault}")]
+    BadRow {
+        /// Where and why.
+        fault: Fault,
+    },
+    /// One bad row more than allowed.
+    #[error("{fault}; {allowed} bad rows were skipped before it, no more are allowed")]
+    TooManyBadRows {
+        /// The row that is too many.
+        fault: Fault,
+        /// How many are allowed.
+        allowed: u64,
+    },
+    /// A column mapping that is not `role=name`.
+    #[error("{spec:?} is not role=column; the roles are {roles}", roles = Role::list())]
+    ColumnSpec {
+        /// What was given.
+        spec: String,
+    },
+    /// A role that does not exist.
+    #[error("{spec:?}: there is no role {role:?}; the roles are {roles}", roles = Role::list())]
+    UnknownRole {
+        /// What was given.
+        spec: String,
+        /// The part before the `=`.
+        role: String,
+    },
+    /// Two columns for a role that takes one.
+    #[error("the role {role} takes one column, but {first:?} and {second:?} are given")]
+    TwoColumns {
+        /// The role.
+        role: Role,
+        /// The first column.
+        first: String,
+        /// The second column.
+        second: String,
+    },
+    /// A name that is not one of the known layouts or formats.
+    #[error("there is no {what} {name:?}; choose one of {choices}")]
+    UnknownName {
+        /// What was to be chosen.
+        what: &'static str,
+        /// What was given.
+        name: String,
+        /// What there is.
+        choices: &'static str,
+    },
+    /// A file without a column that is needed.
+    #[error("{file}: no column {wanted} for the role {role}; the file has {found}")]
+    MissingColumn {
+        /// The file.
+        file: String,
+        /// The role that nobody plays.
+        role: Role,
+        /// What was looked for.
+        wanted: String,
+        /// The columns of the file.
+        found: String,
+    },
+    /// A column name that two columns share.
+    #[error("{file}: two columns have the name {column}")]
+    DuplicateColumn {
+        /// The file.
+        file: String,
+        /// The name.
+        column: String,
+    },
+    /// Two ways to fill one role.
+    #[error(
+        "{file}: both {first} and {second} could play the role {role}; say --column {role}=..."
+    )]
+    AmbiguousColumn {
+        /// The file.
+        file: String,
+        /// The role.
+        role: Role,
+        /// The first candidate.
+        first: String,
+        /// The second candidate.
+        second: String,
+    },
+    /// One column in two roles.
+    #[error("{file}: the column {column} cannot be both {first} and {second}")]
+    TwoRoles {
+        /// The file.
+        file: String,
+        /// The column.
+        column: String,
+        /// The first role.
+        first: Role,
+        /// The second role.
+        second: Role,
+    },
+    /// A column `done` that may mean either end.
+    #[error(
+        "{file}: the column {column} may mean that the episode came to its end or that it was cut; \
+         say --column terminated={column} or --column truncated={column}"
+    )]
+    LoneDone {
+        /// The file.
+        file: String,
+        /// The column.
+        column: String,
+    },
+    /// A layout whose rows cannot be read without a column that is optional elsewhere.
+    #[error("{file}: the layout {layout} needs a column for the role {role}: {why}")]
+    LayoutNeeds {
+        /// The file.
+        file: String,
+        /// The layout.
+        layout: &'static str,
+        /// The role.
+        role: Role,
+        /// Why.
+        why: &'static str,
+    },
+    /// A column of a type that holds no numbers, flags or names.
+    #[error("{file}: column {column} has the type {found}, not {wanted}")]
+    ColumnType {
+        /// The file.
+        file: String,
+        /// The column.
+        column: String,
+        /// Its type.
+        found: String,
+        /// What is needed.
+        wanted: &'static str,
+    },
+    /// A file that does not continue the files before it.
+    #[error("{file}: {found}, but {first} has {expected}")]
+    SchemaChanged {
+        /// The file.
+        file: String,
+        /// What it has.
+        found: String,
+        /// The first file.
+        first: String,
+        /// What that one has.
+        expected: String,
+    },
+    /// A pattern without files.
+    #[error("{pattern:?} matches no file")]
+    NoMatch {
+        /// The pattern.
+        pattern: String,
+    },
+    /// A pattern that is none.
+    #[error("{pattern:?} is not a pattern: {message}")]
+    Pattern {
+        /// The pattern.
+        pattern: String,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// A file whose format its name does not tell.
+    #[error("{file}: the format is not known; say --format csv, ndjson or parquet")]
+    UnknownFormat {
+        /// The file.
+        file: String,
+    },
+    /// A format that needs a file.
+    #[error("{file}: Parquet cannot be read from a stream; give a file, uncompressed outside")]
+    NotAStream {
+        /// The stream.
+        file: String,
+    },
+    /// No files at all, or a stream that was read already.
+    #[error("{what}")]
+    NoInput {
+        /// What is missing.
+        what: &'static str,
+    },
+    /// A header that is not CSV.
+    #[error("{file}: line {line}, header: {kind}")]
+    Header {
+        /// The file.
+        file: String,
+        /// The line.
+        line: u64,
+        /// What is wrong.
+        kind: FaultKind,
+    },
+    /// A file without a byte.
+    #[error("{file}: the file is empty")]
+    Empty {
+        /// The file.
+        file: String,
+    },
+    /// A file with a header or a schema and nothing more.
+    #[error("{file}: the file has columns but no rows")]
+    NoRows {
+        /// The file.
+        file: String,
+    },
+    /// A line without an end in sight.
+    #[error("{file}: line {line} is longer than {limit} bytes (a quote that is never closed?)")]
+    LongLine {
+        /// The file.
+        file: String,
+        /// The line.
+        line: u64,
+        /// The longest line that is read.
+        limit: usize,
+    },
+    /// A file that cannot be opened.
+    #[error("{file}: {source}")]
+    Open {
+        /// The file.
+        file: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A file that cannot be read to its end: cut, damaged, or its disk is.
+    #[error("{file}: cannot be read beyond row {row}: {source}")]
+    Read {
+        /// The file.
+        file: String,
+        /// The last row that was read.
+        row: u64,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A Parquet file that is cut or damaged.
+    #[error("{file}: cannot be read beyond row {row}: {message}")]
+    Parquet {
+        /// The file.
+        file: String,
+        /// The last row that was read.
+        row: u64,
+        /// What the reader says.
+        message: String,
+    },
+    /// Columns of predictions that differ in length or number.
+    #[error("{found} values where {expected} are needed")]
+    WriteShape {
+        /// How many there should be.
+        expected: usize,
+        /// How many there are.
+        found: usize,
+    },
+    /// Predictions that cannot be written.
+    #[error("cannot write: {message}")]
+    Write {
+        /// Why.
+        message: String,
+    },
+}
+
+/// A result with this crate's error.
+pub type Result<T> = std::result::Result<T, Error>;

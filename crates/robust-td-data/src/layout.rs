@@ -1,0 +1,171 @@
+//! Says what to do with each column of a file.
+
+use crate::cast::{Cast, Vector};
+use crate::columns::ColumnMap;
+use crate::error::{Error, Result};
+use crate::options::Purpose;
+use crate::preset::Preset;
+use crate::role::Role;
+use crate::schema::Schema;
+
+/// Between the stem of a vector's columns and their number.
+pub(crate) const SEPARATORS: [&str; 2] = ["_", ":"];
+/// Names under which logs keep an end of unsaid meaning.
+pub(crate) const DONE: [&str; 2] = ["done", "dones"];
+
+/// What a cell of a column holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CellKind {
+    Scalar,
+    List,
+}
+
+/// One column of a file.
+#[derive(Debug, Clone)]
+pub(crate) struct Column {
+    pub name: String,
+    pub kind: CellKind,
+}
+
+/// Where the cells of a column go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Target {
+    Skip,
+    Obs(usize),
+    NextObs(usize),
+    ObsList,
+    NextObsList,
+    Reward,
+    Terminated,
+    Truncated,
+    Episode,
+    Ratio,
+}
+
+impl Target {
+    /// The role that is played, if any.
+    pub fn role(self) -> Option<Role> {
+        match self {
+            Self::Skip => None,
+            Self::Obs(_) | Self::ObsList => Some(Role::Obs),
+            Self::NextObs(_) | Self::NextObsList => Some(Role::NextObs),
+            Self::Reward => Some(Role::Reward),
+            Self::Terminated => Some(Role::Terminated),
+            Self::Truncated => Some(Role::Truncated),
+            Self::Episode => Some(Role::Episode),
+            Self::Ratio => Some(Role::Rho),
+        }
+    }
+}
+
+/// What the user said about the columns.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Wanted {
+    pub columns: ColumnMap,
+    pub preset: Preset,
+    pub purpose: Purpose,
+}
+
+impl Wanted {
+    /// The names that would play a role if a file had them.
+    pub fn names(&self, role: Role) -> Vec<String> {
+        match self.columns.get(role) {
+            Some(names) => names.to_vec(),
+            None => self
+                .preset
+                .names(role)
+                .iter()
+                .map(ToString::to_string)
+                .collect(),
+        }
+    }
+}
+
+/// The columns of one file with their roles.
+#[derive(Debug, Clone)]
+pub(crate) struct Layout {
+    /// Names of all columns.
+    pub names: Vec<String>,
+    /// What to do with each of them.
+    pub targets: Vec<Target>,
+    /// The length of the observations, unless only lists tell it.
+    pub dimension: Option<usize>,
+    pub schema: Schema,
+}
+
+impl Layout {
+    /// Finds who plays what.
+    pub fn resolve(file: &str, columns: &[Column], wanted: &Wanted) -> Result<Self> {
+        let mut cast = Cast::new(file, columns, wanted);
+        let obs = cast
+            .vector(Role::Obs)?
+            .ok_or_else(|| cast.missing(Role::Obs))?;
+        let mut schema = Schema {
+            observations: cast.names_of(&obs),
+            ..Schema::default()
+        };
+        let mut dimension = obs.width();
+        if wanted.purpose == Purpose::Evaluate {
+            let next = cast.vector(Role::NextObs)?;
+            if let Some(width) = next.as_ref().and_then(Vector::width) {
+                cast.same_width(width, *dimension.get_or_insert(width))?;
+            }
+            schema.next_obs = next.is_some();
+            if !cast.scalar(Role::Reward, Target::Reward)? {
+                return Err(cast.missing(Role::Reward));
+            }
+            schema.reward = true;
+            schema.terminated = cast.scalar(Role::Terminated, Target::Terminated)?;
+            schema.truncated = cast.scalar(Role::Truncated, Target::Truncated)?;
+            schema.episode = cast.scalar(Role::Episode, Target::Episode)?;
+            schema.ratio = cast.scalar(Role::Rho, Target::Ratio)?;
+            cast.refuse_done(&schema)?;
+            if wanted.preset == Preset::Minari && !schema.next_obs && !schema.episode {
+                return Err(Error::LayoutNeeds {
+                    file: file.to_owned(),
+                    layout: Preset::Minari.name(),
+                    role: Role::Episode,
+                    why: "the last observation of an episode has a row of its own",
+                });
+            }
+        }
+        Ok(Self {
+            names: columns.iter().map(|column| column.name.clone()).collect(),
+            targets: cast.into_targets(),
+            dimension,
+            schema,
+        })
+    }
+
+    /// Names that the file does not have, but that would play a role if it had.
+    pub fn absent(&self, wanted: &Wanted) -> Vec<String> {
+        let mut absent = Vec::new();
+        if wanted.purpose == Purpose::Predict {
+            return absent;
+        }
+        for role in Role::ALL {
+            for name in wanted.names(role) {
+                if role.is_vector() {
+                    // The first numbered column, and the one after the last.
+                    for (k, separator) in [0, self.dimension.unwrap_or(0)]
+                        .into_iter()
+                        .flat_map(|k| SEPARATORS.map(|separator| (k, separator)))
+                    {
+                        absent.push(format!("{name}{separator}{k}"));
+                    }
+                }
+                absent.push(name);
+            }
+        }
+        if !self.schema.terminated && !self.schema.truncated {
+            absent.extend(DONE.map(str::to_owned));
+        }
+        absent.retain(|name| !self.names.contains(name));
+        absent
+    }
+
+    /// The name of a column.
+    pub fn name(&self, index: usize) -> String {
+        self.names.get(index).cloned().unwrap_or_default()
+    }
+}

@@ -1,0 +1,45 @@
+//! Reads logged transitions from CSV, NDJSON and Parquet, checked row by row, in constant memory.
+//!
+//! [`Source`]s become [`Batch`]es through a [`Reader`], whatever their format, and batches become transitions through a
+//! [`Pairing`]. An [`Inspector`] reports on the data before anything is learned from them.
+//!
+//! Nothing is guessed: a bad row is an [`Error`] that names file, row, column and value, unless some are
+//! allowed to be skipped, and a `done` column is refused until its meaning is said.
+
+mod bad_rows;
+mod batch;
+mod cast;
+mod columns;
+mod error;
+mod fault;
+pub mod inspect;
+mod layout;
+mod lines;
+mod options;
+pub mod pairing;
+pub mod preset;
+mod read;
+mod reader;
+mod role;
+mod row;
+mod schema;
+mod source;
+mod transitions;
+mod value;
+mod write;
+
+pub use bad_rows::{BadKind, BadRows};
+pub use batch::Batch;
+pub use columns::ColumnMap;
+pub use error::{Error, Result};
+pub use fault::{Fault, FaultKind};
+pub use inspect::{DataReport, Finding, FindingKind, Inspector};
+pub use options::{Purpose, ReadOptions};
+pub use pairing::{Pairing, Step};
+pub use preset::Preset;
+pub use reader::Reader;
+pub use role::Role;
+pub use schema::Schema;
+pub use source::{Compression, Format, Source};
+pub use transitions::Transitions;
+pub use write::{ValueFormat, ValueWriter, write_values};

@@ -1,0 +1,163 @@
+//! Cuts a stream of bytes into lines with one buffer.
+
+use std::io::Read;
+
+use memchr::memchr;
+
+use crate::error::{Error, Result};
+
+/// What is read at once, and the buffer's first size.
+const CHUNK: usize = 1 << 18;
+/// No line of a log is longer; one that is has lost its end.
+const LONGEST: usize = 1 << 26;
+
+/// The lines of a text file, numbered from 1.
+pub(crate) struct Lines {
+    input: Box<dyn Read + Send>,
+    file: String,
+    buffer: Vec<u8>,
+    filled: usize,
+    ended: bool,
+    /// The current piece without its last line feed, and where the next one starts.
+    start: usize,
+    end: usize,
+    next: usize,
+    line: u64,
+    lines: u64,
+}
+
+impl Lines {
+    pub fn new(file: &str, input: Box<dyn Read + Send>) -> Self {
+        Self {
+            input,
+            file: file.to_owned(),
+            buffer: vec![0; CHUNK],
+            filled: 0,
+            ended: false,
+            start: 0,
+            end: 0,
+            next: 0,
+            line: 0,
+            lines: 1,
+        }
+    }
+
+    /// Goes to the next line; false at the end of the file. `row` is the last good row, for errors.
+    pub fn advance(&mut self, row: u64) -> Result<bool> {
+        self.line += self.lines;
+        self.lines = 0;
+        self.start = self.next;
+        self.end = self.next;
+        self.extend(row)
+    }
+
+    /// Adds the following line to the current piece; false at the end of the file.
+    pub fn extend(&mut self, row: u64) -> Result<bool> {
+        let mut scanned = self.next - self.start;
+        loop {
+            let from = self.start + scanned;
+            if let Some(at) = memchr(b'\n', &self.buffer[from..self.filled]) {
+                self.end = from + at;
+                self.next = self.end + 1;
+                self.lines += 1;
+                return Ok(true);
+            }
+            scanned = self.filled - self.start;
+            if self.ended {
+                let rest = self.filled > self.next;
+                self.end = self.filled;
+                self.next = self.filled;
+                self.lines += u64::from(rest);
+                return Ok(rest);
+            }
+            self.read_more(row)?;
+        }
+    }
+
+    /// The current piece without its line end.
+    pub fn bytes(&self) -> &[u8] {
+        let bytes = &self.buffer[self.start..self.end];
+        bytes.strip_suffix(b"\r").unwrap_or(bytes)
+    }
+
+    /// The number of the first line of the current piece.
+    pub fn number(&self) -> u64 {
+        self.line
+    }
+
+    fn read_more(&mut self, row: u64) -> Result<()> {
+        if self.start > 0 {
+            self.buffer.copy_within(self.start..self.filled, 0);
+            self.filled -= self.start;
+            self.next -= self.start;
+            self.end -= self.start;
+            self.start = 0;
+        }
+        if self.filled == self.buffer.len() {
+            if self.filled >= LONGEST {
+                return Err(Error::LongLine {
+                    file: self.file.clone(),
+                    line: self.line,
+                    limit: LONGEST,
+                });
+            }
+            self.buffer.resize(2 * self.filled, 0);
+        }
+        loop {
+            match self.input.read(&mut self.buffer[self.filled..]) {
+                Ok(count) => {
+                    self.ended = count == 0;
+                    self.filled += count;
+                    return Ok(());
+                }
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(source) => {
+                    return Err(Error::Read {
+                        file: self.file.clone(),
+                        row,
+                        source,
+                    });
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Gives few bytes at a time, like a pipe.
+    struct Trickle(Vec<u8>, usize);
+
+    impl Read for Trickle {
+        fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
+            let count = out.len().min(3).min(self.0.len() - self.1);
+            out[..count].copy_from_slice(&self.0[self.1..][..count]);
+            self.1 += count;
+            Ok(count)
+        }
+    }
+
+    #[test]
+    fn lines_are_numbered_and_can_be_joined() {
+        let text = b"one\r\n\ntwo\nthree".to_vec();
+        let mut lines = Lines::new("x", Box::new(Trickle(text, 0)));
+        let mut seen = Vec::new();
+        while lines.advance(0).unwrap() {
+            seen.push((lines.number(), lines.bytes().to_vec()));
+            if lines.bytes() == b"two" {
+                assert!(lines.extend(0).unwrap());
+                assert_eq!((lines.number(), lines.bytes()), (3, &b"two\nthree"[..]));
+                assert!(!lines.extend(0).unwrap());
+                assert_eq!(lines.bytes(), b"two\nthree");
+            }
+        }
+        let expected = [
+            (1, b"one".to_vec()),
+            (2, b"".to_vec()),
+            (3, b"two".to_vec()),
+        ];
+        assert_eq!(seen, expected);
+    }
+}

@@ -1,0 +1,208 @@
+//! Reads rows from lines of JSON objects.
+//!
+//! The fields of the first line are the columns: every later line must have those that play a role, once, in any
+//! order, and no other field that could play one. Other fields are not looked at.
+//!
+//! # Performance
+//! Lines are read by a small scanner that understands what logs usually hold. Where it is not sure, the
+//! line is parsed again by `serde_json`, which decides what is JSON and what is wrong with it.
+
+use std::io::Read;
+
+use serde_json::{Map, Value};
+
+use crate::batch::Batch;
+use crate::error::{Error, Result};
+use crate::fault::{Fault, FaultKind, shown};
+use crate::layout::{CellKind, Column, Layout, Target, Wanted};
+use crate::lines::Lines;
+use crate::read::json_scan::{Scan, Scanned};
+use crate::row::{Bad, Ledger, Place, Row, refused_number};
+use crate::value;
+
+/// The rows of an NDJSON file.
+pub(crate) struct NdjsonRows {
+    file: String,
+    lines: Lines,
+    layout: Layout,
+    scan: Scan,
+    /// Names that would play a role if the first line had them.
+    absent: Vec<String>,
+    row: Row,
+    rows: u64,
+    ready: bool,
+}
+
+impl NdjsonRows {
+    pub fn open(file: &str, input: Box<dyn Read + Send>, wanted: &Wanted) -> Result<Self> {
+        let mut lines = Lines::new(file, input);
+        if !next_object(&mut lines, 0)? {
+            return Err(Error::Empty {
+                file: file.to_owned(),
+            });
+        }
+        let first = parse(lines.bytes()).map_err(|bad| Error::BadRow {
+            fault: Fault {
+                file: file.to_owned(),
+                row: 1,
+                line: Some(lines.number()),
+                column: None,
+                kind: bad.kind,
+            },
+        })?;
+        let columns: Vec<Column> = first
+            .iter()
+            .map(|(name, value)| Column {
+                name: name.clone(),
+                kind: match value {
+                    Value::Array(_) => CellKind::List,
+                    _ => CellKind::Scalar,
+                },
+            })
+            .collect();
+        let layout = Layout::resolve(file, &columns, wanted)?;
+        let absent = layout.absent(wanted);
+        Ok(Self {
+            file: file.to_owned(),
+            scan: Scan::new(&layout, &absent),
+            row: Row::of(&layout),
+            absent,
+            lines,
+            layout,
+            rows: 0,
+            ready: true,
+        })
+    }
+
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// Adds rows until the batch is full; false when the file has no more.
+    pub fn fill(&mut self, batch: &mut Batch, ledger: &mut Ledger) -> Result<bool> {
+        while batch.len() < ledger.batch_rows {
+            if !self.ready && !next_object(&mut self.lines, self.rows)? {
+                return Ok(false);
+            }
+            self.ready = false;
+            let line = self.lines.bytes();
+            let read = match self.scan.read(line, &mut self.row) {
+                Scanned::Done => Ok(()),
+                Scanned::Bad(bad) => Err(bad),
+                Scanned::Unsure => read_slowly(line, &self.layout, &self.absent, &mut self.row),
+            };
+            self.rows += 1;
+            let place = Place {
+                file: &self.file,
+                row: self.rows,
+                line: Some(self.lines.number()),
+            };
+            ledger.enter(batch, &self.row, &self.layout, place, read)?;
+        }
+        Ok(true)
+    }
+}
+
+/// Goes to the next line that is not blank.
+fn next_object(lines: &mut Lines, row: u64) -> Result<bool> {
+    while lines.advance(row)? {
+        if !lines.bytes().trim_ascii().is_empty() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn parse(line: &[u8]) -> std::result::Result<Map<String, Value>, Bad> {
+    let message = match serde_json::from_slice(line) {
+        Ok(Value::Object(object)) => return Ok(object),
+        Ok(_) => format!("{:?} is not a JSON object", shown(line)),
+        // Each line is parsed on its own, so the parser's "line 1" would mislead.
+        Err(error) => format!(
+            "not JSON: {}",
+            error
+                .to_string()
+                .replace(" at line 1 column ", " at character ")
+        ),
+    };
+    Err(Bad::row(FaultKind::Syntax { message }))
+}
+
+/// Reads a line in the way that every other way must agree with.
+pub(crate) fn read_slowly(
+    line: &[u8],
+    layout: &Layout,
+    absent: &[String],
+    row: &mut Row,
+) -> std::result::Result<(), Bad> {
+    let object = parse(line)?;
+    if let Some(name) = absent.iter().find(|name| object.contains_key(*name)) {
+        let name = name.clone();
+        return Err(Bad::row(FaultKind::UnexpectedField { name }));
+    }
+    for (column, (&target, name)) in layout.targets.iter().zip(&layout.names).enumerate() {
+        if target != Target::Skip {
+            let read = match object.get(name) {
+                None => Err(FaultKind::MissingField),
+                Some(Value::Null) => Err(FaultKind::Missing),
+                Some(value) => read_value(value, target, row),
+            };
+            read.map_err(|kind| Bad::at(column, kind))?;
+        }
+    }
+    Ok(())
+}
+
+fn read_value(value: &Value, target: Target, row: &mut Row) -> std::result::Result<(), FaultKind> {
+    let text = || shown(value.to_string().as_bytes());
+    match (target, value) {
+        (Target::Terminated | Target::Truncated, _) => {
+            let flag = match value {
+                Value::Bool(flag) => *flag,
+                Value::String(text) => value::flag(text.as_bytes())?,
+                Value::Number(number) => value::numeric_flag(number.as_f64().unwrap_or(f64::NAN))?,
+                _ => return Err(FaultKind::NotAFlag { value: text() }),
+            };
+            row.set_flag(target, flag);
+        }
+        (Target::Episode, Value::String(text)) => row.episode = value::episode(text.as_bytes())?,
+        (Target::Episode, Value::Number(number)) => {
+            row.episode = match number.as_i64() {
+                Some(whole) => value::whole_episode(whole),
+                None => value::numeric_episode(number.as_f64().unwrap_or(f64::NAN))?,
+            };
+        }
+        (Target::Episode, _) => return Err(FaultKind::NotAnEpisode { value: text() }),
+        (Target::ObsList | Target::NextObsList, Value::Array(entries)) => {
+            let list = row.list(target);
+            for entry in entries {
+                list.push(match entry {
+                    Value::Null => return Err(FaultKind::Missing),
+                    other => finite(other)?,
+                });
+            }
+        }
+        (Target::ObsList | Target::NextObsList, _) => {
+            return Err(FaultKind::NotAList { value: text() });
+        }
+        _ => {
+            let number = finite(value)?;
+            if !row.set_number(target, number) {
+                return Err(refused_number(number, text()));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn finite(value: &Value) -> std::result::Result<f64, FaultKind> {
+    match value.as_f64() {
+        Some(number) if number.is_finite() => Ok(number),
+        Some(number) => Err(FaultKind::NotFinite {
+            value: number.to_string(),
+        }),
+        None => Err(FaultKind::NotANumber {
+            value: shown(value.to_string().as_bytes()),
+        }),
+    }
+}

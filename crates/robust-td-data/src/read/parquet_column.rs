@@ -1,0 +1,205 @@
+//! Converts the cells of one Parquet column.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    ArrowPrimitiveType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
+    Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+};
+use arrow_array::{Array, ArrayRef, ListArray, StringArray};
+use arrow_schema::DataType;
+
+use crate::fault::FaultKind;
+use crate::layout::Target;
+use crate::row::{Row, refused_number};
+use crate::value;
+
+/// The cells of a column in the current record batch.
+enum Cells {
+    Numbers(Vec<f64>),
+    /// Whole numbers, where f64 would lose digits that tell episodes apart.
+    Whole(Vec<i64>),
+    Text(StringArray),
+    /// Lists, with the numbers that they share.
+    Lists(ListArray, Vec<f64>),
+}
+
+/// A column with a role.
+pub(crate) struct ParquetColumn {
+    index: usize,
+    target: Target,
+    cells: Cells,
+    /// The array itself, asked which cells are null.
+    array: Option<ArrayRef>,
+}
+
+/// Whether cells of this type are lists.
+pub(crate) fn is_list(data_type: &DataType) -> bool {
+    matches!(data_type, DataType::List(_))
+}
+
+fn is_number(data_type: &DataType) -> bool {
+    data_type.is_integer() || data_type.is_floating()
+}
+
+impl ParquetColumn {
+    /// A column of the given type, or else the types that its target takes.
+    pub fn new(index: usize, target: Target, data_type: &DataType) -> Result<Self, &'static str> {
+        let cells = match (target, data_type) {
+            (Target::ObsList | Target::NextObsList, DataType::List(item))
+                if is_number(item.data_type()) =>
+            {
+                Cells::Numbers(Vec::new())
+            }
+            (Target::ObsList | Target::NextObsList, _) => return Err("a list of numbers"),
+            (Target::Terminated | Target::Truncated, DataType::Boolean) => {
+                Cells::Numbers(Vec::new())
+            }
+            (Target::Episode, kind) if kind.is_integer() => Cells::Whole(Vec::new()),
+            (_, kind) if is_number(kind) => Cells::Numbers(Vec::new()),
+            (Target::Terminated | Target::Truncated | Target::Episode, DataType::Utf8) => {
+                Cells::Text(StringArray::new_null(0))
+            }
+            (Target::Terminated | Target::Truncated, _) => return Err("flags"),
+            (Target::Episode, _) => return Err("whole numbers or texts"),
+            _ => return Err("a number"),
+        };
+        Ok(Self {
+            index,
+            target,
+            cells,
+            array: None,
+        })
+    }
+
+    /// The index of the column in the file.
+    pub fn index(&self) -> usize {
+        self.index
+    }
+
+    /// Converts the cells of the next record batch.
+    pub fn load(&mut self, array: &ArrayRef) {
+        self.array = (array.null_count() > 0).then(|| array.clone());
+        match &mut self.cells {
+            Cells::Numbers(_) | Cells::Lists(..) if is_list(array.data_type()) => {
+                let list = array.as_list::<i32>().clone();
+                let mut numbers =
+                    match std::mem::replace(&mut self.cells, Cells::Numbers(Vec::new())) {
+                        Cells::Numbers(numbers) | Cells::Lists(_, numbers) => numbers,
+                        _ => Vec::new(),
+                    };
+                to_f64(list.values(), &mut numbers);
+                self.cells = Cells::Lists(list, numbers);
+            }
+            Cells::Numbers(numbers) => to_f64(array, numbers),
+            Cells::Whole(numbers) => to_i64(array, numbers),
+            Cells::Text(text) => *text = array.as_string::<i32>().clone(),
+            Cells::Lists(..) => {}
+        }
+    }
+
+    /// Puts cell i into the row.
+    #[inline]
+    pub fn read(&self, i: usize, row: &mut Row) -> Result<(), FaultKind> {
+        if self.array.as_ref().is_some_and(|array| array.is_null(i)) {
+            return Err(FaultKind::Missing);
+        }
+        match (&self.cells, self.target) {
+            (Cells::Lists(list, numbers), _) => {
+                let offsets = list.value_offsets();
+                let (start, end) = (offsets[i] as usize, offsets[i + 1] as usize);
+                read_list(list.values(), numbers, start, end, row.list(self.target))
+            }
+            (Cells::Numbers(numbers), Target::Terminated | Target::Truncated) => {
+                row.set_flag(self.target, value::numeric_flag(numbers[i])?);
+                Ok(())
+            }
+            (Cells::Numbers(numbers), Target::Episode) => {
+                row.episode = value::numeric_episode(numbers[i])?;
+                Ok(())
+            }
+            (Cells::Numbers(numbers), _) => match row.set_number(self.target, numbers[i]) {
+                true => Ok(()),
+                false => Err(refused_number(numbers[i], numbers[i].to_string())),
+            },
+            (Cells::Whole(numbers), _) => {
+                row.episode = value::whole_episode(numbers[i]);
+                Ok(())
+            }
+            (Cells::Text(text), Target::Episode) => {
+                row.episode = value::episode(text.value(i).as_bytes())?;
+                Ok(())
+            }
+            (Cells::Text(text), _) => {
+                row.set_flag(self.target, value::flag(text.value(i).as_bytes())?);
+                Ok(())
+            }
+        }
+    }
+}
+
+#[inline]
+fn read_list(
+    values: &ArrayRef,
+    numbers: &[f64],
+    start: usize,
+    end: usize,
+    out: &mut Vec<f64>,
+) -> Result<(), FaultKind> {
+    let entries = &numbers[start..end];
+    if values.null_count() > 0 && (start..end).any(|at| values.is_null(at)) {
+        return Err(FaultKind::Missing);
+    }
+    if let Some(number) = entries.iter().find(|number| !number.is_finite()) {
+        return Err(refused_number(*number, number.to_string()));
+    }
+    out.extend_from_slice(entries);
+    Ok(())
+}
+
+fn convert<T: ArrowPrimitiveType, U>(
+    array: &ArrayRef,
+    out: &mut Vec<U>,
+    as_u: impl Fn(T::Native) -> U,
+) {
+    out.extend(array.as_primitive::<T>().values().iter().map(|&v| as_u(v)));
+}
+
+fn to_f64(array: &ArrayRef, out: &mut Vec<f64>) {
+    out.clear();
+    match array.data_type() {
+        DataType::Float64 => out.extend_from_slice(array.as_primitive::<Float64Type>().values()),
+        DataType::Float32 => convert::<Float32Type, _>(array, out, f64::from),
+        DataType::Float16 => convert::<Float16Type, _>(array, out, |v| v.to_f64()),
+        DataType::Int8 => convert::<Int8Type, _>(array, out, f64::from),
+        DataType::Int16 => convert::<Int16Type, _>(array, out, f64::from),
+        DataType::Int32 => convert::<Int32Type, _>(array, out, f64::from),
+        DataType::Int64 => convert::<Int64Type, _>(array, out, |v| v as f64),
+        DataType::UInt8 => convert::<UInt8Type, _>(array, out, f64::from),
+        DataType::UInt16 => convert::<UInt16Type, _>(array, out, f64::from),
+        DataType::UInt32 => convert::<UInt32Type, _>(array, out, f64::from),
+        DataType::UInt64 => convert::<UInt64Type, _>(array, out, |v| v as f64),
+        DataType::Boolean => {
+            let flags = array.as_boolean().values();
+            out.extend(flags.iter().map(|flag| f64::from(u8::from(flag))));
+        }
+        // `ParquetColumn::new` lets no other type through.
+        other => unreachable!("a column of type {other}"),
+    }
+}
+
+fn to_i64(array: &ArrayRef, out: &mut Vec<i64>) {
+    out.clear();
+    match array.data_type() {
+        DataType::Int8 => convert::<Int8Type, _>(array, out, i64::from),
+        DataType::Int16 => convert::<Int16Type, _>(array, out, i64::from),
+        DataType::Int32 => convert::<Int32Type, _>(array, out, i64::from),
+        DataType::Int64 => convert::<Int64Type, _>(array, out, |v| v),
+        DataType::UInt8 => convert::<UInt8Type, _>(array, out, i64::from),
+        DataType::UInt16 => convert::<UInt16Type, _>(array, out, i64::from),
+        DataType::UInt32 => convert::<UInt32Type, _>(array, out, i64::from),
+        // Numbers from 2^63 on wrap to negative ones, which keeps them apart.
+        DataType::UInt64 => convert::<UInt64Type, _>(array, out, |v| v as i64),
+        // `ParquetColumn::new` lets no other type through.
+        other => unreachable!("an episode column of type {other}"),
+    }
+}

@@ -1,0 +1,208 @@
+//! Streams batches of checked rows from a list of inputs.
+
+use crate::bad_rows::BadRows;
+use crate::batch::Batch;
+use crate::error::{Error, Result};
+use crate::layout::{Layout, Wanted};
+use crate::options::ReadOptions;
+use crate::read::csv::CsvRows;
+use crate::read::ndjson::NdjsonRows;
+use crate::read::parquet::ParquetRows;
+use crate::row::Ledger;
+use crate::schema::Schema;
+use crate::source::{Format, Opened, Source};
+
+/// Reads a log in one pass, in memory that does not depend on its size.
+///
+/// ```
+/// use robust_td_data::{Batch, Compression, Format, ReadOptions, Reader, Source};
+///
+/// let text = "obs_0,obs_1,reward,terminated\n1,2,0.5,false\n3,4,1.5,true\n";
+/// let source = Source::stream("log", Format::Csv, Compression::None, text.as_bytes())?;
+/// let mut reader = Reader::open(vec![source], ReadOptions::default())?;
+/// let mut batch = Batch::default();
+/// while reader.read(&mut batch)? {
+///     assert_eq!(batch.obs(1), [3.0, 4.0]);
+///     assert_eq!(batch.rewards(), [0.5, 1.5]);
+/// }
+/// # Ok::<(), robust_td_data::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Reader {
+    names: Vec<String>,
+    waiting: std::vec::IntoIter<Source>,
+    current: Option<Rows>,
+    wanted: Wanted,
+    schema: Schema,
+    ledger: Ledger,
+    file: usize,
+}
+
+enum Rows {
+    Csv(CsvRows),
+    Ndjson(NdjsonRows),
+    Parquet(Box<ParquetRows>),
+}
+
+impl std::fmt::Debug for Rows {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Rows").field(self.layout()).finish()
+    }
+}
+
+impl Rows {
+    fn open(source: Source, wanted: &Wanted, batch_rows: usize) -> Result<Self> {
+        let (name, format) = (source.name().to_owned(), source.format());
+        Ok(match (source.open()?, format) {
+            (Opened::File(file), _) => Self::Parquet(Box::new(ParquetRows::open(
+                &name, file, wanted, batch_rows,
+            )?)),
+            (Opened::Text(input), Format::Ndjson) => {
+                Self::Ndjson(NdjsonRows::open(&name, input, wanted)?)
+            }
+            (Opened::Text(input), _) => Self::Csv(CsvRows::open(&name, input, wanted)?),
+        })
+    }
+
+    fn layout(&self) -> &Layout {
+        match self {
+            Self::Csv(rows) => rows.layout(),
+            Self::Ndjson(rows) => rows.layout(),
+            Self::Parquet(rows) => rows.layout(),
+        }
+    }
+
+    fn fill(&mut self, batch: &mut Batch, ledger: &mut Ledger) -> Result<bool> {
+        match self {
+            Self::Csv(rows) => rows.fill(batch, ledger),
+            Self::Ndjson(rows) => rows.fill(batch, ledger),
+            Self::Parquet(rows) => rows.fill(batch, ledger),
+        }
+    }
+}
+
+impl Reader {
+    /// Opens the first input and finds its columns.
+    ///
+    /// # Errors
+    /// When there is no input, the first cannot be opened, or its columns do not fit.
+    pub fn open(sources: Vec<Source>, options: ReadOptions) -> Result<Self> {
+        let names = sources.iter().map(|s| s.name().to_owned()).collect();
+        let mut reader = Self {
+            names,
+            waiting: sources.into_iter(),
+            current: None,
+            wanted: Wanted {
+                columns: options.columns,
+                preset: options.preset,
+                purpose: options.purpose,
+            },
+            schema: Schema::default(),
+            ledger: Ledger {
+                batch_rows: options.batch_rows.max(1),
+                dimension: options.dimension,
+                bad: BadRows::allowing(options.skip_bad_rows),
+                gap: false,
+            },
+            file: 0,
+        };
+        if !reader.open_next()? {
+            return Err(Error::NoInput {
+                what: "no input file is given",
+            });
+        }
+        Ok(reader)
+    }
+
+    /// Replaces the batch by the next one; false when the log has ended.
+    ///
+    /// # Errors
+    /// When a row is bad and none may be skipped any more, or a file cannot be read or does not fit the others.
+    pub fn read(&mut self, batch: &mut Batch) -> Result<bool> {
+        batch.clear(self.file);
+        loop {
+            let Some(rows) = &mut self.current else {
+                return Ok(false);
+            };
+            let more = rows.fill(batch, &mut self.ledger)?;
+            if !more {
+                let file = self.file;
+                // A batch is of one file: rows of the next one go to the next batch.
+                if !self.open_next()? {
+                    batch.gap_after = self.ledger.gap;
+                    return Ok(!batch.is_empty() || batch.gap_after);
+                }
+                if batch.is_empty() {
+                    batch.clear(self.file);
+                    continue;
+                }
+                batch.file = file;
+            }
+            return Ok(true);
+        }
+    }
+
+    /// The roles that the log has columns for.
+    #[must_use]
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// The length of observations, as soon as it is known: from numbered columns at once, from lists with the first batch.
+    #[must_use]
+    pub fn dimension(&self) -> Option<usize> {
+        self.ledger.dimension
+    }
+
+    /// The bad rows that were skipped so far.
+    #[must_use]
+    pub fn bad_rows(&self) -> &BadRows {
+        &self.ledger.bad
+    }
+
+    /// The names of the inputs, in the order of [`Batch::file`].
+    #[must_use]
+    pub fn files(&self) -> &[String] {
+        &self.names
+    }
+
+    fn open_next(&mut self) -> Result<bool> {
+        self.current = None;
+        let Some(source) = self.waiting.next() else {
+            return Ok(false);
+        };
+        self.file = self.names.len() - self.waiting.len() - 1;
+        let rows = Rows::open(source, &self.wanted, self.ledger.batch_rows)?;
+        self.check(rows.layout())?;
+        self.current = Some(rows);
+        Ok(true)
+    }
+
+    /// Checks that a file has the roles of the files before it, and as many features.
+    fn check(&mut self, layout: &Layout) -> Result<()> {
+        let first = match self.file {
+            0 => "the caller".to_owned(),
+            _ => self.names[0].clone(),
+        };
+        let changed = |found, expected| Error::SchemaChanged {
+            file: self.names[self.file].clone(),
+            found,
+            first,
+            expected,
+        };
+        match (layout.dimension, self.ledger.dimension) {
+            (Some(found), Some(expected)) if found != expected => {
+                let words = |count| format!("{count} observation columns");
+                return Err(changed(words(found), words(expected)));
+            }
+            (Some(found), None) => self.ledger.dimension = Some(found),
+            _ => {}
+        }
+        if self.file == 0 {
+            self.schema = layout.schema.clone();
+        } else if let Some((found, expected)) = layout.schema.difference(&self.schema) {
+            return Err(changed(found, expected));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,179 @@
+//! Puts one row together and checks it.
+
+use crate::bad_rows::BadRows;
+use crate::batch::Batch;
+use crate::error::Result;
+use crate::fault::{Fault, FaultKind};
+use crate::layout::{Layout, Target};
+
+/// One row while it is put together.
+#[derive(Debug, Clone)]
+pub(crate) struct Row {
+    pub obs: Vec<f64>,
+    pub next_obs: Vec<f64>,
+    pub reward: Option<f64>,
+    pub terminated: bool,
+    pub truncated: bool,
+    pub episode: u64,
+    pub ratio: f64,
+}
+
+impl Row {
+    /// A row with room for the layout's columns; lists bring their own.
+    pub fn of(layout: &Layout) -> Self {
+        let count = |of: fn(&Target) -> bool| layout.targets.iter().filter(|t| of(t)).count();
+        Self {
+            obs: vec![0.0; count(|t| matches!(t, Target::Obs(_)))],
+            next_obs: vec![0.0; count(|t| matches!(t, Target::NextObs(_)))],
+            reward: None,
+            terminated: false,
+            truncated: false,
+            episode: 0,
+            ratio: 1.0,
+        }
+    }
+
+    /// Stores a number that belongs to a numeric target, unless it is out of bounds.
+    #[inline]
+    pub fn set_number(&mut self, target: Target, value: f64) -> bool {
+        if !value.is_finite() {
+            return false;
+        }
+        match target {
+            Target::Obs(k) => self.obs[k] = value,
+            Target::NextObs(k) => self.next_obs[k] = value,
+            Target::Reward => self.reward = Some(value),
+            _ if !(value >= 0.0) => return false,
+            _ => self.ratio = value,
+        }
+        true
+    }
+
+    /// Stores a flag.
+    #[inline]
+    pub fn set_flag(&mut self, target: Target, value: bool) {
+        match target {
+            Target::Terminated => self.terminated = value,
+            _ => self.truncated = value,
+        }
+    }
+
+    /// The emptied list that a list target fills.
+    #[inline]
+    pub fn list(&mut self, target: Target) -> &mut Vec<f64> {
+        let list = match target {
+            Target::NextObsList => &mut self.next_obs,
+            _ => &mut self.obs,
+        };
+        list.clear();
+        list
+    }
+}
+
+/// Why a number was not stored.
+pub(crate) fn refused_number(value: f64, text: String) -> FaultKind {
+    match value.is_finite() {
+        true => FaultKind::NegativeRatio { value: text },
+        false => FaultKind::NotFinite { value: text },
+    }
+}
+
+/// A fault within a row, before its place is known.
+#[derive(Debug)]
+pub(crate) struct Bad {
+    /// The index of the column.
+    pub column: Option<usize>,
+    pub kind: FaultKind,
+}
+
+impl Bad {
+    pub fn at(column: usize, kind: FaultKind) -> Self {
+        Self {
+            column: Some(column),
+            kind,
+        }
+    }
+
+    pub fn row(kind: FaultKind) -> Self {
+        Self { column: None, kind }
+    }
+}
+
+/// What all rows of a log share: the length of observations, and the bad rows.
+#[derive(Debug)]
+pub(crate) struct Ledger {
+    pub batch_rows: usize,
+    pub dimension: Option<usize>,
+    pub bad: BadRows,
+    /// Whether rows were skipped since the last good one.
+    pub gap: bool,
+}
+
+impl Ledger {
+    /// Adds a row to the batch, or skips it when it is bad, as long as that is allowed.
+    #[inline]
+    pub fn enter(
+        &mut self,
+        batch: &mut Batch,
+        row: &Row,
+        layout: &Layout,
+        place: Place<'_>,
+        read: std::result::Result<(), Bad>,
+    ) -> Result<()> {
+        match read.and_then(|()| self.check_lengths(row, layout)) {
+            Ok(()) => {
+                batch.push(row, place.row, self.gap);
+                self.gap = false;
+                Ok(())
+            }
+            Err(bad) => {
+                self.gap = true;
+                self.bad.skip(Fault {
+                    file: place.file.to_owned(),
+                    row: place.row,
+                    line: place.line,
+                    column: bad.column.map(|index| layout.name(index)),
+                    kind: bad.kind,
+                })
+            }
+        }
+    }
+
+    #[inline]
+    fn check_lengths(&mut self, row: &Row, layout: &Layout) -> std::result::Result<(), Bad> {
+        let expected = self.dimension.unwrap_or(row.obs.len());
+        let wrong_obs = row.obs.len() != expected || row.obs.is_empty();
+        let wrong_next = layout.schema.next_obs && row.next_obs.len() != expected;
+        if wrong_obs || wrong_next {
+            return Err(ragged(row, layout, expected, wrong_obs));
+        }
+        self.dimension = Some(expected);
+        Ok(())
+    }
+}
+
+#[cold]
+fn ragged(row: &Row, layout: &Layout, expected: usize, wrong_obs: bool) -> Bad {
+    let (list, found) = match wrong_obs {
+        true => (Target::ObsList, row.obs.len()),
+        false => (Target::NextObsList, row.next_obs.len()),
+    };
+    let kind = match found {
+        0 if expected == 0 => FaultKind::NotAList {
+            value: "[]".to_owned(),
+        },
+        _ => FaultKind::Ragged { expected, found },
+    };
+    Bad {
+        column: layout.targets.iter().position(|&target| target == list),
+        kind,
+    }
+}
+
+/// Where a row stands.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place<'a> {
+    pub file: &'a str,
+    pub row: u64,
+    pub line: Option<u64>,
+}

@@ -1,0 +1,254 @@
+//! Finds the inputs, tells their formats by their names and opens them.
+
+use std::fs::File;
+use std::io::{Read, Stdin};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use crate::error::{Error, Result};
+
+/// How rows are written down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// Comma-separated values with a header.
+    Csv,
+    /// One JSON object per line.
+    Ndjson,
+    /// Apache Parquet.
+    Parquet,
+}
+
+impl FromStr for Format {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        match name {
+            "csv" => Ok(Self::Csv),
+            "ndjson" | "jsonl" => Ok(Self::Ndjson),
+            "parquet" => Ok(Self::Parquet),
+            _ => Err(Error::UnknownName {
+                what: "format",
+                name: name.to_owned(),
+                choices: "csv, ndjson, parquet",
+            }),
+        }
+    }
+}
+
+/// How a text file is compressed; Parquet compresses within.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Compression {
+    /// Not at all.
+    #[default]
+    None,
+    /// gzip, one member or several.
+    Gzip,
+    /// Zstandard, one frame or several.
+    Zstd,
+}
+
+/// One input.
+pub struct Source {
+    name: String,
+    format: Format,
+    compression: Compression,
+    origin: Origin,
+}
+
+enum Origin {
+    File(PathBuf),
+    Stream(Box<dyn Read + Send>),
+}
+
+impl std::fmt::Debug for Source {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Source")
+            .field("name", &self.name)
+            .field("format", &self.format)
+            .field("compression", &self.compression)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Source {
+    /// The inputs that names and patterns (`*`, `?`, `[...]`, `**`) stand for; `-` is stdin.
+    ///
+    /// The files of a pattern come in the order of their names, byte by byte; a file that has the very name of
+    /// a pattern is that file. The format is told by the name (`.csv`, `.ndjson`, `.jsonl`, `.json`,
+    /// `.parquet`, text formats also with `.gz` or `.zst`) unless it is given.
+    ///
+    /// # Errors
+    /// When there is no input, a pattern is malformed or matches nothing, stdin is named twice, or a format is not known.
+    pub fn find<S: AsRef<str>>(names: &[S], format: Option<Format>) -> Result<Vec<Self>> {
+        let mut sources = Vec::new();
+        for name in names {
+            let name = name.as_ref();
+            if name == "-" {
+                if sources
+                    .iter()
+                    .any(|s: &Self| matches!(s.origin, Origin::Stream(_)))
+                {
+                    return Err(Error::NoInput {
+                        what: "stdin can be read only once",
+                    });
+                }
+                sources.push(Self::stdin(std::io::stdin(), format)?);
+            } else {
+                for path in matches(name)? {
+                    sources.push(Self::file(path, format)?);
+                }
+            }
+        }
+        if sources.is_empty() {
+            return Err(Error::NoInput {
+                what: "no input file is given",
+            });
+        }
+        Ok(sources)
+    }
+
+    /// A file.
+    ///
+    /// # Errors
+    /// When its name does not tell the format and it is not given.
+    pub fn file(path: impl Into<PathBuf>, format: Option<Format>) -> Result<Self> {
+        let path = path.into();
+        let name = path.display().to_string();
+        let (told, compression) = by_name(&path);
+        let format = format
+            .or(told)
+            .ok_or_else(|| Error::UnknownFormat { file: name.clone() })?;
+        if format == Format::Parquet && compression != Compression::None {
+            return Err(Error::NotAStream { file: name });
+        }
+        Ok(Self {
+            name,
+            format,
+            compression,
+            origin: Origin::File(path),
+        })
+    }
+
+    /// A stream of CSV or NDJSON, under a name for messages.
+    ///
+    /// # Errors
+    /// When the format is Parquet, which needs a file.
+    pub fn stream(
+        name: impl Into<String>,
+        format: Format,
+        compression: Compression,
+        input: impl Read + Send + 'static,
+    ) -> Result<Self> {
+        let name = name.into();
+        if format == Format::Parquet {
+            return Err(Error::NotAStream { file: name });
+        }
+        Ok(Self {
+            name,
+            format,
+            compression,
+            origin: Origin::Stream(Box::new(input)),
+        })
+    }
+
+    fn stdin(stdin: Stdin, format: Option<Format>) -> Result<Self> {
+        let format = format.ok_or_else(|| Error::UnknownFormat {
+            file: "stdin".to_owned(),
+        })?;
+        Self::stream("stdin", format, Compression::None, stdin)
+    }
+
+    /// The name for messages.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The format.
+    #[must_use]
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// Whether it can be read only once.
+    #[must_use]
+    pub fn is_stream(&self) -> bool {
+        matches!(self.origin, Origin::Stream(_))
+    }
+
+    pub(crate) fn open(self) -> Result<Opened> {
+        let failed = |source| Error::Open {
+            file: self.name.clone(),
+            source,
+        };
+        let input: Box<dyn Read + Send> = match self.origin {
+            Origin::Stream(input) => input,
+            Origin::File(path) => {
+                let file = File::open(path).map_err(failed)?;
+                if file.metadata().map_err(failed)?.is_dir() {
+                    return Err(failed(std::io::ErrorKind::IsADirectory.into()));
+                }
+                if self.format == Format::Parquet {
+                    return Ok(Opened::File(file));
+                }
+                Box::new(file)
+            }
+        };
+        Ok(Opened::Text(match self.compression {
+            Compression::None => input,
+            Compression::Gzip => Box::new(flate2::read::MultiGzDecoder::new(input)),
+            Compression::Zstd => Box::new(zstd::Decoder::new(input).map_err(failed)?),
+        }))
+    }
+}
+
+/// What a source gives.
+pub(crate) enum Opened {
+    Text(Box<dyn Read + Send>),
+    File(File),
+}
+
+fn by_name(path: &Path) -> (Option<Format>, Compression) {
+    let extension = |path: &Path| {
+        let extension = path.extension().and_then(|e| e.to_str());
+        extension.map(str::to_lowercase).unwrap_or_default()
+    };
+    let (inner, compression) = match extension(path).as_str() {
+        "gz" => (path.with_extension(""), Compression::Gzip),
+        "zst" | "zstd" => (path.with_extension(""), Compression::Zstd),
+        _ => (path.to_owned(), Compression::None),
+    };
+    let format = match extension(&inner).as_str() {
+        "csv" => Some(Format::Csv),
+        "ndjson" | "jsonl" | "json" => Some(Format::Ndjson),
+        "parquet" | "pq" => Some(Format::Parquet),
+        _ => None,
+    };
+    (format, compression)
+}
+
+fn matches(name: &str) -> Result<Vec<PathBuf>> {
+    let path = PathBuf::from(name);
+    // Without a wildcard the name is a file's, and opening it will say what is wrong with it.
+    if path.exists() || !name.contains(['*', '?', '[']) {
+        return Ok(vec![path]);
+    }
+    let failed = |message: String| Error::Pattern {
+        pattern: name.to_owned(),
+        message,
+    };
+    let mut paths = Vec::new();
+    for path in glob::glob(name).map_err(|error| failed(error.to_string()))? {
+        let path = path.map_err(|error| failed(error.to_string()))?;
+        if path.is_file() {
+            paths.push(path);
+        }
+    }
+    if paths.is_empty() {
+        return Err(Error::NoMatch {
+            pattern: name.to_owned(),
+        });
+    }
+    paths.sort();
+    Ok(paths)
+}
