@@ -204,6 +204,14 @@ pub enum Error {
         /// The parameters that exist.
         known: Vec<&'static str>,
     },
+    /// A feature map that cannot be read or made.
+    #[error("features {part:?}: {problem}")]
+    FeatureSpec {
+        /// The part of the description.
+        part: String,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// A sparse feature outside the feature vector.
     #[error(
         "sparse features: index {index} at position {position} is not below the dimension {dimension}"

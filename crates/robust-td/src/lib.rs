@@ -41,6 +41,7 @@ pub mod control;
 mod elimination;
 pub mod error;
 pub mod exact_float;
+pub mod features;
 pub mod learner;
 mod linalg;
 pub mod matrix;

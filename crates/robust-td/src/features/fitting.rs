@@ -1,0 +1,293 @@
+//! Fits a feature map to data, one pass for each stage that needs their range.
+
+use super::spec::{MapSpec, Stages, parse, refused};
+use super::{FeatureMap, Fourier, MAX_FEATURES, Map, OneHot, Polynomial, Range, Rbf, Row};
+use super::{Running, Standardise, Tiles, stage_outputs};
+use crate::error::{Error, Result};
+
+/// The largest number of values that `one-hot` takes without a count.
+const MAX_VALUES: usize = 100_000;
+
+/// A feature map whose later stages are not fitted yet.
+#[derive(Debug)]
+pub struct Fitting {
+    stages: std::vec::IntoIter<Vec<MapSpec>>,
+    /// The stage to fit next, if its maps need data.
+    waiting: Option<Vec<MapSpec>>,
+    map: FeatureMap,
+    row: Row,
+    moments: Moments,
+}
+
+impl Fitting {
+    /// Reads the description of a map for observations of the given length.
+    ///
+    /// # Errors
+    /// Names the part of the description that cannot be read or does not fit.
+    pub fn new(spec: &str, inputs: usize) -> Result<Self> {
+        let stages: Stages = parse(spec)?;
+        let late = stages.iter().skip(1).flatten();
+        if late.clone().any(|map| *map == MapSpec::Running) {
+            return Err(refused("running", "it can only be in the first stage"));
+        }
+        let map = FeatureMap {
+            spec: spec.into(),
+            inputs,
+            stages: Vec::new(),
+        };
+        let mut fitting = Self {
+            stages: stages.into_iter(),
+            waiting: None,
+            row: Row::default(),
+            moments: Moments::default(),
+            map,
+        };
+        fitting.go_on()?;
+        Ok(fitting)
+    }
+
+    /// Whether another pass over the data is needed.
+    #[must_use]
+    pub fn needs_pass(&self) -> bool {
+        self.waiting.is_some()
+    }
+
+    /// Shows one observation of the current pass.
+    ///
+    /// # Errors
+    /// When a discrete column has too many values.
+    pub fn observe(&mut self, observation: &[f64]) -> Result<()> {
+        self.map.write(observation, &mut self.row);
+        let dense;
+        let x = match self.row.features() {
+            crate::learner::Features::Dense(x) => x,
+            crate::learner::Features::Sparse { .. } => {
+                dense = self.row.to_dense();
+                &dense
+            }
+        };
+        self.moments.observe(x)
+    }
+
+    /// Ends the current pass.
+    ///
+    /// # Errors
+    /// When no observation came, or the map would have too many features.
+    pub fn end_pass(&mut self) -> Result<()> {
+        if let Some(stage) = self.waiting.take() {
+            if self.moments.count == 0 {
+                return Err(refused(
+                    self.map.spec(),
+                    "no observation came to measure ranges from",
+                ));
+            }
+            self.add(&stage)?;
+        }
+        self.go_on()
+    }
+
+    /// The fitted map.
+    ///
+    /// # Errors
+    /// When a stage still waits for a pass over the data; the message says how to give ranges by hand.
+    pub fn finish(self) -> Result<FeatureMap> {
+        if self.waiting.is_some() {
+            let by_hand = "it needs a first pass over the data; on a stream give the range by hand \
+                           (low, high, count) or use the map `running`";
+            return Err(refused(self.map.spec(), by_hand));
+        }
+        Ok(self.map)
+    }
+
+    /// Adds stages as long as they need no data.
+    fn go_on(&mut self) -> Result<()> {
+        while let Some(stage) = self.stages.next() {
+            if stage.iter().any(needs_data) {
+                self.row = Row::for_map(&self.map);
+                self.moments = Moments::new(&stage, self.map.outputs())?;
+                self.waiting = Some(stage);
+                return Ok(());
+            }
+            self.add(&stage)?;
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, stage: &[MapSpec]) -> Result<()> {
+        let inputs = self.map.outputs();
+        let maps = stage.iter().map(|spec| self.moments.fit(spec, inputs));
+        let maps = maps.collect::<Result<Vec<_>>>()?;
+        if stage_outputs(&maps) > MAX_FEATURES {
+            return Err(too_many(self.map.spec()));
+        }
+        self.map.stages.push(maps);
+        Ok(())
+    }
+}
+
+fn needs_data(map: &MapSpec) -> bool {
+    match map {
+        MapSpec::Standardise => true,
+        MapSpec::Fourier { bounds, .. }
+        | MapSpec::Tiles { bounds, .. }
+        | MapSpec::Rbf { bounds, .. } => bounds.is_none(),
+        MapSpec::OneHot { count, .. } => count.is_none(),
+        _ => false,
+    }
+}
+
+fn too_many(part: &str) -> Error {
+    refused(
+        part,
+        format!("it would make more than {MAX_FEATURES} features"),
+    )
+}
+
+/// What one pass finds out about the input of a stage.
+#[derive(Debug, Default)]
+struct Moments {
+    count: u64,
+    mean: Vec<f64>,
+    spread: Vec<f64>,
+    low: Vec<f64>,
+    high: Vec<f64>,
+    /// The values of the discrete columns, as ordered bits.
+    values: Vec<(usize, std::collections::BTreeSet<i64>)>,
+}
+
+impl Moments {
+    fn new(stage: &[MapSpec], inputs: usize) -> Result<Self> {
+        let mut values = Vec::new();
+        for map in stage {
+            if let MapSpec::OneHot {
+                column,
+                count: None,
+            } = *map
+            {
+                check_column(column, inputs)?;
+                values.push((column, std::collections::BTreeSet::new()));
+            }
+        }
+        Ok(Self {
+            count: 0,
+            mean: vec![0.0; inputs],
+            spread: vec![0.0; inputs],
+            low: vec![f64::INFINITY; inputs],
+            high: vec![f64::NEG_INFINITY; inputs],
+            values,
+        })
+    }
+
+    fn observe(&mut self, x: &[f64]) -> Result<()> {
+        self.count += 1;
+        for (i, &x) in x.iter().enumerate() {
+            let before = x - self.mean[i];
+            self.mean[i] += before / self.count as f64;
+            self.spread[i] += before * (x - self.mean[i]);
+            self.low[i] = self.low[i].min(x);
+            self.high[i] = self.high[i].max(x);
+        }
+        for (column, values) in &mut self.values {
+            values.insert(order(x[*column]));
+            if values.len() > MAX_VALUES {
+                let problem =
+                    format!("column {column} has more than {MAX_VALUES} different values");
+                return Err(refused("one-hot", problem));
+            }
+        }
+        Ok(())
+    }
+
+    fn range(&self, bounds: Option<(f64, f64)>, inputs: usize) -> Range {
+        match bounds {
+            Some((low, high)) => Range::uniform(low, high, inputs),
+            None => Range::new(self.low.clone(), self.high.clone()),
+        }
+    }
+
+    fn fit(&self, spec: &MapSpec, inputs: usize) -> Result<Map> {
+        let countable = |name: &str, count: Option<usize>| match count {
+            Some(count) if count <= MAX_FEATURES => Ok(count),
+            _ => Err(too_many(name)),
+        };
+        Ok(match *spec {
+            MapSpec::Identity => Map::Identity { inputs },
+            MapSpec::Bias => Map::Bias,
+            MapSpec::Standardise => {
+                let deviation = |spread: &f64| (spread / self.count as f64).sqrt();
+                let deviation = self.spread.iter().map(deviation).collect();
+                Map::Standardise(Standardise::new(self.mean.clone(), deviation))
+            }
+            MapSpec::Running => Map::Running(Running::new(inputs)),
+            MapSpec::Polynomial { degree } => {
+                countable("polynomial", Polynomial::count(inputs, degree))?;
+                Map::Polynomial(Polynomial::new(inputs, degree))
+            }
+            MapSpec::Fourier {
+                order,
+                coupled,
+                bounds,
+            } => {
+                let count = Fourier::count(order, coupled, inputs);
+                countable("fourier (coupled=0 makes fewer)", count)?;
+                Map::Fourier(Fourier::new(order, coupled, self.range(bounds, inputs)))
+            }
+            MapSpec::Tiles {
+                tilings,
+                bins,
+                size,
+                bounds,
+            } => {
+                let all = Tiles::per_tiling(bins, inputs);
+                let size = match size {
+                    Some(size) => all.map_or(size, |all| size.min(all)),
+                    None => countable("tiles (size=N shares features by a hash)", all)?,
+                };
+                countable("tiles", tilings.checked_mul(size))?;
+                Map::Tiles(Tiles::new(tilings, bins, size, self.range(bounds, inputs)))
+            }
+            MapSpec::Rbf {
+                centres,
+                width,
+                bounds,
+            } => {
+                countable("rbf", Rbf::count(centres, inputs))?;
+                Map::Rbf(Rbf::new(centres, width, self.range(bounds, inputs)))
+            }
+            MapSpec::OneHot { column, count } => {
+                check_column(column, inputs)?;
+                let measured = self.values.iter().find(|(own, _)| *own == column);
+                let values = match (count, measured) {
+                    (Some(count), _) => (0..countable("one-hot", Some(count))?)
+                        .map(|v| v as f64)
+                        .collect(),
+                    (None, Some((_, values))) => values.iter().map(|&bits| unorder(bits)).collect(),
+                    (None, None) => Vec::new(),
+                };
+                Map::OneHot(OneHot::new(column, values))
+            }
+        })
+    }
+}
+
+fn check_column(column: usize, inputs: usize) -> Result<()> {
+    if column >= inputs {
+        let problem = format!(
+            "column is {column}, but the columns are 0 to {}",
+            inputs.max(1) - 1
+        );
+        return Err(refused("one-hot", problem));
+    }
+    Ok(())
+}
+
+/// Numbers that are ordered as the values are; -0 and 0 are one value.
+fn order(value: f64) -> i64 {
+    let bits = (value + 0.0).to_bits() as i64;
+    bits ^ (((bits >> 63) as u64) >> 1) as i64
+}
+
+/// The value with the number [`order`].
+fn unorder(number: i64) -> f64 {
+    f64::from_bits((number ^ (((number >> 63) as u64) >> 1) as i64) as u64)
+}

@@ -1,0 +1,104 @@
+//! Makes all monomials up to a total degree, the constant 1 included.
+
+use serde::{Deserialize, Serialize};
+
+/// x -> (1, x_0, ..., x_0^2, x_0 x_1, ...): degree by degree, each monomial once.
+///
+/// A monomial is one coordinate times a monomial of the degree below.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, from = "Shape", into = "Shape")]
+pub(super) struct Polynomial {
+    shape: Shape,
+    /// Per monomial from degree 1 on: the monomial of the degree below, and the coordinate.
+    factors: Vec<(u32, u32)>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Shape {
+    inputs: usize,
+    degree: usize,
+}
+
+impl From<Shape> for Polynomial {
+    fn from(Shape { inputs, degree }: Shape) -> Self {
+        Self::new(inputs, degree)
+    }
+}
+
+impl From<Polynomial> for Shape {
+    fn from(polynomial: Polynomial) -> Self {
+        polynomial.shape
+    }
+}
+
+impl Polynomial {
+    /// How many monomials there are, (inputs + degree) choose degree, if that can be counted.
+    pub fn count(inputs: usize, degree: usize) -> Option<usize> {
+        (1..=degree).try_fold(1_usize, |count, k| Some(count.checked_mul(inputs + k)? / k))
+    }
+
+    pub fn new(inputs: usize, degree: usize) -> Self {
+        let mut factors = Vec::new();
+        // The monomials of the degree below, with the first coordinate that may still be multiplied.
+        let mut below = vec![(0_u32, 0_u32)];
+        for _ in 0..degree {
+            let mut level = Vec::new();
+            for (monomial, first) in below {
+                for coordinate in first..inputs as u32 {
+                    factors.push((monomial, coordinate));
+                    level.push((factors.len() as u32, coordinate));
+                }
+            }
+            below = level;
+        }
+        let shape = Shape { inputs, degree };
+        Self { shape, factors }
+    }
+
+    pub fn outputs(&self) -> usize {
+        self.factors.len() + 1
+    }
+
+    pub fn fits(&self, inputs: usize) -> bool {
+        self.shape.inputs == inputs
+    }
+
+    #[inline]
+    pub fn write(&self, x: &[f64], put: &mut impl FnMut(usize, f64)) {
+        put(0, 1.0);
+        for i in 0..self.factors.len() {
+            put(i + 1, self.monomial(i + 1, x));
+        }
+    }
+
+    #[inline]
+    fn monomial(&self, mut index: usize, x: &[f64]) -> f64 {
+        let mut value = 1.0;
+        while index > 0 {
+            let (below, coordinate) = self.factors[index - 1];
+            value *= x[coordinate as usize];
+            index = below as usize;
+        }
+        value
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_monomial_comes_once() {
+        let map = Polynomial::new(2, 3);
+        let mut values = Vec::new();
+        map.write(&[2.0, 3.0], &mut |_, value| values.push(value));
+        let expected = [1.0, 2.0, 3.0, 4.0, 6.0, 9.0, 8.0, 12.0, 18.0, 27.0];
+        assert_eq!(values, expected);
+        for (inputs, degree) in [(1, 5), (3, 2), (4, 3), (6, 0)] {
+            let count = Polynomial::count(inputs, degree);
+            assert_eq!(count, Some(Polynomial::new(inputs, degree).outputs()));
+        }
+        assert_eq!(Polynomial::count(usize::MAX / 2, 9), None);
+    }
+}

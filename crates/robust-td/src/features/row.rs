@@ -1,0 +1,81 @@
+//! Holds the features of one observation, dense or sparse, in memory that is used again.
+
+use crate::features::FeatureMap;
+use crate::learner::Features;
+
+/// A feature vector that a map writes to.
+#[derive(Debug, Clone, Default)]
+pub struct Row {
+    dimension: usize,
+    sparse: bool,
+    indices: Vec<u32>,
+    values: Vec<f64>,
+    scratch: [Vec<f64>; 2],
+}
+
+impl Row {
+    /// A row for the features of a map.
+    #[must_use]
+    pub fn for_map(map: &FeatureMap) -> Self {
+        Self {
+            dimension: map.outputs(),
+            sparse: map.is_sparse(),
+            ..Self::default()
+        }
+    }
+
+    /// The features that were written last.
+    #[inline]
+    #[must_use]
+    pub fn features(&self) -> Features<'_> {
+        if self.sparse {
+            Features::Sparse {
+                indices: &self.indices,
+                values: &self.values,
+            }
+        } else {
+            Features::Dense(&self.values)
+        }
+    }
+
+    /// All entries of the features that were written last.
+    #[must_use]
+    pub fn to_dense(&self) -> Vec<f64> {
+        let mut dense = vec![0.0; self.dimension];
+        self.features().axpy(1.0, &mut dense);
+        dense
+    }
+
+    pub(super) fn copy(&mut self, values: &[f64]) {
+        self.values.clear();
+        self.values.extend_from_slice(values);
+    }
+
+    #[inline]
+    pub(super) fn clear(&mut self) {
+        self.values.clear();
+        self.indices.clear();
+    }
+
+    /// Takes the next feature; maps hand them over in increasing order.
+    #[inline]
+    pub(super) fn put(&mut self, index: usize, value: f64) {
+        if self.sparse {
+            if value != 0.0 {
+                self.indices.push(index as u32);
+                self.values.push(value);
+            }
+        } else {
+            // A dense map hands over every index.
+            self.values.push(value);
+        }
+    }
+
+    pub(super) fn take_scratch(&mut self) -> [Vec<f64>; 2] {
+        std::mem::take(&mut self.scratch)
+    }
+
+    pub(super) fn give_scratch(&mut self, scratch: [Vec<f64>; 2]) {
+        self.scratch = scratch;
+    }
+}
