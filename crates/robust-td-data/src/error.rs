@@ -238,7 +238,7 @@ pub enum Error {
         source: std::io::Error,
     },
     /// A file that cannot be read to its end: cut, damaged, or its disk is.
-    #[error("{file}: after row {row}: {source}")]
+    #[error("{file}: cannot be read beyond row {row}: {source}")]
     Read {
         /// The file.
         file: String,
@@ -248,7 +248,7 @@ pub enum Error {
         source: std::io::Error,
     },
     /// A Parquet file that is cut or damaged.
-    #[error("{file}: after row {row}: {message}")]
+    #[error("{file}: cannot be read beyond row {row}: {message}")]
     Parquet {
         /// The file.
         file: String,

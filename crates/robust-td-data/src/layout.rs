@@ -1,5 +1,6 @@
-//! Finds the columns of one file that play the roles.
+//! Says what to do with each column of a file.
 
+use crate::cast::{Cast, Vector};
 use crate::columns::ColumnMap;
 use crate::error::{Error, Result};
 use crate::options::Purpose;
@@ -8,9 +9,9 @@ use crate::role::Role;
 use crate::schema::Schema;
 
 /// Between the stem of a vector's columns and their number.
-const SEPARATORS: [&str; 2] = ["_", ":"];
+pub(crate) const SEPARATORS: [&str; 2] = ["_", ":"];
 /// Names under which logs keep an end of unsaid meaning.
-const DONE: [&str; 2] = ["done", "dones"];
+pub(crate) const DONE: [&str; 2] = ["done", "dones"];
 
 /// What a cell of a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,7 +43,8 @@ pub(crate) enum Target {
 }
 
 impl Target {
-    fn role(self) -> Option<Role> {
+    /// The role that is played, if any.
+    pub fn role(self) -> Option<Role> {
         match self {
             Self::Skip => None,
             Self::Obs(_) | Self::ObsList => Some(Role::Obs),
@@ -94,12 +96,7 @@ pub(crate) struct Layout {
 impl Layout {
     /// Finds who plays what.
     pub fn resolve(file: &str, columns: &[Column], wanted: &Wanted) -> Result<Self> {
-        let mut cast = Cast {
-            file,
-            columns,
-            wanted,
-            targets: vec![Target::Skip; columns.len()],
-        };
+        let mut cast = Cast::new(file, columns, wanted);
         let obs = cast
             .vector(Role::Obs)?
             .ok_or_else(|| cast.missing(Role::Obs))?;
@@ -134,245 +131,41 @@ impl Layout {
         }
         Ok(Self {
             names: columns.iter().map(|column| column.name.clone()).collect(),
-            targets: cast.targets,
+            targets: cast.into_targets(),
             dimension,
             schema,
         })
     }
 
+    /// Names that the file does not have, but that would play a role if it had.
+    pub fn absent(&self, wanted: &Wanted) -> Vec<String> {
+        let mut absent = Vec::new();
+        if wanted.purpose == Purpose::Predict {
+            return absent;
+        }
+        for role in Role::ALL {
+            for name in wanted.names(role) {
+                if role.is_vector() {
+                    // The first numbered column, and the one after the last.
+                    for (k, separator) in [0, self.dimension.unwrap_or(0)]
+                        .into_iter()
+                        .flat_map(|k| SEPARATORS.map(|separator| (k, separator)))
+                    {
+                        absent.push(format!("{name}{separator}{k}"));
+                    }
+                }
+                absent.push(name);
+            }
+        }
+        if !self.schema.terminated && !self.schema.truncated {
+            absent.extend(DONE.map(str::to_owned));
+        }
+        absent.retain(|name| !self.names.contains(name));
+        absent
+    }
+
     /// The name of a column.
     pub fn name(&self, index: usize) -> String {
         self.names.get(index).cloned().unwrap_or_default()
-    }
-}
-
-/// The columns that form a vector.
-enum Vector {
-    Flat(Vec<usize>),
-    List(usize),
-}
-
-impl Vector {
-    fn width(&self) -> Option<usize> {
-        match self {
-            Self::Flat(columns) => Some(columns.len()),
-            Self::List(_) => None,
-        }
-    }
-}
-
-/// The roles given so far.
-struct Cast<'a> {
-    file: &'a str,
-    columns: &'a [Column],
-    wanted: &'a Wanted,
-    targets: Vec<Target>,
-}
-
-impl Cast<'_> {
-    fn find(&self, name: &str) -> Result<Option<usize>> {
-        let mut found = (0..self.columns.len()).filter(|&i| self.columns[i].name == name);
-        match (found.next(), found.next()) {
-            (Some(_), Some(_)) => Err(Error::DuplicateColumn {
-                file: self.file.to_owned(),
-                column: name.to_owned(),
-            }),
-            (first, _) => Ok(first),
-        }
-    }
-
-    fn give(&mut self, index: usize, target: Target) -> Result<()> {
-        if let (Some(first), Some(second)) = (self.targets[index].role(), target.role()) {
-            return Err(Error::TwoRoles {
-                file: self.file.to_owned(),
-                column: self.columns[index].name.clone(),
-                first,
-                second,
-            });
-        }
-        self.targets[index] = target;
-        Ok(())
-    }
-
-    fn scalar(&mut self, role: Role, target: Target) -> Result<bool> {
-        for name in self.wanted.names(role) {
-            if let Some(index) = self.find(&name)? {
-                self.expect_scalar(index)?;
-                self.give(index, target)?;
-                return Ok(true);
-            }
-        }
-        if self.wanted.columns.get(role).is_some() {
-            return Err(self.missing(role));
-        }
-        Ok(false)
-    }
-
-    fn vector(&mut self, role: Role) -> Result<Option<Vector>> {
-        let named = self.wanted.columns.get(role);
-        let vector = match named {
-            Some(names) if names.len() > 1 => {
-                let mut columns = Vec::new();
-                for name in names {
-                    let index = self
-                        .find(name)?
-                        .ok_or_else(|| self.missing_as(role, name))?;
-                    self.expect_scalar(index)?;
-                    columns.push(index);
-                }
-                Some(Vector::Flat(columns))
-            }
-            _ => self.first_vector(role)?,
-        };
-        match &vector {
-            Some(Vector::List(index)) => match role {
-                Role::NextObs => self.give(*index, Target::NextObsList)?,
-                _ => self.give(*index, Target::ObsList)?,
-            },
-            Some(Vector::Flat(columns)) => {
-                for (k, &index) in columns.iter().enumerate() {
-                    match role {
-                        Role::NextObs => self.give(index, Target::NextObs(k))?,
-                        _ => self.give(index, Target::Obs(k))?,
-                    }
-                }
-            }
-            None if named.is_some() => return Err(self.missing(role)),
-            None => {}
-        }
-        Ok(vector)
-    }
-
-    /// The vector of the first name that the file has, as one column or as numbered ones.
-    fn first_vector(&self, role: Role) -> Result<Option<Vector>> {
-        for name in self.wanted.names(role) {
-            let single = self.find(&name)?;
-            let numbered = self.numbered(role, &name)?;
-            match (single, numbered) {
-                (Some(_), Some((first, _))) => {
-                    return Err(Error::AmbiguousColumn {
-                        file: self.file.to_owned(),
-                        role,
-                        first: name,
-                        second: first,
-                    });
-                }
-                (Some(index), None) => {
-                    return Ok(Some(match self.columns[index].kind {
-                        CellKind::List => Vector::List(index),
-                        CellKind::Scalar => Vector::Flat(vec![index]),
-                    }));
-                }
-                (None, Some((_, columns))) => return Ok(Some(Vector::Flat(columns))),
-                (None, None) => {}
-            }
-        }
-        Ok(None)
-    }
-
-    /// The columns stem_0, stem_1, ... without a hole, with the name of the first.
-    fn numbered(&self, role: Role, stem: &str) -> Result<Option<(String, Vec<usize>)>> {
-        for separator in SEPARATORS {
-            let prefix = format!("{stem}{separator}");
-            let last = self
-                .columns
-                .iter()
-                .filter_map(|column| column.name.strip_prefix(&prefix))
-                .filter_map(|number| {
-                    number
-                        .parse::<usize>()
-                        .ok()
-                        .filter(|n| n.to_string() == number)
-                })
-                .max();
-            // A number beyond the count of columns leaves a hole below it: stop at the first.
-            let Some(last) = last.map(|last| last.min(self.columns.len())) else {
-                continue;
-            };
-            let mut columns = Vec::with_capacity(last + 1);
-            for k in 0..=last {
-                let name = format!("{prefix}{k}");
-                let index = self
-                    .find(&name)?
-                    .ok_or_else(|| self.missing_as(role, &name))?;
-                self.expect_scalar(index)?;
-                columns.push(index);
-            }
-            return Ok(Some((format!("{prefix}0"), columns)));
-        }
-        Ok(None)
-    }
-
-    fn expect_scalar(&self, index: usize) -> Result<()> {
-        match self.columns[index].kind {
-            CellKind::Scalar => Ok(()),
-            CellKind::List => Err(Error::ColumnType {
-                file: self.file.to_owned(),
-                column: self.columns[index].name.clone(),
-                found: "list".to_owned(),
-                wanted: "single values",
-            }),
-        }
-    }
-
-    fn same_width(&self, found: usize, expected: usize) -> Result<()> {
-        if found == expected {
-            return Ok(());
-        }
-        Err(Error::SchemaChanged {
-            file: self.file.to_owned(),
-            found: format!("next_obs has {found} columns"),
-            first: "obs".to_owned(),
-            expected: expected.to_string(),
-        })
-    }
-
-    fn refuse_done(&self, schema: &Schema) -> Result<()> {
-        if schema.terminated || schema.truncated {
-            return Ok(());
-        }
-        let done = (self.columns.iter().zip(&self.targets))
-            .find(|(c, t)| **t == Target::Skip && DONE.contains(&c.name.to_lowercase().as_str()));
-        match done {
-            Some((column, _)) => Err(Error::LoneDone {
-                file: self.file.to_owned(),
-                column: column.name.clone(),
-            }),
-            None => Ok(()),
-        }
-    }
-
-    fn names_of(&self, vector: &Vector) -> Vec<String> {
-        match vector {
-            Vector::Flat(columns) => columns
-                .iter()
-                .map(|&index| self.columns[index].name.clone())
-                .collect(),
-            Vector::List(index) => vec![self.columns[*index].name.clone()],
-        }
-    }
-
-    fn missing(&self, role: Role) -> Error {
-        let names = self.wanted.names(role);
-        let wanted: Vec<String> = match (role.is_vector(), names.as_slice()) {
-            (true, [_]) | (true, []) => names.iter().map(|n| format!("{n} or {n}_0")).collect(),
-            _ => names,
-        };
-        self.missing_as(role, &wanted.join(" or "))
-    }
-
-    fn missing_as(&self, role: Role, wanted: &str) -> Error {
-        let names: Vec<&str> = self
-            .columns
-            .iter()
-            .map(|c| c.name.as_str())
-            .take(30)
-            .collect();
-        Error::MissingColumn {
-            file: self.file.to_owned(),
-            role,
-            wanted: wanted.to_owned(),
-            found: names.join(", "),
-        }
     }
 }

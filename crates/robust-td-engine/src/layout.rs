@@ -203,6 +203,15 @@ impl Bank {
         }
     }
 
+    /// The cell of a run, and where in it the lane `slot` is.
+    pub fn place(&self, run: usize, slot: usize) -> (usize, usize) {
+        if self.split {
+            (run / GROUP, QUAD * (run % GROUP) + slot)
+        } else {
+            (run, slot)
+        }
+    }
+
     /// Puts a lane into a slot (into the slot of all eight trajectories of a split bank).
     fn put(&mut self, plan: &Plan, slot: usize, lane: &Lane, outputs: &[Output]) {
         let (k1, k0) = plan.stepsize(lane);

@@ -54,6 +54,11 @@ pub struct LaneResult {
     pub lane: Lane,
     /// max_t mean over runs of |theta_t|^2, over |theta*|^2; infinite after an overflow.
     pub ratio: f64,
+    /// Standard error over runs of |theta_t|^2 at the step of the maximum, over |theta*|^2.
+    ///
+    /// By the delta method that of the maximum itself, whose step is taken as given: the largest of
+    /// many means is biased upwards, which no error of a mean shows.
+    pub ratio_standard_error: f64,
     /// First step that attains the maximum (or overflows).
     pub peak_step: u64,
     /// Share of runs with |theta_t|^2 > 1e12, or not finite, at some t.
@@ -84,17 +89,19 @@ pub struct Results {
 /// What a finished unit leaves behind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct UnitResult {
-    /// One per record.
-    peaks: Vec<Peak>,
+    /// One per record, with the standard error there.
+    peaks: Vec<(Peak, f64)>,
     records: Vec<Record>,
 }
 
 impl UnitResult {
     /// Keeps the diagnostics of a finished unit.
     pub fn of(context: &Context, unit: usize, state: UnitState) -> Self {
-        let banks = context.units[unit].banks.iter().zip(&state.peaks);
-        let slots = banks.flat_map(|(bank, peaks)| bank.outputs.iter().zip(peaks));
-        let peaks = slots.flat_map(|(outputs, &peak)| outputs.iter().map(move |_| peak));
+        let outputs = context.units[unit].banks.iter().flat_map(|b| &b.outputs);
+        let peaks = state.peaks.iter().flatten().copied();
+        let peaks = peaks.zip(state.spreads.iter().flatten().copied());
+        let slots = outputs.zip(peaks);
+        let peaks = slots.flat_map(|(outputs, peak)| outputs.iter().map(move |_| peak));
         Self {
             peaks: peaks.collect(),
             records: state.records,
@@ -118,18 +125,21 @@ pub(crate) fn collect(context: &Context, units: Vec<UnitResult>) -> Results {
     }
 }
 
-fn summarise(context: &Context, peak: Peak, record: Record) -> LaneResult {
+fn summarise(context: &Context, (peak, spread): (Peak, f64), record: Record) -> LaneResult {
     let plan = &context.plan;
     let lane = plan.lanes[record.lane];
     let runs = plan.runs as f64;
     let scale = f64::powi(2.0, -record.exponent);
-    let mean = peak.sum / runs * (scale * scale);
+    let square = scale * scale;
+    let theta_star = plan.variants[lane.variant].theta_star_squared();
+    let mean = peak.sum / runs * square;
     // Not `m > DIVERGED`: a NaN must count as diverged.
     let diverged = record.maxima.iter().filter(|m| !(**m <= DIVERGED)).count();
     let rate = diverged as f64 / runs;
     LaneResult {
         lane,
-        ratio: mean / plan.variants[lane.variant].theta_star_squared(),
+        ratio: mean / theta_star,
+        ratio_standard_error: spread * square / theta_star,
         peak_step: peak.step,
         divergence_rate: rate,
         divergence_standard_error: (rate * (1.0 - rate) / runs).sqrt(),

@@ -8,6 +8,7 @@ use crate::generators::{GROUP, Generators};
 use crate::kernel::{Block, CELL, Kernel, Line, PACK, QUAD, Sharing};
 use crate::kernel::{values, values_mut, with_features};
 use crate::layout::{Bank, Unit};
+use crate::marks::{Mark, mark, spreads};
 use crate::plan::Mode;
 use crate::schedule::Decays;
 use crate::walks::{Sample, Sampled};
@@ -41,6 +42,10 @@ pub struct UnitState {
     pub peaks: Vec<Vec<Peak>>,
     /// Per bank, lane and output.
     pub records: Vec<Record>,
+    /// Where to walk again from to the peaks.
+    pub marks: Vec<Mark>,
+    /// Per bank and lane, when done: the standard error over runs of |theta_t|^2 at the peak.
+    pub spreads: Vec<Vec<f64>>,
 }
 
 impl UnitState {
@@ -68,7 +73,31 @@ impl UnitState {
                 .map(|b| vec![Peak::default(); b.outputs.len()])
                 .collect(),
             records: outputs.map(|&output| Record::new(output)).collect(),
+            marks: Vec::new(),
+            spreads: Vec::new(),
         }
+    }
+
+    /// What it takes to walk again from here.
+    pub fn as_mark(&self) -> Mark {
+        Mark {
+            done: self.done,
+            generators: self.generators.clone(),
+            states: self.states.clone(),
+            thetas: self.cells.iter().map(|c| c.theta.clone()).collect(),
+        }
+    }
+
+    /// The unit at a mark: its iterates, without averages and diagnostics.
+    pub fn from_mark(context: &Context, unit: &Unit, mark: &Mark) -> Self {
+        let mut state = Self::new(context, unit);
+        state.done = mark.done;
+        state.generators.clone_from(&mark.generators);
+        state.states.clone_from(&mark.states);
+        for (cell, theta) in state.cells.iter_mut().zip(&mark.thetas) {
+            cell.theta.clone_from(theta);
+        }
+        state
     }
 
     /// Advances by at least `steps` steps, or to the end.
@@ -82,21 +111,27 @@ impl UnitState {
     ) {
         let end = (self.done + steps).min(context.plan.simulate);
         while self.done < end {
-            let cut = context.cuts.partition_point(|&cut| cut <= self.done);
-            let next_cut = context
-                .cuts
-                .get(cut)
-                .copied()
-                .unwrap_or(context.plan.simulate);
-            let count = (next_cut - self.done).min(BLOCK as u64) as usize;
+            mark(context, unit, self);
+            let count = self.next_block(context);
             self.block(context, unit, kernel, scratch, count);
-            if self.done == next_cut {
+            if context.cuts.binary_search(&self.done).is_ok() {
                 self.record(context, unit);
             }
         }
+        if self.done == context.plan.simulate {
+            self.spreads = spreads(context, unit, self, kernel, scratch);
+        }
     }
 
-    fn block(
+    /// Steps of the next block: it ends at the next point of the curves.
+    pub fn next_block(&self, context: &Context) -> usize {
+        let cut = context.cuts.partition_point(|&cut| cut <= self.done);
+        let next = context.cuts.get(cut).unwrap_or(&context.plan.simulate);
+        (next - self.done).min(BLOCK as u64) as usize
+    }
+
+    /// Takes `count` steps.
+    pub fn block(
         &mut self,
         context: &Context,
         unit: &Unit,
@@ -162,12 +197,9 @@ impl UnitState {
                     self.done as f64
                 };
                 for record in records.by_ref().take(outputs.len()) {
-                    let place = |run: usize| match bank.split {
-                        true => (&cells[run / GROUP], QUAD * (run % GROUP) + slot),
-                        false => (&cells[run], slot),
-                    };
                     record.read(plan, self.done, weight, |run, theta, average| {
-                        let (cell, lane) = place(run);
+                        let (cell, lane) = bank.place(run, slot);
+                        let cell = &cells[cell];
                         for j in 0..d {
                             theta[j] = cell.theta[j * CELL + lane];
                             average[j] = cell.average[j * CELL + lane];

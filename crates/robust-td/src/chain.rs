@@ -79,10 +79,21 @@ impl Chain {
 
     /// The discounted sum `(I - gamma P)^{-1} r` of a reward per state, for `0 <= gamma < 1`.
     pub fn discounted_values(&self, discount: f64, reward: &[f64]) -> Vec<f64> {
-        if let Some(order) = direct_order(&self.transition) {
-            return Elimination::new(&self.transition, discount, order).solve(reward);
+        self.resolvent(discount)(reward)
+    }
+
+    /// The map `r -> (I - gamma P)^{-1} r`, to be applied to several rewards.
+    pub(crate) fn resolvent(&self, discount: f64) -> impl Fn(&[f64]) -> Vec<f64> + '_ {
+        let factors = direct_order(&self.transition)
+            .map(|order| Elimination::new(&self.transition, discount, order));
+        move |reward| match &factors {
+            Some(factors) => factors.solve(reward),
+            None => self.discounted_by_sweeps(discount, reward),
         }
-        // Gauss-Seidel contracts by at least the discount in the maximum norm; it ends at rounding level.
+    }
+
+    /// Gauss-Seidel contracts by at least the discount in the maximum norm; it ends at rounding level.
+    fn discounted_by_sweeps(&self, discount: f64, reward: &[f64]) -> Vec<f64> {
         let mut values = vec![0.0; self.states()];
         loop {
             let mut change = 0.0_f64;

@@ -295,6 +295,24 @@ pub enum Error {
         /// What stands in the way.
         why: String,
     },
+    /// An operator whose iteration does not settle.
+    #[error("no fixed point was found: one more iteration still moves the values by {moved:e}")]
+    NoFixedPoint {
+        /// The D-norm of the last move.
+        moved: f64,
+    },
+    /// A minimum over more maps from states to actions than can be tried.
+    #[error(
+        "there are {actions}^{states} maps from {states} states to {actions} actions; at most {limit} are tried"
+    )]
+    TooManyMaps {
+        /// Number of states.
+        states: usize,
+        /// Number of actions.
+        actions: usize,
+        /// The most that are tried.
+        limit: u64,
+    },
     /// A parameter of a catalog problem that is given twice.
     #[error("{problem}: {name} is given twice")]
     RepeatedParameter {

@@ -35,12 +35,20 @@ pub(crate) fn solve(matrix: &Matrix, b: &[f64]) -> Vec<f64> {
     x
 }
 
+/// The inverse, by LU with partial pivoting; not finite where there is none.
+pub(crate) fn inverse(matrix: &Matrix) -> Matrix {
+    let n = matrix.rows();
+    let mut inverse = Mat::<f64>::identity(n, n);
+    view(matrix).partial_piv_lu().solve_in_place(&mut inverse);
+    Matrix::from_fn(n, n, |i, j| inverse[(i, j)])
+}
+
 /// The singular values, largest first.
 pub(crate) fn singular_values(matrix: &Matrix) -> Result<Vec<f64>> {
     view(matrix)
         .singular_values()
         .map_err(|_| Error::Decomposition {
-            what: "singular values of the features",
+            what: "singular values",
         })
 }
 
@@ -68,6 +76,16 @@ pub(crate) fn eigenvalue_moduli(matrix: &Matrix) -> Result<Vec<f64>> {
     let mut moduli: Vec<f64> = eigenvalues.iter().map(|z| z.re.hypot(z.im)).collect();
     moduli.sort_by(|a, b| b.total_cmp(a));
     Ok(moduli)
+}
+
+/// The smallest eigenvalue of a symmetric matrix, of which the lower triangle is read.
+pub(crate) fn smallest_eigenvalue(matrix: &Matrix) -> Result<f64> {
+    let eigenvalues = view(matrix)
+        .self_adjoint_eigenvalues(faer::Side::Lower)
+        .map_err(|_| Error::Decomposition {
+            what: "eigenvalues of a symmetric matrix",
+        })?;
+    Ok(eigenvalues.into_iter().fold(f64::INFINITY, f64::min))
 }
 
 /// The product of two matrices.
@@ -133,6 +151,10 @@ mod tests {
         assert!((x[0] - 1.0).abs() < 1e-15 && (x[1] - 3.0).abs() < 1e-15);
         let square = product(&m, &m);
         assert_eq!(square.as_slice(), &[5.0, -1.0, -1.0, 10.0]);
+        let identity = product(&m, &inverse(&m));
+        for (entry, expected) in identity.as_slice().iter().zip([1.0, 0.0, 0.0, 1.0]) {
+            assert!((entry - expected).abs() < 1e-15);
+        }
     }
 
     #[test]
@@ -143,6 +165,13 @@ mod tests {
         for (found, expected) in moduli.iter().zip([2.0, 2.0, 1.0]) {
             assert!((found - expected).abs() < 1e-14);
         }
+    }
+
+    #[test]
+    fn finds_the_smallest_eigenvalue_of_a_symmetric_matrix() {
+        // Eigenvalues 1 and 3 of the first block, -2 of the second.
+        let m = Matrix::from_rows(&[[2.0, 1.0, 0.0], [1.0, 2.0, 0.0], [0.0, 0.0, -2.0]]).unwrap();
+        assert!((smallest_eigenvalue(&m).unwrap() + 2.0).abs() < 1e-14);
     }
 
     #[test]

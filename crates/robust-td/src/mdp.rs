@@ -67,6 +67,16 @@ impl Mdp {
         self.transitions.len()
     }
 
+    /// The transition matrix `P_a`.
+    pub fn transition(&self, action: usize) -> &SparseMatrix {
+        &self.transitions[action]
+    }
+
+    /// The reward `r_a(from, to)`.
+    pub fn reward(&self, action: usize, from: usize, to: usize) -> f64 {
+        self.rewards[action.min(self.rewards.len() - 1)].get(from, to)
+    }
+
     /// The chain and the reward under a policy, an n x actions matrix of probabilities.
     pub fn under(&self, policy: &Matrix) -> Result<(Chain, Reward)> {
         let states = self.states();
@@ -86,12 +96,11 @@ impl Mdp {
             let mut successors = std::collections::BTreeSet::new();
             for (action, &chance) in policy.row(s).iter().enumerate() {
                 require_probability("policy", s, action, chance)?;
-                let rewards = &self.rewards[action.min(self.rewards.len() - 1)];
                 for (to, p) in self.transitions[action].entries(s) {
                     if chance * p > 0.0 {
                         successors.insert(to);
                         onward[to].0 += chance * p;
-                        onward[to].1 += chance * p * rewards.get(s, to);
+                        onward[to].1 += chance * p * self.reward(action, s, to);
                     }
                 }
             }

@@ -5,8 +5,8 @@ use crate::error::Result;
 use crate::linalg;
 use crate::matrix::{Matrix, SparseMatrix};
 
-/// Slack in the test `dbar(t) <= 1/2`, so that a chain that meets it exactly is not put off by rounding.
-const HALF: f64 = 0.5 + 1e-12;
+/// Slack in tests like `dbar(t) <= 1/2`, so that a chain that meets it exactly is not put off by rounding.
+const SLACK: f64 = 1e-12;
 
 /// Mixing of a chain whose n x n powers fit in memory.
 ///
@@ -55,7 +55,7 @@ impl Mixing {
             .copied()
             .unwrap_or(0.0);
         Ok(Ok(Self {
-            t_mix: mixing_time(&dense),
+            t_mix: mixing_time(&dense, 0.5),
             transition: chain.transition().clone(),
             stationary: chain.stationary().to_vec(),
             lambda2,
@@ -70,6 +70,13 @@ impl Mixing {
     /// The first `t >= 1` with `dbar(t) <= 1/2`.
     pub fn t_mix(&self) -> u64 {
         self.t_mix
+    }
+
+    /// The first `t >= 1` with `dbar(t) <= level`, for a level in (0, 1).
+    ///
+    /// Costs about `2 log2 t` products of n x n matrices.
+    pub fn time_to(&self, level: f64) -> u64 {
+        mixing_time(&self.transition.to_dense(), level)
     }
 
     /// The rate `alpha = 2^(-1/t_mix)` that makes `d(t) <= 2 alpha^t` true for all t.
@@ -100,6 +107,54 @@ impl Mixing {
             }
         }
         distances
+    }
+
+    /// Upper bounds on `d(0), ..., d(max_lag)` within about so many multiplications: `min(d(t), 2 * 2^(-t/t_mix))` as
+    /// far as these reach, then `min(d(t'), 2 * 2^(-t/t_mix))` with the last `d(t')` that was computed.
+    ///
+    /// A computed `d(t)` never falls below rounding; the second bound does, so that these go to zero.
+    pub fn bounds(&self, max_lag: usize, work: usize) -> Vec<f64> {
+        let per_lag = self.transition.stored() * self.stationary.len();
+        let mut bounds = self.distances(max_lag.min(work / per_lag));
+        let last = bounds.last().copied().unwrap_or(1.0);
+        bounds.resize(max_lag + 1, last);
+        for (t, bound) in bounds.iter_mut().enumerate() {
+            *bound = bound.min(2.0 * (-(t as f64) / self.t_mix as f64).exp2());
+        }
+        bounds
+    }
+
+    /// A `tau >= 1` with `d(k-1) <= 4 * 2^(-k/tau)` for all `k >= 1`: the mixing time of the pairs (s, s') that
+    /// Lee and Orabona (2026) ask for, as small as about so many multiplications can prove; at most `t_mix`.
+    ///
+    /// At one k the condition is `tau >= k / log2(4/d(k-1))`. For all k at once, cut at any L with
+    /// `q = dbar(L) < 1`: with `k - 1 = mL + j`, `j < L`, there is `d(k-1) <= q^m d(j)`, so that
+    ///
+    /// ```text
+    /// k / log2(4/d(k-1)) <= (j + 1 + mL) / (log2(4/d(j)) + m log2(1/q)) <= max( (j+1)/log2(4/d(j)), L/log2(1/q) )
+    /// ```
+    ///
+    /// (a mediant lies between its parts). The best L is taken, with `dbar <= 2d`.
+    pub fn pair_mixing_time(&self, work: usize) -> f64 {
+        // Where d is smaller than this, its rounding (covered by the slack) would matter.
+        const SMALLEST: f64 = 1e-9;
+        let t_mix = self.t_mix as f64;
+        // 2 * 2^(-t/t_mix) is below that at 31 t_mix.
+        let reach = (31.0 * t_mix).min((1_u64 << 20) as f64) as usize;
+        let distances = self.bounds(reach, work);
+        let (mut head, mut best) = (1.0_f64, t_mix);
+        for (j, &distance) in distances.iter().enumerate() {
+            let bound = distance.max(SMALLEST) + SLACK;
+            let tail = j as f64 / -(2.0 * bound).log2();
+            if tail > 0.0 {
+                best = best.min(head.max(tail));
+            }
+            if !(distance > SMALLEST) {
+                break;
+            }
+            head = head.max((j as f64 + 1.0) / (4.0 / bound).log2());
+        }
+        best
     }
 
     /// `dbar(0), ..., dbar(max_lag)`.
@@ -158,9 +213,10 @@ fn largest_row_distance(power: &Matrix) -> f64 {
     largest
 }
 
-/// Finds t_mix: doubles until mixed, then fills in the binary digits of the last t that is not.
-fn mixing_time(transition: &Matrix) -> u64 {
-    if largest_row_distance(transition) <= HALF {
+/// The first `t >= 1` with `dbar(t) <= level`: doubles until mixed, then fills in the binary digits of the last t that is not.
+fn mixing_time(transition: &Matrix, level: f64) -> u64 {
+    let level = level + SLACK;
+    if largest_row_distance(transition) <= level {
         return 1;
     }
     // powers[k] = P^(2^k), none of them mixed.
@@ -168,7 +224,7 @@ fn mixing_time(transition: &Matrix) -> u64 {
     loop {
         let last = &powers[powers.len() - 1];
         let square = normalised(linalg::product(last, last));
-        if largest_row_distance(&square) <= HALF || powers.len() >= 60 {
+        if largest_row_distance(&square) <= level || powers.len() >= 60 {
             break;
         }
         powers.push(square);
@@ -177,7 +233,7 @@ fn mixing_time(transition: &Matrix) -> u64 {
     let mut power = powers[powers.len() - 1].clone();
     for k in (0..powers.len() - 1).rev() {
         let candidate = normalised(linalg::product(&power, &powers[k]));
-        if largest_row_distance(&candidate) > HALF {
+        if largest_row_distance(&candidate) > level {
             power = candidate;
             unmixed += 1 << k;
         }
@@ -229,6 +285,40 @@ mod tests {
         assert_eq!(mixing.t_mix(), 1);
         assert!(mixing.lambda2() < 1e-15);
         assert_eq!(mixing.distances(2), vec![0.75, 0.0, 0.0]);
+    }
+
+    #[test]
+    fn the_mixing_time_of_pairs_is_the_smallest_that_holds() {
+        for alpha in [0.0, 0.3, 0.6, 0.9, 0.99] {
+            let mixing = two_state(alpha);
+            let tau = mixing.pair_mixing_time(1 << 30);
+            let holds = |tau: f64| {
+                (1..3000).all(|k| {
+                    0.5 * f64::powi(alpha, k - 1)
+                        <= 4.0 * (-f64::from(k) / tau).exp2() * (1.0 + 1e-9)
+                })
+            };
+            assert!(tau >= 1.0 && tau <= mixing.t_mix() as f64 && holds(tau));
+            // d(k-1) = alpha^(k-1)/2, so that the limit k -> infinity decides: 1/log2(1/alpha).
+            let limit = f64::max(1.0, -1.0 / f64::log2(alpha));
+            assert!(
+                (tau / limit - 1.0).abs() < 1e-9,
+                "{alpha}: {tau} is not {limit}"
+            );
+            // Without work there is only t_mix to go by.
+            assert!(holds(mixing.pair_mixing_time(0)));
+        }
+    }
+
+    #[test]
+    fn bounds_are_exact_as_far_as_the_work_reaches_and_stay_above() {
+        let mixing = two_state(0.9);
+        let exact = mixing.distances(100);
+        let bounds = mixing.bounds(100, 80);
+        assert_eq!(bounds.len(), 101);
+        assert_eq!(bounds[..=10], exact[..=10]);
+        assert!(bounds.iter().zip(&exact).all(|(bound, d)| bound >= d));
+        assert!(bounds[100] < 1e-3);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Samples trajectories of a problem's chain.
 
+use crate::chain::Chain;
 use crate::problem::Problem;
 use crate::random::Stream;
 
@@ -14,7 +15,12 @@ pub struct Sampler {
 impl Sampler {
     /// Tabulates the cumulative rows of a problem's chain.
     pub fn new(problem: &Problem) -> Self {
-        let transition = problem.chain().transition();
+        Self::of_chain(problem.chain())
+    }
+
+    /// Tabulates the cumulative rows of a chain.
+    pub fn of_chain(chain: &Chain) -> Self {
+        let transition = chain.transition();
         let mut sampler = Self {
             offsets: vec![0],
             successors: Vec::with_capacity(transition.stored()),

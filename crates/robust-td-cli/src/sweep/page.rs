@@ -232,7 +232,11 @@ impl<'a> Findings<'a> {
                 problem: format!("scale {}", self.study.variants[exact.variant].scale),
                 c: exact.c,
                 sampled_ratio: Some(sampled.found.ratio),
-                sampled_ratio_stderr: None,
+                sampled_ratio_stderr: sampled
+                    .found
+                    .sampled
+                    .as_ref()
+                    .map(|lane| lane.ratio_standard_error),
                 exact_ratio: Some(exact.found.ratio),
                 // The exact run is cut short after the peak; its average is not that of the sweep.
                 sampled_gap: None,

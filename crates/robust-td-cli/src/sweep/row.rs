@@ -129,7 +129,7 @@ fn places(study: &Study) -> impl Iterator<Item = (usize, usize, GridPoint)> + '_
 pub fn results_csv(study: &Study, rows: &[Row]) -> String {
     let mut csv = String::from(
         "figure,mode,scale,omega,kappa,c_index,c,ratio,divergence_rate,gap,\
-         peak_step,divergence_rate_stderr,gap_stderr,\
+         peak_step,ratio_stderr,divergence_rate_stderr,gap_stderr,\
          max_norm_sq_lower,max_norm_sq_median,max_norm_sq_upper,\
          final_norm_sq_lower,final_norm_sq_median,final_norm_sq_upper\n",
     );
@@ -151,6 +151,7 @@ pub fn results_csv(study: &Study, rows: &[Row]) -> String {
         match &row.found.sampled {
             Some(lane) => fields.extend(
                 [
+                    lane.ratio_standard_error,
                     lane.divergence_standard_error,
                     lane.gap.standard_error,
                     lane.max_norm.lower,
@@ -162,7 +163,7 @@ pub fn results_csv(study: &Study, rows: &[Row]) -> String {
                 ]
                 .map(number),
             ),
-            None => fields.extend(std::iter::repeat_n(String::new(), 8)),
+            None => fields.extend(std::iter::repeat_n(String::new(), 9)),
         }
         csv.push_str(&fields.join(","));
         csv.push('\n');

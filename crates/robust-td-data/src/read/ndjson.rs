@@ -17,7 +17,6 @@ use crate::fault::{Fault, FaultKind, shown};
 use crate::layout::{CellKind, Column, Layout, Target, Wanted};
 use crate::lines::Lines;
 use crate::read::json_scan::{Scan, Scanned};
-use crate::role::Role;
 use crate::row::{Bad, Ledger, Place, Row, refused_number};
 use crate::value;
 
@@ -27,7 +26,7 @@ pub(crate) struct NdjsonRows {
     lines: Lines,
     layout: Layout,
     scan: Scan,
-    /// Names that would play a role, were they in the first line.
+    /// Names that would play a role if the first line had them.
     absent: Vec<String>,
     row: Row,
     rows: u64,
@@ -62,12 +61,7 @@ impl NdjsonRows {
             })
             .collect();
         let layout = Layout::resolve(file, &columns, wanted)?;
-        let absent: Vec<String> = Role::ALL
-            .into_iter()
-            .filter(|_| wanted.purpose == crate::Purpose::Evaluate)
-            .flat_map(|role| wanted.names(role))
-            .filter(|name| !layout.names.contains(name))
-            .collect();
+        let absent = layout.absent(wanted);
         Ok(Self {
             file: file.to_owned(),
             scan: Scan::new(&layout, &absent),

@@ -4,6 +4,7 @@
 //! Arrow (dictionaries, lists of fixed length) do not change the values.
 
 use std::fs::File;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use arrow_array::RecordBatch;
 use parquet::arrow::ProjectionMask;
@@ -33,10 +34,10 @@ pub(crate) struct ParquetRows {
 
 impl ParquetRows {
     pub fn open(name: &str, file: File, wanted: &Wanted, batch_rows: usize) -> Result<Self> {
-        let damaged = |error: parquet::errors::ParquetError| Error::Parquet {
+        let damaged = |message: String| Error::Parquet {
             file: name.to_owned(),
             row: 0,
-            message: error.to_string(),
+            message,
         };
         if file.metadata().is_ok_and(|metadata| metadata.len() == 0) {
             return Err(Error::Empty {
@@ -44,8 +45,9 @@ impl ParquetRows {
             });
         }
         let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
-        let builder = ParquetRecordBatchReaderBuilder::try_new_with_options(file, options)
-            .map_err(damaged)?;
+        let builder =
+            guarded(|| ParquetRecordBatchReaderBuilder::try_new_with_options(file, options))
+                .map_err(damaged)?;
         let schema = builder.schema().clone();
         let columns: Vec<Column> = (schema.fields().iter())
             .map(|field| Column {
@@ -78,11 +80,8 @@ impl ParquetRows {
             });
         }
         let mask = ProjectionMask::roots(builder.parquet_schema(), used);
-        let reader = builder
-            .with_projection(mask)
-            .with_batch_size(batch_rows)
-            .build()
-            .map_err(damaged)?;
+        let builder = builder.with_projection(mask).with_batch_size(batch_rows);
+        let reader = guarded(|| builder.build()).map_err(damaged)?;
         Ok(Self {
             file: name.to_owned(),
             reader,
@@ -103,14 +102,14 @@ impl ParquetRows {
     pub fn fill(&mut self, batch: &mut Batch, ledger: &mut Ledger) -> Result<bool> {
         while batch.len() < ledger.batch_rows {
             if self.used == self.loaded {
-                match self.reader.next() {
-                    None => return Ok(false),
-                    Some(Ok(records)) => self.load(&records),
-                    Some(Err(error)) => {
+                match guarded(|| self.reader.next().transpose()) {
+                    Ok(None) => return Ok(false),
+                    Ok(Some(records)) => self.load(&records),
+                    Err(message) => {
                         return Err(Error::Parquet {
                             file: self.file.clone(),
                             row: self.rows,
-                            message: error.to_string(),
+                            message,
                         });
                     }
                 }
@@ -135,6 +134,17 @@ impl ParquetRows {
         }
         self.loaded = records.num_rows();
         self.used = 0;
+    }
+}
+
+/// Runs a call into the Parquet library, which panics over some damaged files where it should fail.
+fn guarded<T, E: std::fmt::Display>(
+    call: impl FnOnce() -> std::result::Result<T, E>,
+) -> std::result::Result<T, String> {
+    // What the call leaves half done is not used again: its owner goes down with the error.
+    match catch_unwind(AssertUnwindSafe(call)) {
+        Ok(result) => result.map_err(|error| error.to_string()),
+        Err(_) => Err("the file is damaged".to_owned()),
     }
 }
 

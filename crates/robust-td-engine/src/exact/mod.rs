@@ -2,22 +2,31 @@
 //!
 //! The steps are counted as the plan's mode counts them: Algorithm 1 by default, the published
 //! program's indexing with [`Mode::Published`]. Eight lanes of one variant form a unit.
-//! A unit ends early once the expectations of all its lanes have overflowed.
+//! A unit ends early once the expectations of all its lanes have overflowed. Lanes of a constant
+//! stepsize jump over many steps at once when the chain has mixed (see `jumps.rs`).
 
+mod basis;
 mod dispatch;
+mod jumps;
 mod moments;
+mod pack;
+mod response;
+#[cfg(test)]
+mod tests;
 
 use serde::{Deserialize, Serialize};
 
 use crate::diagnostics::Peak;
 use crate::error::{Error, Result};
-use crate::kernel::{Kernel, Line, values, values_mut};
+use crate::kernel::Kernel;
 use crate::layout::{Output, computed_lanes};
-use crate::plan::{Lane, Mode, Plan};
+use crate::plan::{Family, Lane, Mode, Plan};
 use crate::run::{Executed, Options, Progress, Sweep, execute};
 use crate::schedule::decay;
 use dispatch::MAX_DIMENSION;
-use moments::{Chain, Layout, Raw, WIDTH};
+use jumps::{Pace, Prepared};
+use moments::{Chain, Layout, WIDTH};
+use pack::{Drive, Pack};
 
 /// A point of an expected learning curve.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -94,6 +103,8 @@ struct ExactSweep {
     units: Vec<ExactUnit>,
     chains: Vec<Chain>,
     cuts: Vec<u64>,
+    /// The distribution of the state in the long run.
+    mixed: Vec<f64>,
 }
 
 /// The moments of eight lanes between two steps.
@@ -101,9 +112,9 @@ struct ExactSweep {
 struct ExactState {
     done: u64,
     p: Vec<f64>,
-    /// Rows of moments, and which row each state has.
-    moments: Vec<Line>,
-    place: Vec<u32>,
+    /// The moments of every state, or their sums once the unit jumps.
+    pack: Pack,
+    pace: Pace,
     /// E|theta|^2, E[S' A S] and the total weights.
     norms: [f64; WIDTH],
     squared: [f64; WIDTH],
@@ -120,6 +131,7 @@ struct ExactState {
 struct Scratch {
     p: Vec<f64>,
     place: Vec<u32>,
+    prepared: Prepared,
 }
 
 impl ExactSweep {
@@ -127,36 +139,27 @@ impl ExactSweep {
         let computed = computed_lanes(&plan);
         let mut units = Vec::new();
         for variant in 0..plan.variants.len() {
-            let lanes: Vec<_> = computed
-                .iter()
-                .filter(|(l, _)| l.variant == variant)
-                .collect();
-            for eight in lanes.chunks(WIDTH) {
-                let mut unit = ExactUnit {
-                    variant,
-                    outputs: vec![Vec::new(); WIDTH],
-                    k1: [0.0; WIDTH],
-                    k0: [0.0; WIDTH],
-                    w1: [0.0; WIDTH],
-                    w0: [1.0; WIDTH],
-                };
-                for (i, (lane, outputs)) in eight.iter().enumerate() {
-                    (unit.k1[i], unit.k0[i]) = plan.stepsize(lane);
-                    if plan.weighted(lane.family) {
-                        (unit.w1[i], unit.w0[i]) = (1.0, 0.0);
-                    }
-                    unit.outputs[i].clone_from(outputs);
-                }
-                units.push(unit);
+            // Units do not mix constant stepsizes, which can jump, with others.
+            for constant in [false, true] {
+                let lanes: Vec<_> = computed
+                    .iter()
+                    .filter(|(l, _)| l.variant == variant)
+                    .filter(|(l, _)| (l.family != Family::Decaying) == constant)
+                    .collect();
+                // From the end of the grid, where lanes last: those of the smallest c overflow soon.
+                let eights = lanes.rchunks(WIDTH);
+                units.extend(eights.map(|eight| ExactUnit::new(&plan, variant, eight)));
             }
         }
-        let chains = plan.variants.iter().map(Chain::new).collect();
+        let chains: Vec<_> = plan.variants.iter().map(Chain::new).collect();
         let cuts = plan.curve_steps();
+        let mixed = jumps::mixed(&plan, &chains[0]);
         Self {
             plan,
             units,
             chains,
             cuts,
+            mixed,
         }
     }
 
@@ -170,57 +173,24 @@ impl ExactSweep {
     ) {
         let chain = &self.chains[unit.variant];
         let b = decay(self.plan.stepsize_index(state.done + 1));
-        let mut eta = [0.0; WIDTH];
-        let mut weight = [0.0; WIDTH];
-        for i in 0..WIDTH {
-            eta[i] = b.mul_add(unit.k1[i], unit.k0[i]);
-            weight[i] = b.mul_add(unit.w1[i], unit.w0[i]);
-            state.weight[i] += weight[i];
+        let drive = unit.drive(b);
+        for (total, w) in state.weight.iter_mut().zip(drive.weight) {
+            *total += w;
         }
-        scratch.place.clear();
-        let turned = chain.turn.iter().map(|&row| state.place[row as usize]);
-        scratch.place.extend(turned);
-        let mut sums = [Line::default(); 3];
-        let raw = Raw {
-            chain,
-            p: &state.p,
-            rows: values_mut(&mut state.moments).as_mut_ptr(),
-            now: &state.place,
-            next: &scratch.place,
-            eta: eta.as_ptr(),
-            weight: weight.as_ptr(),
-            sums: values_mut(&mut sums).as_mut_ptr(),
-        };
-        // SAFETY: there are rows x row x WIDTH moments, and WIDTH or 3 x WIDTH other values; `place`
-        // names existing rows, each once; the kernel is checked.
-        unsafe { dispatch::run(kernel, &raw) };
-        std::mem::swap(&mut state.place, &mut scratch.place);
+        let sums = state
+            .pack
+            .step(chain, kernel, &state.p, &drive, &mut scratch.place);
         chain.move_distribution(&state.p, &mut scratch.p);
         std::mem::swap(&mut state.p, &mut scratch.p);
-        let [cross, second, norms] = sums;
-        for l in 0..WIDTH {
-            let w = weight[l];
-            state.squared[l] += w * (2.0 * cross.0[l] - w * second.0[l]);
+        for (square, growth) in state.squared.iter_mut().zip(sums.growth) {
+            *square += growth;
         }
-        state.norms = norms.0;
+        state.norms = sums.norms;
         state.done += 1;
-        for (peak, norm) in state.peaks.iter_mut().zip(state.norms) {
-            let broken = !norm.is_finite();
-            if peak.sum < f64::INFINITY && (broken || norm > peak.sum) {
-                let sum = if broken { f64::INFINITY } else { norm };
-                *peak = Peak {
-                    sum,
-                    step: state.done,
-                };
-            }
+        for l in 0..WIDTH {
+            state.see(l, state.done, state.norms[l]);
         }
-        // Lanes without an output have stepsize zero and never overflow.
-        let used = unit
-            .outputs
-            .iter()
-            .zip(&state.peaks)
-            .filter(|(o, _)| !o.is_empty());
-        state.overflowed = used.map(|(_, p)| p.sum).all(f64::is_infinite);
+        state.notice_overflow(unit);
     }
 
     /// E f of the average, E[(S/W - theta*)' A (S/W - theta*)].
@@ -237,18 +207,19 @@ impl ExactSweep {
         } else {
             0.0
         };
-        let length = layout.len() * WIDTH;
-        for &place in &state.place[..state.p.len()] {
-            let row = &values(&state.moments)[place as usize * length..][..length];
-            let at = |i: usize, l: usize| row[i * WIDTH + l];
-            for l in 0..WIDTH {
-                for i in 0..d {
-                    mean[i][l] += at(layout.sum(i), l) + last * at(layout.first(i), l);
-                    for j in 0..d {
-                        let second = at(layout.second(i.min(j), i.max(j)), l);
-                        let cross = 2.0 * at(layout.cross(i, j), l);
-                        square[l] += chain.form[i * d + j] * last * (cross + second);
-                    }
+        let states = match state.pace {
+            Pace::Jumps => 1,
+            Pace::Undecided | Pace::Steps => state.p.len(),
+        };
+        let totals = state.pack.totals(states, layout.len());
+        let at = |i: usize, l: usize| totals[i].0[l];
+        for l in 0..WIDTH {
+            for i in 0..d {
+                mean[i][l] += at(layout.sum(i), l) + last * at(layout.first(i), l);
+                for j in 0..d {
+                    let second = at(layout.second(i.min(j), i.max(j)), l);
+                    let cross = 2.0 * at(layout.cross(i, j), l);
+                    square[l] += chain.form[i * d + j] * last * (cross + second);
                 }
             }
         }
@@ -276,6 +247,59 @@ impl ExactSweep {
         if state.done == self.plan.gap_step() {
             state.gaps = gaps;
         }
+    }
+}
+
+impl ExactUnit {
+    fn new(plan: &Plan, variant: usize, lanes: &[&(Lane, Vec<Output>)]) -> Self {
+        let mut unit = Self {
+            variant,
+            outputs: vec![Vec::new(); WIDTH],
+            k1: [0.0; WIDTH],
+            k0: [0.0; WIDTH],
+            w1: [0.0; WIDTH],
+            w0: [1.0; WIDTH],
+        };
+        for (i, (lane, outputs)) in lanes.iter().enumerate() {
+            (unit.k1[i], unit.k0[i]) = plan.stepsize(lane);
+            if plan.weighted(lane.family) {
+                (unit.w1[i], unit.w0[i]) = (1.0, 0.0);
+            }
+            unit.outputs[i].clone_from(outputs);
+        }
+        unit
+    }
+
+    /// The stepsizes and weights for the decay `b`.
+    fn drive(&self, b: f64) -> Drive {
+        Drive {
+            mass: [1.0; WIDTH],
+            eta: std::array::from_fn(|i| b.mul_add(self.k1[i], self.k0[i])),
+            weight: std::array::from_fn(|i| b.mul_add(self.w1[i], self.w0[i])),
+        }
+    }
+
+    fn is_constant(&self) -> bool {
+        [self.k1, self.w1].as_flattened().iter().all(|&k| k == 0.0)
+    }
+}
+
+impl ExactState {
+    /// Keeps the largest E|theta_t|^2 of a lane, infinite if it is not finite.
+    fn see(&mut self, lane: usize, step: u64, norm: f64) {
+        let peak = &mut self.peaks[lane];
+        let broken = !norm.is_finite();
+        if peak.sum < f64::INFINITY && (broken || norm > peak.sum) {
+            let sum = if broken { f64::INFINITY } else { norm };
+            *peak = Peak { sum, step };
+        }
+    }
+
+    fn notice_overflow(&mut self, unit: &ExactUnit) {
+        // Lanes without an output have stepsize zero and never overflow.
+        let lanes = unit.outputs.iter().zip(&self.peaks);
+        let used = lanes.filter(|(outputs, _)| !outputs.is_empty());
+        self.overflowed = used.map(|(_, p)| p.sum).all(f64::is_infinite);
     }
 }
 
@@ -318,15 +342,14 @@ impl Sweep for ExactSweep {
 
     fn start(&self, unit: usize) -> ExactState {
         let variant = self.units[unit].variant;
-        let (tables, rows) = (&self.plan.variants[variant], self.chains[variant].rows());
-        let (n, d) = (tables.states(), tables.dimension);
-        let mut p = vec![0.0; n];
+        let tables = &self.plan.variants[variant];
+        let mut p = vec![0.0; tables.states()];
         p[tables.start] = 1.0;
         ExactState {
             done: 0,
             p,
-            moments: vec![Line::default(); rows * Layout::new(d).len()],
-            place: (0..rows as u32).collect(),
+            pack: Pack::new(&self.chains[variant]),
+            pace: self.first_pace(&self.units[unit]),
             norms: [0.0; WIDTH],
             squared: [0.0; WIDTH],
             weight: [0.0; WIDTH],
@@ -353,12 +376,17 @@ impl Sweep for ExactSweep {
         scratch: &mut Scratch,
         steps: u64,
     ) {
-        let unit = &self.units[unit];
         let end = (state.done + steps).min(self.plan.simulate);
         while state.done < end && !state.overflowed {
-            self.step(unit, state, kernel, scratch);
+            match self.next_pace(unit, state, kernel, scratch) {
+                None => return,
+                Some(Pace::Jumps) => self.jump(unit, state, scratch),
+                Some(Pace::Undecided | Pace::Steps) => {
+                    self.step(&self.units[unit], state, kernel, scratch);
+                }
+            }
             if self.cuts.binary_search(&state.done).is_ok() {
-                self.record(unit, state);
+                self.record(&self.units[unit], state);
             }
         }
     }

@@ -10,6 +10,11 @@ use robust_td_engine::tables::Tables;
 
 /// The published ring at a feature scale: below 1 it scales column 0, above 1 all columns.
 pub fn ring(scale: f64) -> Tables {
+    Tables::from(&ring_problem(scale))
+}
+
+/// See [`ring`].
+pub fn ring_problem(scale: f64) -> Problem {
     let (n, d) = (50, 5);
     let transition = Matrix::from_fn(n, n, |i, j| {
         if j == i {
@@ -37,7 +42,7 @@ pub fn ring(scale: f64) -> Tables {
         0.99,
         0,
     );
-    Tables::from(&problem.unwrap())
+    problem.unwrap()
 }
 
 /// The sweep of the paper over some c, all three scales and both figures.

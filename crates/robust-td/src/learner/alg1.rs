@@ -26,10 +26,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::learner::average::AveragedIterate;
-use crate::learner::method::{Inputs, Method, Parameter, Range, Standing};
+use crate::learner::knowledge::features_within_bound;
+use crate::learner::method::{Inputs, Method, Parameter, Quantity, Range, Standing};
 use crate::learner::recipe::{Output, Recipe};
 use crate::learner::{AnyLearner, Health, Learner, Steps, Transition, check_discount};
 use crate::schedule::{RobustConstant, RobustDecay, Schedule};
+use crate::theory::best_bound::best_bound;
 use crate::theory::constants::C0;
 
 /// The constant c of Algorithm 1's steps.
@@ -71,7 +73,23 @@ fn build(inputs: &mut Inputs<'_>, variant: Variant) -> Result<AnyLearner> {
         c: inputs.value("c", 1.0),
     };
     warn_small_c(inputs, params.c);
-    Ok(Alg1::new(params.check()?, inputs.dimension())?.into())
+    let learner = Alg1::new(params.check()?, inputs.dimension())?;
+    let unit = Params { c: 1.0, ..params }.check()?.steps;
+    guarantee(inputs, params.horizon, params.c, |t| unit.step_size(t));
+    Ok(learner.into())
+}
+
+/// States the best certificate for T of the steps unit(t)/c, if one is proved.
+pub(crate) fn guarantee(inputs: &mut Inputs<'_>, horizon: u64, c: f64, unit: impl Fn(u64) -> f64) {
+    let (Some(problem), Some(mixing)) = (inputs.known_problem(), inputs.known_mixing()) else {
+        return;
+    };
+    if !features_within_bound(inputs) {
+        return;
+    }
+    if let Some(best) = best_bound(problem, mixing, horizon, c, unit) {
+        inputs.guarantee(Quantity::F, best.bound, best.statement);
+    }
 }
 
 /// Says that the paper's theorem does not cover this c.

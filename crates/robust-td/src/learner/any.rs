@@ -3,7 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::learner::recipe::Recipe;
-use crate::learner::{Alg1, Doubling, Health, Learner, Td0, Transition};
+use crate::learner::{
+    AdaTd, Alg1, CoinBetting, Dog, Doubling, Etd, Gtd2, Health, ImplicitTd, Learner, Lstd,
+    MeanAdjusted, SwiftTd, Td0, TdLambda, Tdc, Transition,
+};
 
 /// Declares the enum and forwards the trait to the learner inside.
 macro_rules! any_learner {
@@ -70,6 +73,9 @@ macro_rules! any_learner {
             fn output(&self) -> Vec<f64> {
                 self.as_learner().output()
             }
+            fn value_offset(&self) -> f64 {
+                self.as_learner().value_offset()
+            }
             fn health(&self) -> &Health {
                 self.as_learner().health()
             }
@@ -84,4 +90,26 @@ any_learner! {
     Doubling(Doubling),
     /// Any TD(0)-type method.
     Td0(Td0),
+    /// AdaTD.
+    Adatd(AdaTd),
+    /// TD(lambda).
+    TdLambda(TdLambda),
+    /// Implicit TD.
+    ImplicitTd(ImplicitTd),
+    /// LSTD.
+    Lstd(Lstd),
+    /// GTD2.
+    Gtd2(Gtd2),
+    /// TDC.
+    Tdc(Tdc),
+    /// Emphatic TD.
+    Etd(Etd),
+    /// SwiftTD.
+    SwiftTd(SwiftTd),
+    /// TD(0) by coin betting.
+    CoinBetting(CoinBetting),
+    /// Distance over gradients, tamed or not.
+    Dog(Dog),
+    /// A TD(0)-type method with mean adjustment.
+    MeanAdjusted(MeanAdjusted),
 }

@@ -61,15 +61,20 @@ impl WeightedAverage {
         self.total += weight;
     }
 
-    /// Follows a move of the iterate: theta becomes theta + g phi.
+    /// Follows a move of the iterate: theta becomes theta + g phi. Without weight so far it does not count.
     #[inline]
     pub(crate) fn record_move(&mut self, g: f64, features: Features<'_>) {
-        features.axpy(self.total * g, &mut self.moves);
+        if self.total > 0.0 {
+            features.axpy(self.total * g, &mut self.moves);
+        }
     }
 
     /// Follows a scaling of the iterate: theta becomes factor theta.
     #[inline]
     pub(crate) fn record_scaling(&mut self, theta: &[f64], factor: f64) {
+        if !(self.total > 0.0) {
+            return;
+        }
         let weight = self.total * (factor - 1.0);
         for (moved, &theta) in self.moves.iter_mut().zip(theta) {
             *moved += weight * theta;
@@ -138,6 +143,13 @@ impl AveragedIterate {
     #[must_use]
     pub fn theta(&self) -> &[f64] {
         self.iterate.theta()
+    }
+
+    /// |theta_t|^2.
+    #[inline]
+    #[must_use]
+    pub fn norm_sq(&self) -> f64 {
+        self.iterate.norm_sq()
     }
 
     /// The number of steps made, t.

@@ -19,7 +19,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::learner::alg1::{C, warn_small_c};
+use crate::learner::alg1::{C, guarantee, warn_small_c};
 use crate::learner::average::AveragedIterate;
 use crate::learner::features::check_length;
 use crate::learner::method::{Method, Parameter, Range, Standing};
@@ -56,7 +56,14 @@ pub static METHOD: Method = Method {
             ..Params::new(inputs.discount(), inputs.value("c", 1.0))
         };
         warn_small_c(inputs, params.c);
-        Ok(Doubling::new(params.check()?, inputs.dimension())?.into())
+        let learner = Doubling::new(params.check()?, inputs.dimension())?;
+        // Each phase starts from zero in some state: Algorithm 1 with the horizon of the last complete one.
+        let complete = Phase::last_complete(params.t0, params.factor, inputs.samples());
+        if let Some(phase) = complete {
+            let unit = RobustDecay::new(phase.length, 1.0, params.phi_inf)?;
+            guarantee(inputs, phase.length, params.c, |t| unit.step_size(t));
+        }
+        Ok(learner.into())
     },
 };
 

@@ -77,8 +77,7 @@ impl Iterate {
     /// Makes one step by any rule; O(d).
     #[inline]
     pub fn advance_with(&mut self, change: impl FnOnce(&mut [f64])) {
-        change(&mut self.theta);
-        self.sum_norm();
+        self.change(change);
         self.finish_step();
     }
 
@@ -115,6 +114,13 @@ impl Iterate {
                 }
             }
         }
+    }
+
+    /// Part of a step by any rule; O(d).
+    #[inline]
+    pub(crate) fn change(&mut self, change: impl FnOnce(&mut [f64])) {
+        change(&mut self.theta);
+        self.sum_norm();
     }
 
     /// Part of a step: theta *= factor.

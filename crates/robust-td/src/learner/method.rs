@@ -314,6 +314,13 @@ impl<'a> Inputs<'a> {
         horizon
     }
 
+    /// The number of samples to come, for a bound to be evaluated at: unlike [`Inputs::horizon`] the method is
+    /// not told.
+    #[must_use]
+    pub fn samples(&self) -> u64 {
+        self.setting.horizon
+    }
+
     /// phi_inf.
     pub fn phi_inf(&mut self) -> f64 {
         let phi_inf = self.setting.phi_inf;

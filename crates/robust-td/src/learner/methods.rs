@@ -2,10 +2,45 @@
 
 use crate::error::{Error, Result};
 use crate::learner::method::Method;
-use crate::learner::{alg1, doubling};
+use crate::learner::{
+    adatd, alg1, bhandari, certified_constant, coin_betting, dog, doubling, etd, gtd2, implicit_td,
+    li_exponential, liu_olshevsky, lstd, mitra, optimal_stopping, patil, q_learning, samsonov,
+    single_stepsize, srikant_ying, swift_td, td_lambda, tdc,
+};
 
 /// All methods, in the order of the documentation.
-pub static METHODS: &[&Method] = &[&alg1::DECAYING, &alg1::CONSTANT, &doubling::METHOD];
+pub static METHODS: &[&Method] = &[
+    &alg1::DECAYING,
+    &alg1::CONSTANT,
+    &doubling::METHOD,
+    &bhandari::A,
+    &bhandari::B,
+    &bhandari::C,
+    &liu_olshevsky::METHOD,
+    &adatd::METHOD,
+    &srikant_ying::METHOD,
+    &patil::TAIL,
+    &patil::REGULARISED,
+    &samsonov::METHOD,
+    &mitra::METHOD,
+    &li_exponential::PLAIN,
+    &li_exponential::REGULARISED,
+    &single_stepsize::METHOD,
+    &single_stepsize::MIXING_FREE,
+    &certified_constant::METHOD,
+    &td_lambda::METHOD,
+    &implicit_td::METHOD,
+    &lstd::METHOD,
+    &gtd2::METHOD,
+    &tdc::METHOD,
+    &etd::METHOD,
+    &swift_td::METHOD,
+    &coin_betting::METHOD,
+    &dog::DOG,
+    &dog::T_DOG,
+    &optimal_stopping::METHOD,
+    &q_learning::METHOD,
+];
 
 /// The method with an id.
 ///

@@ -22,30 +22,67 @@
 //! # Ok::<(), robust_td::Error>(())
 //! ```
 
+pub mod adatd;
 pub mod alg1;
 mod any;
 pub mod average;
+pub mod bhandari;
+pub mod certified_constant;
+pub mod coin_betting;
+pub mod dog;
 pub mod doubling;
+pub mod etd;
 mod features;
+mod gradient;
+pub mod gtd2;
 mod health;
+pub mod implicit_td;
 pub mod iterate;
+mod knowledge;
+pub mod li_exponential;
+pub mod liu_olshevsky;
+pub mod lstd;
+pub mod lstd_batch;
 pub mod method;
 pub mod methods;
+pub mod mitra;
+pub mod optimal_stopping;
+pub mod patil;
 mod phase;
+pub mod q_learning;
 pub mod recipe;
+pub mod samsonov;
+pub mod single_stepsize;
+pub mod srikant_ying;
 mod steps;
+pub mod swift_td;
 pub mod td0;
+pub mod td_lambda;
+pub mod tdc;
+pub(crate) mod trace;
 mod transition;
 
+pub use adatd::AdaTd;
 pub use alg1::Alg1;
 pub use any::AnyLearner;
+pub use coin_betting::CoinBetting;
+pub use dog::Dog;
 pub use doubling::Doubling;
+pub use etd::Etd;
 pub use features::Features;
+pub use gtd2::Gtd2;
 pub use health::{DIVERGENCE_THRESHOLD, Health};
+pub use implicit_td::ImplicitTd;
+pub use liu_olshevsky::MeanAdjusted;
+pub use lstd::Lstd;
+pub use lstd_batch::LstdBatch;
 pub use phase::Phase;
 pub use recipe::Recipe;
 pub use steps::Steps;
+pub use swift_td::SwiftTd;
+pub use td_lambda::TdLambda;
 pub use td0::Td0;
+pub use tdc::Tdc;
 pub use transition::{Outcome, Transition};
 
 use crate::error::{Error, Result};
@@ -98,7 +135,7 @@ pub trait Learner {
     /// The algorithm's answer, for example an average of its iterates.
     fn output(&self) -> Vec<f64>;
 
-    /// A constant that the method adds to all values phi(s) . output.
+    /// A constant added to all values, V(s) = phi(s) . output + offset; 0 for most methods.
     fn value_offset(&self) -> f64 {
         0.0
     }

@@ -40,6 +40,14 @@ impl Phase {
         }
     }
 
+    /// The last phase that so many samples complete.
+    pub(crate) fn last_complete(t0: u64, factor: f64, samples: u64) -> Option<Self> {
+        let first = Some(Self::first(t0));
+        std::iter::successors(first, |phase| Some(phase.next(factor)))
+            .take_while(|phase| phase.end() <= samples && phase.end() < u64::MAX)
+            .last()
+    }
+
     /// How many samples have come when it is complete.
     #[must_use]
     pub fn end(&self) -> u64 {

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::learner::methods;
 use crate::learner::steps::Steps;
-use crate::schedule::{Schedule, check_positive};
+use crate::schedule::{RobustDecay, Schedule, check_positive};
 
 /// The name of a method. (An alias, because serde would borrow a plain `&str` from what it reads.)
 pub type Id = &'static str;
@@ -139,6 +139,23 @@ impl Recipe {
             regulariser: 0.0,
             output,
         }
+    }
+
+    /// The steps and the average of Algorithm 1, for a method that differs in what a transition offers.
+    ///
+    /// # Errors
+    /// When the discount is outside [0, 1), the horizon below 3, or c or phi_inf not a positive finite number.
+    pub fn algorithm_1(
+        id: &'static str,
+        discount: f64,
+        horizon: u64,
+        c: f64,
+        phi_inf: f64,
+    ) -> Result<Self> {
+        let scale = RobustDecay::new(horizon, c, phi_inf)?.scale();
+        let recipe = Self::plain(id, discount, Steps::Robust { scale }, Output::StepWeighted);
+        recipe.check()?;
+        Ok(recipe)
     }
 
     /// The same with a projection.

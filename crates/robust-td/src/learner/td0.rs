@@ -89,10 +89,14 @@ impl Td0 {
 }
 
 /// R/|x| where |x| > R, the factor that brings x back to the ball.
+///
+/// A point that a projection put on the sphere may be a few units in the last place outside. That is
+/// left alone up to 1e-15 R, so that a step that does not move it is not counted as another projection.
 #[inline]
 #[must_use]
 pub fn projection_factor(norm_sq: f64, radius: f64) -> Option<f64> {
-    (norm_sq > radius * radius).then(|| radius / norm_sq.sqrt())
+    const SPHERE: f64 = 1.0 + 2e-15;
+    (norm_sq > radius * radius * SPHERE).then(|| radius / norm_sq.sqrt())
 }
 
 impl Learner for Td0 {
@@ -135,7 +139,10 @@ impl Learner for Td0 {
 
     fn output(&self) -> Vec<f64> {
         let theta = self.iterate.theta();
-        let mut output = vec![0.0; theta.len()];
+        let mut output = theta.to_vec();
+        if !(self.average.total() > 0.0) {
+            return output;
+        }
         self.average.write(theta, &mut output);
         let last = self.recipe.output.last_weight();
         if last > 0.0 {

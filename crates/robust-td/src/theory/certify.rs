@@ -132,6 +132,11 @@ pub fn certify(problem: &Problem, horizon: u64, c: Option<f64>) -> Result<Certif
 
 /// What the certificates need to know about `problem`, with the mixing distances `d(0..=max_lag)`.
 pub fn inputs(problem: &Problem, mixing: &Mixing, max_lag: u64) -> Inputs {
+    inputs_with(problem, mixing.distances(max_lag as usize))
+}
+
+/// The same with upper bounds on the mixing distances `d(0), d(1), ...`.
+pub fn inputs_with(problem: &Problem, distances: Vec<f64>) -> Inputs {
     Inputs {
         phi_inf: problem.phi_inf(),
         r_inf: problem.r_inf(),
@@ -139,7 +144,7 @@ pub fn inputs(problem: &Problem, mixing: &Mixing, max_lag: u64) -> Inputs {
         distance: problem.theta_star_norm(),
         update_at_solution: problem.largest_update(problem.theta_star()),
         update_at_start: problem.largest_update(&vec![0.0; problem.dimension()]),
-        distances: mixing.distances(max_lag as usize),
+        distances,
     }
 }
 

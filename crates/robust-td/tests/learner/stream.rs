@@ -51,7 +51,8 @@ impl Sample {
     }
 }
 
-fn nonzeros(dense: &[f64]) -> (Vec<u32>, Vec<f64>) {
+/// The indices and values of the entries that differ from zero.
+pub fn nonzeros(dense: &[f64]) -> (Vec<u32>, Vec<f64>) {
     (0u32..)
         .zip(dense)
         .filter(|(_, value)| **value != 0.0)

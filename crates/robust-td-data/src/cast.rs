@@ -1,0 +1,262 @@
+//! Finds the columns of one file that play the roles.
+
+use crate::error::{Error, Result};
+use crate::layout::{CellKind, Column, DONE, SEPARATORS, Target, Wanted};
+use crate::role::Role;
+use crate::schema::Schema;
+
+/// The columns that form a vector.
+pub(crate) enum Vector {
+    Flat(Vec<usize>),
+    List(usize),
+}
+
+impl Vector {
+    /// How many columns there are, unless a list tells.
+    pub fn width(&self) -> Option<usize> {
+        match self {
+            Self::Flat(columns) => Some(columns.len()),
+            Self::List(_) => None,
+        }
+    }
+}
+
+/// The roles given so far.
+pub(crate) struct Cast<'a> {
+    file: &'a str,
+    columns: &'a [Column],
+    wanted: &'a Wanted,
+    targets: Vec<Target>,
+}
+
+impl<'a> Cast<'a> {
+    pub fn new(file: &'a str, columns: &'a [Column], wanted: &'a Wanted) -> Self {
+        Self {
+            file,
+            columns,
+            wanted,
+            targets: vec![Target::Skip; columns.len()],
+        }
+    }
+
+    /// What to do with each column.
+    pub fn into_targets(self) -> Vec<Target> {
+        self.targets
+    }
+
+    fn find(&self, name: &str) -> Result<Option<usize>> {
+        let mut found = (0..self.columns.len()).filter(|&i| self.columns[i].name == name);
+        match (found.next(), found.next()) {
+            (Some(_), Some(_)) => Err(Error::DuplicateColumn {
+                file: self.file.to_owned(),
+                column: name.to_owned(),
+            }),
+            (first, _) => Ok(first),
+        }
+    }
+
+    fn give(&mut self, index: usize, target: Target) -> Result<()> {
+        if let (Some(first), Some(second)) = (self.targets[index].role(), target.role()) {
+            return Err(Error::TwoRoles {
+                file: self.file.to_owned(),
+                column: self.columns[index].name.clone(),
+                first,
+                second,
+            });
+        }
+        self.targets[index] = target;
+        Ok(())
+    }
+
+    /// Gives a role of one column; false when the file has none and none was named.
+    pub fn scalar(&mut self, role: Role, target: Target) -> Result<bool> {
+        for name in self.wanted.names(role) {
+            if let Some(index) = self.find(&name)? {
+                self.expect_scalar(index)?;
+                self.give(index, target)?;
+                return Ok(true);
+            }
+        }
+        if self.wanted.columns.get(role).is_some() {
+            return Err(self.missing(role));
+        }
+        Ok(false)
+    }
+
+    /// Gives a role of several columns.
+    pub fn vector(&mut self, role: Role) -> Result<Option<Vector>> {
+        let named = self.wanted.columns.get(role);
+        let vector = match named {
+            Some(names) if names.len() > 1 => {
+                let mut columns = Vec::new();
+                for name in names {
+                    let index = self
+                        .find(name)?
+                        .ok_or_else(|| self.missing_as(role, name))?;
+                    self.expect_scalar(index)?;
+                    columns.push(index);
+                }
+                Some(Vector::Flat(columns))
+            }
+            _ => self.first_vector(role)?,
+        };
+        match &vector {
+            Some(Vector::List(index)) => match role {
+                Role::NextObs => self.give(*index, Target::NextObsList)?,
+                _ => self.give(*index, Target::ObsList)?,
+            },
+            Some(Vector::Flat(columns)) => {
+                for (k, &index) in columns.iter().enumerate() {
+                    match role {
+                        Role::NextObs => self.give(index, Target::NextObs(k))?,
+                        _ => self.give(index, Target::Obs(k))?,
+                    }
+                }
+            }
+            None if named.is_some() => return Err(self.missing(role)),
+            None => {}
+        }
+        Ok(vector)
+    }
+
+    /// The vector of the first name that the file has, as one column or as numbered ones.
+    fn first_vector(&self, role: Role) -> Result<Option<Vector>> {
+        for name in self.wanted.names(role) {
+            let single = self.find(&name)?;
+            // A column that the user named is meant, whatever else there is.
+            let numbered = match single.is_some() && self.wanted.columns.get(role).is_some() {
+                true => None,
+                false => self.numbered(role, &name)?,
+            };
+            match (single, numbered) {
+                (Some(_), Some((first, _))) => {
+                    return Err(Error::AmbiguousColumn {
+                        file: self.file.to_owned(),
+                        role,
+                        first: name,
+                        second: first,
+                    });
+                }
+                (Some(index), None) => {
+                    return Ok(Some(match self.columns[index].kind {
+                        CellKind::List => Vector::List(index),
+                        CellKind::Scalar => Vector::Flat(vec![index]),
+                    }));
+                }
+                (None, Some((_, columns))) => return Ok(Some(Vector::Flat(columns))),
+                (None, None) => {}
+            }
+        }
+        Ok(None)
+    }
+
+    /// The columns stem_0, stem_1, ... without a hole, with the name of the first.
+    fn numbered(&self, role: Role, stem: &str) -> Result<Option<(String, Vec<usize>)>> {
+        for separator in SEPARATORS {
+            let prefix = format!("{stem}{separator}");
+            let last = self
+                .columns
+                .iter()
+                .filter_map(|column| column.name.strip_prefix(&prefix))
+                .filter_map(|number| {
+                    number
+                        .parse::<usize>()
+                        .ok()
+                        .filter(|n| n.to_string() == number)
+                })
+                .max();
+            // A number beyond the count of columns leaves a hole below it: stop at the first.
+            let Some(last) = last.map(|last| last.min(self.columns.len())) else {
+                continue;
+            };
+            let mut columns = Vec::with_capacity(last + 1);
+            for k in 0..=last {
+                let name = format!("{prefix}{k}");
+                let index = self
+                    .find(&name)?
+                    .ok_or_else(|| self.missing_as(role, &name))?;
+                self.expect_scalar(index)?;
+                columns.push(index);
+            }
+            return Ok(Some((format!("{prefix}0"), columns)));
+        }
+        Ok(None)
+    }
+
+    fn expect_scalar(&self, index: usize) -> Result<()> {
+        match self.columns[index].kind {
+            CellKind::Scalar => Ok(()),
+            CellKind::List => Err(Error::ColumnType {
+                file: self.file.to_owned(),
+                column: self.columns[index].name.clone(),
+                found: "list".to_owned(),
+                wanted: "single values",
+            }),
+        }
+    }
+
+    /// Checks that next observations are as wide as observations.
+    pub fn same_width(&self, found: usize, expected: usize) -> Result<()> {
+        if found == expected {
+            return Ok(());
+        }
+        Err(Error::SchemaChanged {
+            file: self.file.to_owned(),
+            found: format!("next_obs has {found} columns"),
+            first: "obs".to_owned(),
+            expected: expected.to_string(),
+        })
+    }
+
+    /// Refuses an end of unsaid meaning.
+    pub fn refuse_done(&self, schema: &Schema) -> Result<()> {
+        if schema.terminated || schema.truncated {
+            return Ok(());
+        }
+        let done = (self.columns.iter().zip(&self.targets))
+            .find(|(c, t)| **t == Target::Skip && DONE.contains(&c.name.to_lowercase().as_str()));
+        match done {
+            Some((column, _)) => Err(Error::LoneDone {
+                file: self.file.to_owned(),
+                column: column.name.clone(),
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// The names of a vector's columns.
+    pub fn names_of(&self, vector: &Vector) -> Vec<String> {
+        match vector {
+            Vector::Flat(columns) => columns
+                .iter()
+                .map(|&index| self.columns[index].name.clone())
+                .collect(),
+            Vector::List(index) => vec![self.columns[*index].name.clone()],
+        }
+    }
+
+    /// That nobody plays a role.
+    pub fn missing(&self, role: Role) -> Error {
+        let names = self.wanted.names(role);
+        let wanted: Vec<String> = match (role.is_vector(), names.as_slice()) {
+            (true, [_]) | (true, []) => names.iter().map(|n| format!("{n} or {n}_0")).collect(),
+            _ => names,
+        };
+        self.missing_as(role, &wanted.join(" or "))
+    }
+
+    fn missing_as(&self, role: Role, wanted: &str) -> Error {
+        let names: Vec<&str> = self
+            .columns
+            .iter()
+            .map(|c| c.name.as_str())
+            .take(30)
+            .collect();
+        Error::MissingColumn {
+            file: self.file.to_owned(),
+            role,
+            wanted: wanted.to_owned(),
+            found: names.join(", "),
+        }
+    }
+}

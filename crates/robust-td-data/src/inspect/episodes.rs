@@ -1,0 +1,101 @@
+//! Follows the episodes of a log and their ends.
+
+use crate::inspect::stats::Running;
+use crate::inspect::tally::Tally;
+use crate::schema::Schema;
+
+/// How many finished episodes are remembered, to see one go on later.
+const REMEMBERED: usize = 64;
+
+/// The episode that is under way.
+#[derive(Debug, Clone)]
+struct Open {
+    episode: u64,
+    rows: u64,
+    terminated: bool,
+    truncated: bool,
+    after_end: u64,
+    /// File and number of its last row.
+    last: (usize, u64),
+}
+
+/// What the rows say about episodes.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Episodes {
+    open: Option<Open>,
+    recent: Vec<u64>,
+    pub lengths: Running,
+    pub terminated: u64,
+    pub truncated: u64,
+    /// Lengths of those that came to their end.
+    pub terminated_lengths: Running,
+    /// Episodes that stop without a flag, at their last row.
+    pub without_end: Tally,
+    /// Rows that follow the end of their own episode.
+    pub after_end: Tally,
+    /// Episodes that go on after another one began.
+    pub reopened: Tally,
+}
+
+/// What is looked at in a row.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct EpisodeRow {
+    pub episode: u64,
+    pub terminated: bool,
+    pub truncated: bool,
+    pub place: (usize, u64),
+}
+
+impl Episodes {
+    pub fn add(&mut self, schema: &Schema, row: EpisodeRow) {
+        let goes_on = |open: &Open| match schema.episode {
+            true => open.episode == row.episode,
+            false => !open.terminated && !open.truncated,
+        };
+        if !self.open.as_ref().is_some_and(goes_on) {
+            self.close(schema);
+            if schema.episode && self.recent.contains(&row.episode) {
+                self.reopened.hit(row.place);
+            }
+        }
+        let open = self.open.get_or_insert(Open {
+            episode: row.episode,
+            rows: 0,
+            terminated: false,
+            truncated: false,
+            after_end: 0,
+            last: row.place,
+        });
+        if open.terminated || open.truncated {
+            open.after_end += 1;
+            // The first one may be the final observation, in a row of its own.
+            if open.after_end > 1 {
+                self.after_end.hit(row.place);
+            }
+        }
+        open.rows += 1;
+        open.terminated |= row.terminated;
+        open.truncated |= row.truncated;
+        open.last = row.place;
+    }
+
+    /// Ends the episode that is under way.
+    pub fn close(&mut self, schema: &Schema) {
+        let Some(open) = self.open.take() else {
+            return;
+        };
+        self.lengths.add(open.rows as f64);
+        self.terminated += u64::from(open.terminated);
+        self.truncated += u64::from(open.truncated && !open.terminated);
+        if open.terminated {
+            self.terminated_lengths.add(open.rows as f64);
+        }
+        if !open.terminated && !open.truncated && (schema.terminated || schema.truncated) {
+            self.without_end.hit(open.last);
+        }
+        if self.recent.len() == REMEMBERED {
+            self.recent.remove(0);
+        }
+        self.recent.push(open.episode);
+    }
+}

@@ -1,0 +1,170 @@
+//! Puts what looks wrong into words.
+
+use crate::fault::FaultKind;
+use crate::inspect::Inspector;
+use crate::inspect::report::{Finding, FindingKind};
+use crate::inspect::tally::Tally;
+use crate::reader::Reader;
+
+/// Fewer episodes of one length are no evidence of a time limit.
+const FEW_EPISODES: u64 = 3;
+
+/// The findings so far.
+struct Findings<'a> {
+    files: &'a [String],
+    list: Vec<Finding>,
+}
+
+impl Findings<'_> {
+    fn add(&mut self, kind: FindingKind, tally: Tally, message: String) {
+        if tally.count > 0 {
+            self.list.push(Finding {
+                kind,
+                message,
+                file: tally
+                    .first
+                    .and_then(|(file, _)| self.files.get(file).cloned()),
+                row: tally.first.map(|(_, row)| row),
+                count: tally.count,
+            });
+        }
+    }
+}
+
+impl Inspector {
+    /// All findings, the gravest first.
+    pub(super) fn findings(&self, reader: &Reader) -> Vec<Finding> {
+        let mut findings = Findings {
+            files: reader.files(),
+            list: Vec::new(),
+        };
+        bad_rows(&mut findings, reader);
+        self.alignment(&mut findings);
+        self.ends(&mut findings);
+        self.columns(&mut findings, reader);
+        findings.list
+    }
+
+    fn alignment(&self, findings: &mut Findings<'_>) {
+        let rows = self.pairing.rows();
+        let whole = |count| Tally {
+            count,
+            first: self.first,
+        };
+        if rows > 0 && self.pairing.transitions() == 0 {
+            let message = format!("no transition comes of {rows} rows: none has a successor");
+            findings.add(FindingKind::NoTransitions, whole(1), message);
+        }
+        let (count, comparable) = (self.misaligned.count, self.comparable);
+        let message = match count == comparable {
+            true => format!(
+                "next_obs is never the obs of the following row ({comparable} rows compared): \
+                 are the columns shifted, or the rows shuffled?"
+            ),
+            false => format!(
+                "next_obs differs from the obs of the following row in {count} of {comparable} rows"
+            ),
+        };
+        findings.add(FindingKind::Misaligned, self.misaligned, message);
+        if rows > 1 && self.next_is_same == rows {
+            let message = "next_obs equals obs in every row".to_owned();
+            findings.add(FindingKind::NextIsSame, whole(rows), message);
+        }
+        let message = format!(
+            "episodes go on after rows of another one ({} times): sort the rows by episode",
+            self.episodes.reopened.count
+        );
+        findings.add(FindingKind::MixedEpisodes, self.episodes.reopened, message);
+        let message = format!("{} rows equal the row before them", self.duplicated.count);
+        findings.add(FindingKind::DuplicatedRows, self.duplicated, message);
+    }
+
+    fn ends(&self, findings: &mut Findings<'_>) {
+        let episodes = &self.episodes;
+        let message = format!(
+            "{} rows follow the end of their own episode",
+            episodes.after_end.count
+        );
+        findings.add(FindingKind::RowsAfterEnd, episodes.after_end, message);
+        let lengths = &episodes.terminated_lengths;
+        let longest = episodes.lengths.stats().map(|stats| stats.max);
+        if lengths.count() >= FEW_EPISODES
+            && lengths.is_constant()
+            && lengths.stats().map(|stats| stats.max) == longest
+        {
+            let message = format!(
+                "all {} terminated episodes have {} rows: is it a time limit, which is truncation?",
+                lengths.count(),
+                longest.unwrap_or_default()
+            );
+            let tally = Tally {
+                count: lengths.count(),
+                first: None,
+            };
+            findings.add(FindingKind::EqualTermination, tally, message);
+        }
+        let message = format!(
+            "{} rows are both terminated and truncated; they are read as terminated",
+            self.both_ends.count
+        );
+        findings.add(FindingKind::TerminatedAndTruncated, self.both_ends, message);
+        let message = format!(
+            "{} of {} episodes stop without being terminated or truncated",
+            episodes.without_end.count,
+            episodes.lengths.count()
+        );
+        findings.add(
+            FindingKind::EpisodesWithoutEnd,
+            episodes.without_end,
+            message,
+        );
+    }
+
+    fn columns(&self, findings: &mut Findings<'_>, reader: &Reader) {
+        let once = Tally {
+            count: 1,
+            first: self.first,
+        };
+        let dimension = self.features.len();
+        let name = |k| reader.schema().feature_name(k, dimension);
+        for (k, feature) in self.features.iter().enumerate() {
+            if feature.is_constant() {
+                let value = feature.stats().map_or(f64::NAN, |stats| stats.min);
+                let message = format!("{} is {value} in every row", name(k));
+                findings.add(FindingKind::ConstantFeature, once, message);
+            }
+        }
+        for (k, alone) in self.moments.collinear() {
+            let message = match alone {
+                Some(other) => format!("{} is a linear function of {}", name(k), name(other)),
+                None => format!(
+                    "{} is a linear combination of the features before it",
+                    name(k)
+                ),
+            };
+            findings.add(FindingKind::CollinearFeature, once, message);
+        }
+        if self.reward.is_constant() {
+            let value = self.reward.stats().map_or(f64::NAN, |stats| stats.min);
+            let message = format!("the reward is {value} in every row");
+            findings.add(FindingKind::ConstantReward, once, message);
+        }
+    }
+}
+
+fn bad_rows(findings: &mut Findings<'_>, reader: &Reader) {
+    for bad in reader.bad_rows().kinds() {
+        let kind = match bad.first.kind {
+            FaultKind::Missing => FindingKind::MissingValues,
+            FaultKind::NotFinite { .. } => FindingKind::NotFiniteValues,
+            _ => FindingKind::BadRows,
+        };
+        findings.list.push(Finding {
+            kind,
+            message: format!("{} rows; the first: {}", bad.count, bad.first),
+            file: Some(bad.first.file.clone()),
+            row: Some(bad.first.row),
+            count: bad.count,
+        });
+    }
+}

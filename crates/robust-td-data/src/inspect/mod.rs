@@ -1,0 +1,197 @@
+//! Inspects a log in one pass before anything is learned from it.
+
+mod collinear;
+mod episodes;
+mod findings;
+mod report;
+mod stats;
+mod tally;
+
+use std::ops::ControlFlow;
+
+pub use report::{DataReport, EpisodeReport, FeatureReport, Finding, FindingKind};
+pub use stats::Stats;
+
+use crate::batch::Batch;
+use crate::error::Result;
+use crate::pairing::Pairing;
+use crate::reader::Reader;
+use crate::schema::Schema;
+use collinear::CoMoments;
+use episodes::{EpisodeRow, Episodes};
+use stats::Running;
+use tally::Tally;
+
+/// Collects a [`DataReport`] in memory that depends on the number of features only.
+#[derive(Debug, Clone, Default)]
+pub struct Inspector {
+    pairing: Pairing,
+    features: Vec<Running>,
+    moments: CoMoments,
+    reward: Running,
+    obs_norm: Running,
+    next_norm: f64,
+    episodes: Episodes,
+    last: Option<Last>,
+    /// Rows whose next observation could be compared with the following row.
+    comparable: u64,
+    misaligned: Tally,
+    next_is_same: u64,
+    both_ends: Tally,
+    duplicated: Tally,
+    /// File and number of the first row.
+    first: Option<(usize, u64)>,
+}
+
+/// The last row, to compare the next one with.
+#[derive(Debug, Clone, Default)]
+struct Last {
+    obs: Vec<f64>,
+    next_obs: Vec<f64>,
+    reward: f64,
+    ratio: f64,
+    flags: (bool, bool),
+    episode: u64,
+    place: (usize, u64),
+}
+
+impl Last {
+    fn replace(&mut self, batch: &Batch, i: usize) {
+        self.obs.clear();
+        self.obs.extend_from_slice(batch.obs(i));
+        self.next_obs.clear();
+        self.next_obs
+            .extend_from_slice(batch.next_obs(i).unwrap_or_default());
+        self.reward = batch.rewards[i];
+        self.ratio = batch.ratios[i];
+        self.flags = (batch.terminated[i], batch.truncated[i]);
+        self.episode = batch.episodes[i];
+        self.place = (batch.file, batch.rows[i]);
+    }
+
+    fn equals(&self, batch: &Batch, i: usize) -> bool {
+        self.obs == batch.obs(i)
+            && self.reward == batch.rewards[i]
+            && self.next_obs == batch.next_obs(i).unwrap_or_default()
+            && self.ratio == batch.ratios[i]
+            && self.flags == (batch.terminated[i], batch.truncated[i])
+            && self.episode == batch.episodes[i]
+    }
+}
+
+impl Inspector {
+    /// Reads a log to its end and reports on it.
+    ///
+    /// Let the reader skip any number of bad rows, so that they are counted and not an error.
+    ///
+    /// # Errors
+    /// Those of [`Reader::read`].
+    pub fn inspect(mut reader: Reader) -> Result<DataReport> {
+        let mut inspector = Self::default();
+        let mut batch = Batch::default();
+        while reader.read(&mut batch)? {
+            inspector.push(reader.schema(), &batch);
+        }
+        Ok(inspector.finish(&reader))
+    }
+
+    /// Looks at the rows of a batch.
+    ///
+    /// # Panics
+    /// When the batch was read without rewards.
+    pub fn push(&mut self, schema: &Schema, batch: &Batch) {
+        self.pairing
+            .push(schema, batch, 0, |_| ControlFlow::Continue(()));
+        self.features
+            .resize(batch.dimension.max(self.features.len()), Running::default());
+        for i in 0..batch.len() {
+            self.look_at_values(batch, i);
+            self.look_at_order(schema, batch, i);
+            let last = self.last.get_or_insert_default();
+            last.replace(batch, i);
+        }
+    }
+
+    fn look_at_values(&mut self, batch: &Batch, i: usize) {
+        let obs = batch.obs(i);
+        for (feature, &x) in self.features.iter_mut().zip(obs) {
+            feature.add(x);
+        }
+        self.moments.add(obs);
+        self.reward.add(batch.rewards[i]);
+        self.obs_norm.add(norm(obs));
+        if let Some(next) = batch.next_obs(i) {
+            self.next_norm = self.next_norm.max(norm(next));
+            self.next_is_same += u64::from(next == obs);
+        }
+    }
+
+    fn look_at_order(&mut self, schema: &Schema, batch: &Batch, i: usize) {
+        let place = (batch.file, batch.rows[i]);
+        let flags = (batch.terminated[i], batch.truncated[i]);
+        self.first.get_or_insert(place);
+        if flags == (true, true) {
+            self.both_ends.hit(place);
+        }
+        if let Some(last) = self.last.as_ref().filter(|_| !batch.gaps[i]) {
+            if last.equals(batch, i) {
+                self.duplicated.hit(place);
+            }
+            let follows = last.flags == (false, false) && last.episode == batch.episodes[i];
+            if schema.next_obs && follows {
+                self.comparable += 1;
+                if last.next_obs != batch.obs(i) {
+                    self.misaligned.hit(last.place);
+                }
+            }
+        }
+        let row = EpisodeRow {
+            episode: batch.episodes[i],
+            terminated: flags.0,
+            truncated: flags.1,
+            place,
+        };
+        self.episodes.add(schema, row);
+    }
+
+    /// The report on all rows so far.
+    #[must_use]
+    pub fn finish(mut self, reader: &Reader) -> DataReport {
+        let schema = reader.schema();
+        self.episodes.close(schema);
+        let dimension = self.features.len();
+        let features = (self.features.iter().enumerate())
+            .filter_map(|(k, feature)| {
+                Some(FeatureReport {
+                    name: schema.feature_name(k, dimension),
+                    stats: feature.stats()?,
+                })
+            })
+            .collect();
+        let obs_norm = self.obs_norm.stats();
+        DataReport {
+            files: reader.files().to_vec(),
+            schema: schema.clone(),
+            rows: self.pairing.rows(),
+            transitions: self.pairing.transitions(),
+            left_out: self.pairing.left_out() + u64::from(self.pairing.is_waiting()),
+            bad_rows: reader.bad_rows().clone(),
+            dimension,
+            features,
+            reward: self.reward.stats(),
+            max_norm: obs_norm.map_or(0.0, |norm| norm.max).max(self.next_norm),
+            obs_norm,
+            episodes: EpisodeReport {
+                count: self.episodes.lengths.count(),
+                terminated: self.episodes.terminated,
+                truncated: self.episodes.truncated,
+                length: self.episodes.lengths.stats(),
+            },
+            findings: self.findings(reader),
+        }
+    }
+}
+
+fn norm(x: &[f64]) -> f64 {
+    x.iter().map(|x| x * x).sum::<f64>().sqrt()
+}

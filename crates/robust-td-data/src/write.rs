@@ -1,0 +1,151 @@
+//! Writes columns of predictions as CSV or Parquet.
+
+use std::io::Write;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Float64Array, RecordBatch};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::file::properties::WriterProperties;
+
+use crate::error::{Error, Result};
+
+/// How predictions are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ValueFormat {
+    /// Comma-separated values with a header; each number reads back as the same f64.
+    Csv,
+    /// Parquet, compressed with Zstandard.
+    Parquet,
+}
+
+impl FromStr for ValueFormat {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        match name {
+            "csv" => Ok(Self::Csv),
+            "parquet" => Ok(Self::Parquet),
+            _ => Err(Error::UnknownName {
+                what: "format of predictions",
+                name: name.to_owned(),
+                choices: "csv, parquet",
+            }),
+        }
+    }
+}
+
+/// Writes rows of numbers as they come.
+pub struct ValueWriter<W: Write + Send> {
+    columns: usize,
+    sink: Sink<W>,
+}
+
+enum Sink<W: Write + Send> {
+    Csv(W),
+    Parquet(Box<ArrowWriter<W>>, SchemaRef),
+}
+
+fn failed(error: impl std::fmt::Display) -> Error {
+    Error::Write {
+        message: error.to_string(),
+    }
+}
+
+impl<W: Write + Send> ValueWriter<W> {
+    /// Starts a table with the given columns, usually the one column `value`.
+    ///
+    /// # Errors
+    /// When the output cannot be written.
+    pub fn new(format: ValueFormat, mut out: W, columns: &[&str]) -> Result<Self> {
+        let sink = match format {
+            ValueFormat::Csv => {
+                writeln!(out, "{}", columns.join(",")).map_err(failed)?;
+                Sink::Csv(out)
+            }
+            ValueFormat::Parquet => {
+                let fields: Vec<Field> = (columns.iter())
+                    .map(|name| Field::new(*name, DataType::Float64, false))
+                    .collect();
+                let schema = Arc::new(Schema::new(fields));
+                let properties = WriterProperties::builder()
+                    .set_compression(Compression::ZSTD(ZstdLevel::default()))
+                    .build();
+                let writer =
+                    ArrowWriter::try_new(out, schema.clone(), Some(properties)).map_err(failed)?;
+                Sink::Parquet(Box::new(writer), schema)
+            }
+        };
+        Ok(Self {
+            columns: columns.len(),
+            sink,
+        })
+    }
+
+    /// Writes rows, given column by column.
+    ///
+    /// # Errors
+    /// When the columns are not as many as named or differ in length, or the output cannot be written.
+    pub fn write(&mut self, columns: &[&[f64]]) -> Result<()> {
+        let shape = |expected, found| match expected == found {
+            true => Ok(()),
+            false => Err(Error::WriteShape { expected, found }),
+        };
+        shape(self.columns, columns.len())?;
+        let rows = columns.first().map_or(0, |column| column.len());
+        columns
+            .iter()
+            .try_for_each(|column| shape(rows, column.len()))?;
+        match &mut self.sink {
+            Sink::Csv(out) => write_csv(out, columns, rows).map_err(failed),
+            Sink::Parquet(writer, schema) => {
+                let arrays = (columns.iter())
+                    .map(|column| Arc::new(Float64Array::from(column.to_vec())) as ArrayRef)
+                    .collect();
+                let records = RecordBatch::try_new(schema.clone(), arrays).map_err(failed)?;
+                writer.write(&records).map_err(failed)
+            }
+        }
+    }
+
+    /// Completes the table and gives the output back.
+    ///
+    /// # Errors
+    /// When the output cannot be written.
+    pub fn finish(self) -> Result<W> {
+        match self.sink {
+            Sink::Csv(mut out) => {
+                out.flush().map_err(failed)?;
+                Ok(out)
+            }
+            Sink::Parquet(writer, _) => writer.into_inner().map_err(failed),
+        }
+    }
+}
+
+fn write_csv(out: &mut impl Write, columns: &[&[f64]], rows: usize) -> std::io::Result<()> {
+    for i in 0..rows {
+        for (k, column) in columns.iter().enumerate() {
+            let comma = if k == 0 { "" } else { "," };
+            let value = column[i];
+            match value.is_nan() {
+                true => write!(out, "{comma}nan")?,
+                false => write!(out, "{comma}{value:?}")?,
+            }
+        }
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+/// Writes one column `value`.
+///
+/// # Errors
+/// When the output cannot be written.
+pub fn write_values<W: Write + Send>(format: ValueFormat, out: W, values: &[f64]) -> Result<W> {
+    let mut writer = ValueWriter::new(format, out, &["value"])?;
+    writer.write(&[values])?;
+    writer.finish()
+}

@@ -1,0 +1,168 @@
+//! Tests what is found out about logs.
+
+use robust_td_data::{DataReport, FindingKind, Format, Inspector, ReadOptions, Reader};
+
+use crate::table::text;
+
+fn inspect(csv: &str) -> DataReport {
+    let report = |batch_rows| {
+        let options = ReadOptions {
+            batch_rows,
+            skip_bad_rows: u64::MAX,
+            ..ReadOptions::default()
+        };
+        Inspector::inspect(Reader::open(vec![text(Format::Csv, csv)], options).unwrap()).unwrap()
+    };
+    assert_eq!(report(1), report(1000), "batches must not matter");
+    report(2)
+}
+
+/// Kind, count and first row of each finding.
+fn findings(report: &DataReport) -> Vec<(FindingKind, u64, Option<u64>)> {
+    report
+        .findings
+        .iter()
+        .map(|f| (f.kind, f.count, f.row))
+        .collect()
+}
+
+#[test]
+fn a_good_log_has_its_numbers_and_no_findings() {
+    let csv = "obs_0,obs_1,reward,next_obs_0,next_obs_1,terminated,episode\n\
+               3,4,1,0,1,0,7\n0,1,2,6,8,0,7\n6,8,6,0,0,1,7\n1,1,3,5,2,0,8\n5,2,5,0,0,1,8\n";
+    let report = inspect(csv);
+    assert_eq!(report.findings, []);
+    assert_eq!(
+        (report.rows, report.transitions, report.left_out),
+        (5, 5, 0)
+    );
+    let episodes = &report.episodes;
+    assert_eq!(
+        (episodes.count, episodes.terminated, episodes.truncated),
+        (2, 2, 0)
+    );
+    let length = episodes.length.unwrap();
+    assert_eq!((length.min, length.mean, length.max), (2.0, 2.5, 3.0));
+    let reward = report.reward.unwrap();
+    assert_eq!((reward.min, reward.max), (1.0, 6.0));
+    assert!((reward.mean - 3.4).abs() < 1e-12);
+    assert!((reward.std - 3.44_f64.sqrt()).abs() < 1e-12);
+    assert_eq!(report.features[1].name, "obs_1");
+    assert_eq!(
+        (report.features[0].stats.min, report.features[0].stats.max),
+        (0.0, 6.0)
+    );
+    assert_eq!(
+        (report.obs_norm.unwrap().max, report.max_norm),
+        (10.0, 10.0)
+    );
+    let json = serde_json::to_value(&report).unwrap();
+    assert_eq!(json["episodes"]["count"], 2);
+}
+
+#[test]
+fn misaligned_next_observations_are_found() {
+    // Shifted by one row: next_obs is the observation of the row itself.
+    let csv = "obs,next_obs,reward\n1,1,0\n2,2,1\n3,3,0\n5,5,1\n";
+    let report = inspect(csv);
+    assert_eq!(
+        findings(&report),
+        [
+            (FindingKind::Misaligned, 3, Some(1)),
+            (FindingKind::NextIsSame, 4, Some(1))
+        ]
+    );
+    assert!(report.findings[0].message.contains("never"));
+    let csv = "obs,next_obs,reward\n1,2,0\n2,3,1\n4,5,0\n5,6,1\n";
+    assert_eq!(
+        findings(&inspect(csv)),
+        [(FindingKind::Misaligned, 1, Some(2))]
+    );
+}
+
+#[test]
+fn bad_values_are_counted_by_kind() {
+    let csv = "obs,reward\n1,1\n,2\n3,nan\n4,\n5,x\n7,3\n8,4\n";
+    let report = inspect(csv);
+    assert_eq!(
+        findings(&report),
+        [
+            (FindingKind::MissingValues, 2, Some(2)),
+            (FindingKind::NotFiniteValues, 1, Some(3)),
+            (FindingKind::BadRows, 1, Some(5)),
+        ]
+    );
+    assert_eq!((report.rows, report.bad_rows.count()), (3, 4));
+    assert_eq!(
+        report.findings[0].message,
+        "2 rows; the first: log: row 2 (line 3), column obs: the value is missing"
+    );
+}
+
+#[test]
+fn episodes_that_are_mixed_or_have_no_end_are_found() {
+    let csv = "obs,reward,terminated,episode\n1,1,0,a\n2,2,0,b\n3,3,0,a\n4,4,1,b\n";
+    let report = inspect(csv);
+    let kinds: Vec<FindingKind> = report.findings.iter().map(|f| f.kind).collect();
+    assert_eq!(
+        kinds,
+        [FindingKind::MixedEpisodes, FindingKind::EpisodesWithoutEnd]
+    );
+    assert_eq!(
+        (report.findings[0].count, report.findings[0].row),
+        (2, Some(3))
+    );
+    let csv = "obs,reward,terminated,episode\n1,1,1,a\n2,2,0,a\n3,3,0,a\n4,4,0,a\n5,5,0,b\n";
+    assert_eq!(
+        findings(&inspect(csv)),
+        [
+            (FindingKind::RowsAfterEnd, 2, Some(3)),
+            (FindingKind::EpisodesWithoutEnd, 1, Some(5))
+        ]
+    );
+}
+
+#[test]
+fn a_time_limit_that_is_called_termination_is_suspected() {
+    let csv = "obs,reward,terminated\n1,1,0\n2,3,1\n3,2,0\n4,1,1\n5,3,0\n6,2,1\n";
+    let report = inspect(csv);
+    assert_eq!(
+        findings(&report),
+        [(FindingKind::EqualTermination, 3, None)]
+    );
+    assert!(
+        report.findings[0]
+            .message
+            .contains("all 3 terminated episodes have 2 rows")
+    );
+}
+
+#[test]
+fn columns_without_information_are_found() {
+    let csv = "obs_0,obs_1,obs_2,reward\n1,5,3,7\n2,5,5,7\n4,5,9,7\n4,5,9,7\n3,5,7,7\n0,5,1,7\n";
+    let report = inspect(csv);
+    assert_eq!(
+        findings(&report),
+        [
+            (FindingKind::DuplicatedRows, 1, Some(4)),
+            (FindingKind::ConstantFeature, 1, Some(1)),
+            (FindingKind::CollinearFeature, 1, Some(1)),
+            (FindingKind::ConstantReward, 1, Some(1)),
+        ]
+    );
+    assert_eq!(
+        report.findings[2].message,
+        "obs_2 is a linear function of obs_0"
+    );
+}
+
+#[test]
+fn a_log_without_transitions_says_so() {
+    let csv = "obs,reward,episode\n1,1,1\n2,2,2\n3,3,3\n";
+    let report = inspect(csv);
+    assert_eq!((report.transitions, report.left_out), (0, 3));
+    assert_eq!(
+        findings(&report),
+        [(FindingKind::NoTransitions, 1, Some(1))]
+    );
+}

@@ -1,0 +1,11 @@
+//! Tests reading, pairing and inspecting logs.
+#![allow(clippy::unwrap_used)]
+
+mod bad_rows;
+mod formats;
+mod inspect;
+mod layout;
+mod pairing;
+mod source;
+mod table;
+mod write;

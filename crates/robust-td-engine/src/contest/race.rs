@@ -1,0 +1,163 @@
+//! Drives all entrants through the blocks of a contest.
+
+use super::judge::{Answer, Judge, finite_or_infinite};
+use super::parallel::{for_each, threads};
+use super::score::{CurvePoint, Score};
+use super::team::Team;
+use super::trajectories::{BLOCK, Course, Walkers};
+use super::{Contest, ContestOptions};
+use crate::generators::GROUP;
+use crate::grid::log_spaced;
+use crate::run::Progress;
+
+/// Runs a checked contest.
+pub fn run(contest: &Contest, options: &ContestOptions<'_>) -> Vec<Score> {
+    let mut race = Race::new(contest, options);
+    race.report();
+    for cut in log_spaced(contest.horizon, contest.points_per_decade) {
+        while race.done < cut {
+            race.block((cut - race.done).min(BLOCK as u64) as usize);
+            race.report();
+        }
+        race.read_curves();
+    }
+    race.scores()
+}
+
+/// All entrants after the same number of samples.
+struct Race<'a> {
+    contest: &'a Contest,
+    options: &'a ContestOptions<'a>,
+    threads: usize,
+    judge: Judge<'a>,
+    course: Course<'a>,
+    /// One per eight runs.
+    walkers: Vec<Walkers>,
+    teams: Vec<Team>,
+    /// One per entrant.
+    standings: Vec<Standing>,
+    done: u64,
+}
+
+/// Where an entrant runs, and what is known of it so far.
+struct Standing {
+    team: usize,
+    lane: usize,
+    /// The largest sum over runs of |theta_t|^2, and its first t.
+    peak: f64,
+    peak_step: u64,
+    curve: Vec<CurvePoint>,
+}
+
+impl<'a> Race<'a> {
+    fn new(contest: &'a Contest, options: &'a ContestOptions<'a>) -> Self {
+        let (problem, teams) = (&contest.problem, Team::of(contest));
+        let mut places = vec![(0, 0); contest.entrants.len()];
+        for (team, entrants) in teams.iter().map(|team| &team.entrants).enumerate() {
+            for (lane, &entrant) in entrants.iter().enumerate() {
+                places[entrant] = (team, lane);
+            }
+        }
+        let first_runs = (0..contest.runs).step_by(GROUP);
+        Self {
+            contest,
+            options,
+            threads: threads(options.threads),
+            judge: Judge::new(problem),
+            course: Course::new(problem, teams.iter().any(Team::is_pack)),
+            walkers: first_runs
+                .map(|first| Walkers::new(problem, contest.seed, first))
+                .collect(),
+            teams,
+            standings: places.into_iter().map(Standing::new).collect(),
+            done: 0,
+        }
+    }
+
+    /// Advances everybody by `count` samples.
+    fn block(&mut self, count: usize) {
+        let (kernel, course, done) = (self.options.kernel, &self.course, self.done);
+        for_each(self.threads, &mut self.walkers, |walkers| {
+            walkers.walk(course, kernel, count);
+        });
+        for_each(self.threads, &mut self.teams, |team| {
+            team.prepare(done, count)
+        });
+        let mut tasks = Vec::new();
+        for team in &mut self.teams {
+            team.add_tasks(&mut tasks);
+        }
+        let walkers = &self.walkers;
+        for_each(self.threads, &mut tasks, |task| {
+            task.run(course, walkers, kernel, count);
+        });
+        let mut sums = [0.0; BLOCK];
+        for standing in &mut self.standings {
+            self.teams[standing.team].write_norms(standing.lane, &mut sums[..count]);
+            standing.see(done, &sums[..count]);
+        }
+        self.done += count as u64;
+    }
+
+    fn report(&self) {
+        if let Some(progress) = self.options.progress {
+            let per_sample = (self.contest.entrants.len() * self.contest.runs) as u64;
+            progress(Progress {
+                done: self.done * per_sample,
+                total: self.contest.horizon * per_sample,
+            });
+        }
+    }
+
+    fn read_curves(&mut self) {
+        for standing in &mut self.standings {
+            let answers = self.teams[standing.team].answers(standing.lane);
+            standing.curve.push(CurvePoint {
+                samples: self.done,
+                f: self.judge.estimate(&answers, Judge::f),
+            });
+        }
+    }
+
+    fn scores(self) -> Vec<Score> {
+        let (judge, runs) = (&self.judge, self.contest.runs as f64);
+        let score = |standing: Standing| {
+            let (team, lane) = (&self.teams[standing.team], standing.lane);
+            let answers = team.answers(lane);
+            Score {
+                f: judge.estimate(&answers, Judge::f),
+                d_norm_sq: judge.estimate(&answers, Judge::d_norm_sq),
+                theta_error_sq: judge.estimate(&answers, Judge::theta_error_sq),
+                f_of_mean: judge.f(&Answer::mean(&answers)),
+                max_mean_theta_norm_sq: standing.peak / runs,
+                peak_step: standing.peak_step,
+                divergence_rate: team.diverged(lane) as f64 / runs,
+                projections: team.projections(lane).map(|count| count as f64 / runs),
+                updates: team.updates(lane, self.done),
+                curve: standing.curve,
+            }
+        };
+        self.standings.into_iter().map(score).collect()
+    }
+}
+
+impl Standing {
+    fn new((team, lane): (usize, usize)) -> Self {
+        Self {
+            team,
+            lane,
+            peak: 0.0,
+            peak_step: 0,
+            curve: Vec::new(),
+        }
+    }
+
+    /// Takes note of the sums of |theta_t|^2 of the steps after `done`; one that is not finite stays the peak.
+    fn see(&mut self, done: u64, sums: &[f64]) {
+        for (i, &sum) in sums.iter().enumerate() {
+            if !(sum <= self.peak) && self.peak < f64::INFINITY {
+                (self.peak, self.peak_step) = (finite_or_infinite(sum), done + 1 + i as u64);
+            }
+        }
+    }
+}

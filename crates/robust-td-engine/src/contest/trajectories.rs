@@ -1,0 +1,127 @@
+//! Samples the trajectories that all entrants follow, eight at a time.
+
+use robust_td::Problem;
+use robust_td::learner::Transition;
+
+use crate::generators::{GROUP, Generators, StreamGroup};
+use crate::kernel::{Kernel, Work, with_features};
+use crate::sampler::Sampler;
+use crate::tables::Tables;
+
+/// Steps of one block, at most.
+pub const BLOCK: usize = 1024;
+
+/// Bits of a uniform draw.
+const BITS: u32 = 53;
+
+/// The chain with what each of its transitions means.
+///
+/// Both tables cost about as much as the chain itself: nothing is square in the number of states.
+#[derive(Debug)]
+pub struct Course<'a> {
+    sampler: Sampler,
+    /// As a learner sees them. Put together anew for each step they would cost a tenth of it.
+    transitions: Vec<Transition<'a>>,
+    /// Per transition r, psi = gamma phi' - phi, phi, for lanes.
+    table: Vec<f64>,
+}
+
+impl<'a> Course<'a> {
+    /// Tabulates a problem, with or without the table for lanes.
+    pub fn new(problem: &'a Problem, lanes: bool) -> Self {
+        let sampler = Sampler::new(&Tables::from(problem), BITS);
+        let mut transitions = Vec::new();
+        let mut table = Vec::new();
+        for (from, to) in sampler.transitions() {
+            // Entries that only fill up a row are never taken; the reward of an impossible transition is 0.
+            transitions.push(Transition::of_problem(problem, from, to));
+            if lanes {
+                let (phi, next) = (problem.phi(from), problem.phi(to));
+                table.push(problem.reward(from, to));
+                let features = phi.iter().zip(next);
+                table.extend(features.map(|(phi, next)| problem.discount() * next - phi));
+                table.extend_from_slice(phi);
+            }
+        }
+        Self {
+            sampler,
+            transitions,
+            table,
+        }
+    }
+
+    /// The transitions that the walkers' entries number.
+    pub fn transitions(&self) -> &[Transition<'a>] {
+        &self.transitions
+    }
+
+    /// Per transition 1 + 2 d values: r, psi = gamma phi' - phi, phi; empty if no lanes were asked for.
+    pub fn table(&self) -> &[f64] {
+        &self.table
+    }
+}
+
+/// Eight trajectories on their way.
+#[derive(Debug)]
+pub struct Walkers {
+    generators: Generators,
+    states: [u32; GROUP],
+    draws: Vec<[u64; GROUP]>,
+    visits: Vec<[u32; GROUP]>,
+    entries: Vec<[u32; GROUP]>,
+}
+
+impl Walkers {
+    /// The runs `first`, `first + 1`, ... before their first step.
+    pub fn new(problem: &Problem, seed: u64, first: usize) -> Self {
+        Self {
+            generators: Generators::Stream(StreamGroup::new(seed, first as u64)),
+            states: [problem.start() as u32; GROUP],
+            draws: vec![[0; GROUP]; BLOCK],
+            visits: vec![[0; GROUP]; BLOCK],
+            entries: vec![[0; GROUP]; BLOCK],
+        }
+    }
+
+    /// The transitions of the block, per step and trajectory.
+    pub fn entries(&self) -> &[[u32; GROUP]] {
+        &self.entries
+    }
+
+    /// Walks the next block.
+    pub fn walk(&mut self, course: &Course<'_>, kernel: Kernel, count: usize) {
+        let walkers = self;
+        with_features(
+            kernel,
+            Walk {
+                walkers,
+                course,
+                count,
+            },
+        );
+    }
+}
+
+/// Walking a block, as work for the best instructions.
+struct Walk<'a> {
+    walkers: &'a mut Walkers,
+    course: &'a Course<'a>,
+    count: usize,
+}
+
+impl Work for Walk<'_> {
+    #[inline(always)]
+    fn run(self) {
+        let Walkers {
+            generators,
+            states,
+            draws,
+            visits,
+            entries,
+        } = self.walkers;
+        let draws = &mut draws[..self.count];
+        generators.fill(draws);
+        let (visits, entries) = (&mut visits[..self.count], &mut entries[..self.count]);
+        self.course.sampler.walk(states, draws, visits, entries);
+    }
+}

@@ -1,0 +1,113 @@
+//! Holds the moments of eight lanes and takes single steps.
+
+use serde::{Deserialize, Serialize};
+
+use super::dispatch;
+use super::moments::{Chain, Layout, Raw, WIDTH};
+use crate::kernel::{Kernel, Line, values, values_mut};
+
+/// Rows of moments, and which row each state has.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Pack {
+    rows: Vec<Line>,
+    place: Vec<u32>,
+}
+
+/// What drives the eight lanes of a pack through a step.
+#[derive(Clone, Copy, Debug)]
+pub struct Drive {
+    /// Total probability: 1, or 0 for a direction in the space of moments.
+    pub mass: [f64; WIDTH],
+    /// Stepsizes.
+    pub eta: [f64; WIDTH],
+    /// Weights of the averages.
+    pub weight: [f64; WIDTH],
+}
+
+/// Sums over the states.
+#[derive(Clone, Copy, Debug)]
+pub struct Sums {
+    /// Growth of E[S' A S].
+    pub growth: [f64; WIDTH],
+    /// E|theta|^2 after the step.
+    pub norms: [f64; WIDTH],
+}
+
+impl Pack {
+    /// All moments zero.
+    pub fn new(chain: &Chain) -> Self {
+        let length = Layout::new(chain.dimension).len();
+        Self {
+            rows: vec![Line::default(); chain.rows() * length],
+            place: (0..chain.rows() as u32).collect(),
+        }
+    }
+
+    /// A single row of moments, the sums over the states.
+    pub fn of_totals(totals: Vec<Line>) -> Self {
+        Self {
+            rows: totals,
+            place: vec![0],
+        }
+    }
+
+    /// The moments of state `s`.
+    pub fn row(&self, s: usize, length: usize) -> &[Line] {
+        &self.rows[self.place[s] as usize * length..][..length]
+    }
+
+    /// The moments of state `s`.
+    pub fn row_mut(&mut self, s: usize, length: usize) -> &mut [Line] {
+        &mut self.rows[self.place[s] as usize * length..][..length]
+    }
+
+    /// The sums of the moments over the first `states` rows.
+    pub fn totals(&self, states: usize, length: usize) -> Vec<Line> {
+        let mut totals = vec![Line::default(); length];
+        for s in 0..states {
+            let row = values(self.row(s, length));
+            for (sum, x) in values_mut(&mut totals).iter_mut().zip(row) {
+                *sum += x;
+            }
+        }
+        totals
+    }
+
+    /// Takes one step from the distribution `p` of the state; `spare` is working memory.
+    pub fn step(
+        &mut self,
+        chain: &Chain,
+        kernel: Kernel,
+        p: &[f64],
+        drive: &Drive,
+        spare: &mut Vec<u32>,
+    ) -> Sums {
+        spare.clear();
+        spare.extend(chain.turn.iter().map(|&row| self.place[row as usize]));
+        let mut sums = [Line::default(); 3];
+        let raw = Raw {
+            chain,
+            p,
+            rows: values_mut(&mut self.rows).as_mut_ptr(),
+            now: &self.place,
+            next: spare,
+            mass: drive.mass.as_ptr(),
+            eta: drive.eta.as_ptr(),
+            weight: drive.weight.as_ptr(),
+            sums: values_mut(&mut sums).as_mut_ptr(),
+        };
+        // SAFETY: there are rows x row x WIDTH moments, and WIDTH or 3 x WIDTH other values; `place`
+        // names existing rows, each once; the kernel is checked.
+        unsafe { dispatch::run(kernel, &raw) };
+        std::mem::swap(&mut self.place, spare);
+        let [cross, second, norms] = sums;
+        let growth = |l: usize| {
+            let w = drive.weight[l];
+            w * (2.0 * cross.0[l] - w * second.0[l])
+        };
+        Sums {
+            growth: std::array::from_fn(growth),
+            norms: norms.0,
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Sets up projected TD(0) with the three step sizes of Bhandari, Russo and Singal.
+//!
+//! # Reference
+//! Bhandari, Russo & Singal, "A Finite Time Analysis of Temporal Difference Learning With Linear Function
+//! Approximation", COLT 2018 and Operations Research 2021, Theorem 3 (a), (b), (c).
+//!
+//! # Update rule
+//! ```text
+//! theta_{t+1} = Proj_R( theta_t + eta_t delta_t phi(s_t) ),     Proj_R(x) = x min(1, R/|x|),   theta_0 = 0
+//! eta_t = 1 / (phi_inf^2 sqrt T)                       bhandari-a
+//!       = a0 / phi_inf^2                               bhandari-b
+//!       = 1 / (omega (1-gamma) (t+1))                  bhandari-c
+//! ```
+//! The paper normalises phi_inf to 1; these are its steps in the units of the features (in (c) phi_inf cancels).
+//!
+//! # Inputs
+//! R, by default 2 r_inf / (sqrt(omega) (1-gamma)^{3/2}) from the exact problem. (a) also T, (b) and (c) omega.
+//! The theorem asks a0 < 1 / (2 omega' (1-gamma)) with omega' = omega/phi_inf^2 <= 1; when omega is small that allows
+//! steps far beyond the 1 at which the update itself overshoots. The default is a0 = min(0.1, half of that limit):
+//! a tenth is small enough for the noise floor, which is proportional to a0, and large enough to get there.
+//!
+//! # Assumptions
+//! R >= |theta*| and s_0 ~ pi.
+//!
+//! # Output
+//! The mean of theta_0, ..., theta_{t-1} for (a) and (c), the last iterate for (b).
+
+use crate::error::Result;
+use crate::learner::knowledge::{features_within_bound, horizon_from};
+use crate::learner::method::{Inputs, Method, Parameter, Quantity, Range, Standing};
+use crate::learner::recipe::{Output, Recipe};
+use crate::learner::{AnyLearner, Steps, Td0};
+use crate::theory::horizon::tau;
+
+/// The radius of the ball.
+pub(crate) const RADIUS: Parameter = Parameter {
+    name: "radius",
+    meaning: "radius of the ball to project to, at least |theta*|",
+    range: Range::Positive,
+    default: "2 r_inf / (sqrt(omega) (1-gamma)^1.5)",
+};
+
+/// The default a0 where the theorem allows it.
+const SENSIBLE_STEP: f64 = 0.1;
+
+/// Projected TD(0) with steps 1/sqrt T.
+pub static A: Method = Method {
+    id: "bhandari-a",
+    title: "projected TD(0), steps 1/sqrt T, uniform average",
+    reference: "Bhandari, Russo & Singal 2018, Theorem 3(a)",
+    standing: Standing::Proved,
+    needs: &["phi_inf", "R", "T"],
+    parameters: &[RADIUS],
+    build: |inputs| {
+        let recipe = robust(inputs)?;
+        let radius = radius(inputs)?;
+        guarantee_a(inputs, radius);
+        learner(inputs, recipe.projected(radius))
+    },
+};
+
+/// Projected TD(0) with a constant step.
+pub static B: Method = Method {
+    id: "bhandari-b",
+    title: "projected TD(0), constant step, last iterate",
+    reference: "Bhandari, Russo & Singal 2018, Theorem 3(b)",
+    standing: Standing::Proved,
+    needs: &["phi_inf", "R", "omega"],
+    parameters: &[
+        RADIUS,
+        Parameter {
+            name: "step",
+            meaning: "a0 for features of norm 1; below 1 / (2 omega (1-gamma))",
+            range: Range::Positive,
+            default: "min(0.1, 1 / (4 omega (1-gamma)))",
+        },
+    ],
+    build: |inputs| {
+        let square = inputs.phi_inf().powi(2);
+        let rest = 1.0 - inputs.discount();
+        let limit = |omega: f64| 1.0 / (2.0 * (omega / square) * rest);
+        let step = inputs.value_or_oracle("step", |model| {
+            Ok(SENSIBLE_STEP.min(0.5 * limit(model.problem.omega())))
+        })?;
+        match inputs.known_problem() {
+            Some(problem) => {
+                inputs.note_oracle("omega", problem.omega());
+                let limit = limit(problem.omega());
+                if !(step < limit) {
+                    let range = format!("above 0 and below 1 / (2 omega (1-gamma)) = {limit}");
+                    return Err(inputs.refused("step", step, range));
+                }
+            }
+            None => {
+                inputs.warn("omega is not known: step < 1 / (2 omega (1-gamma)) is not checked")
+            }
+        }
+        let radius = radius(inputs)?;
+        let steps = Steps::Constant { eta: step / square };
+        let recipe = Recipe::plain(inputs.id(), inputs.discount(), steps, Output::Last);
+        learner(inputs, recipe.projected(radius))
+    },
+};
+
+/// Projected TD(0) with harmonic steps.
+pub static C: Method = Method {
+    id: "bhandari-c",
+    title: "projected TD(0), steps 1/(omega (1-gamma) (t+1)), uniform average",
+    reference: "Bhandari, Russo & Singal 2018, Theorem 3(c)",
+    standing: Standing::Proved,
+    needs: &["R", "omega"],
+    parameters: &[
+        RADIUS,
+        Parameter {
+            name: "omega",
+            meaning: "smallest eigenvalue of Phi' D Phi",
+            range: Range::Positive,
+            default: "from the exact problem",
+        },
+    ],
+    build: |inputs| {
+        let omega = inputs.omega()?;
+        if let Some(problem) = inputs.known_problem()
+            && !(omega <= problem.omega() * (1.0 + 1e-12))
+        {
+            let exact = problem.omega();
+            inputs.warn(format!("omega = {omega} is above the true {exact}"));
+        }
+        let radius = radius(inputs)?;
+        let first = 1.0 / (omega * (1.0 - inputs.discount()));
+        let steps = Steps::Harmonic { first };
+        let recipe = Recipe::plain(inputs.id(), inputs.discount(), steps, Output::Uniform);
+        learner(inputs, recipe.projected(radius))
+    },
+};
+
+/// Unprojected TD(0) with steps 1 / (phi_inf^2 sqrt T) and the uniform average.
+pub(crate) fn robust(inputs: &mut Inputs<'_>) -> Result<Recipe> {
+    let phi_inf = inputs.phi_inf();
+    let horizon = horizon_from(inputs, 1)? as f64;
+    let eta = 1.0 / (phi_inf * phi_inf * horizon.sqrt());
+    let (id, discount) = (inputs.id(), inputs.discount());
+    let steps = Steps::Constant { eta };
+    Ok(Recipe::plain(id, discount, steps, Output::Uniform))
+}
+
+/// The radius; says so when the ball misses theta*.
+pub(crate) fn radius(inputs: &mut Inputs<'_>) -> Result<f64> {
+    let radius = inputs.radius()?;
+    if let Some(problem) = inputs.known_problem()
+        && !(radius >= problem.theta_star_norm())
+    {
+        let norm = problem.theta_star_norm();
+        inputs.warn(format!("radius {radius} is below |theta*| = {norm}"));
+    }
+    Ok(radius)
+}
+
+/// Theorem 3(a), in normalised units: theta' = phi_inf theta, R' = phi_inf R, G = r_inf + 2 R',
+///
+/// ```text
+/// E|V_avg - V*|_D^2 <= ( |theta*'|^2 + G^2 (9 + 12 tau(1/sqrt T)) ) / ( 2 sqrt T (1-gamma) )
+/// ```
+fn guarantee_a(inputs: &mut Inputs<'_>, radius: f64) {
+    let (Some(problem), Some(mixing)) = (inputs.known_problem(), inputs.known_mixing()) else {
+        return;
+    };
+    if !features_within_bound(inputs) || !(radius >= problem.theta_star_norm()) {
+        return;
+    }
+    let (phi_inf, root) = (inputs.phi_inf(), (inputs.horizon() as f64).sqrt());
+    let Some(tau) = tau(2.0, mixing.alpha(), 1.0 / root) else {
+        return;
+    };
+    let update = problem.r_inf() + 2.0 * phi_inf * radius;
+    let start = (phi_inf * problem.theta_star_norm()).powi(2);
+    let noise = update * update * (9.0 + 12.0 * tau as f64);
+    let bound = (start + noise) / (2.0 * root * (1.0 - problem.discount()));
+    inputs.warn("the bound is for a stationary start s_0 ~ pi");
+    inputs.guarantee(
+        Quantity::DNormSq,
+        bound,
+        "Bhandari et al. 2018, Theorem 3(a), for a stationary start",
+    );
+}
+
+fn learner(inputs: &Inputs<'_>, recipe: Recipe) -> Result<AnyLearner> {
+    Ok(Td0::new(recipe, inputs.dimension())?.into())
+}

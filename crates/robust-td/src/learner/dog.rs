@@ -1,0 +1,317 @@
+//! Runs TD(0) with the DoG step size: distance over gradients.
+//!
+//! # Reference
+//! Ivgi, Hinder & Carmon, "DoG is SGD's best friend: a parameter-free dynamic step size schedule", ICML 2023; `t-dog` is the
+//! tamed variant that its high-probability bounds are for.
+//!
+//! # Update rule
+//! With the TD direction g_t = delta_t phi(s_t) and theta_0 = 0,
+//! ```text
+//! rbar_t      = max( r_eps, max_{k<=t} |theta_k - theta_0| )
+//! G_t         = sum_{k<=t} |g_k|^2
+//! theta_{t+1} = theta_t + rbar_t / sqrt(G_t + 1e-8) g_t                                                    dog
+//! theta_{t+1} = theta_t + rbar_t / sqrt( 8^4 th (1 + ln(t+1))^2 (G_{t-1} + 16 th lg^2) ) g_t              t-dog
+//!               th = ln( 60 ln(6T) / delta )
+//! output      = sum_{k<t} rbar_k theta_k / sum_{k<t} rbar_k
+//! ```
+//!
+//! # Inputs
+//! r_eps is the first distance; it only has to be small. `t-dog` also asks for the horizon T, the probability delta of failure and
+//! lg, a bound on |g|. Its theorem keeps |theta_t| <= 3 |theta*|, where |g| <= r_inf phi_inf + (1+gamma) phi_inf^2 3 |theta*|: that is
+//! lg when the problem is known.
+//!
+//! # Assumptions
+//! The theory is for convex stochastic optimisation; there is none for TD from Markovian samples: experimental.
+//!
+//! # Performance
+//! O(nonzeros) per step, no allocation.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::learner::average::AveragedIterate;
+use crate::learner::method::{Inputs, Method, Parameter, Range, Standing};
+use crate::learner::{AnyLearner, Health, Learner, Transition, check_discount};
+use crate::schedule::check_positive;
+
+/// The first distance.
+const R_EPS: Parameter = Parameter {
+    name: "r_eps",
+    meaning: "distance from the start that the first step goes by",
+    range: Range::Positive,
+    default: "1e-4",
+};
+
+/// Distance over gradients.
+pub static DOG: Method = Method {
+    id: "dog",
+    title: "TD(0) with distance-over-gradients steps",
+    reference: "Ivgi, Hinder & Carmon 2023, DoG",
+    standing: Standing::Experimental,
+    needs: &[],
+    parameters: &[R_EPS],
+    build: |inputs| build(inputs, None),
+};
+
+/// Tamed distance over gradients.
+pub static T_DOG: Method = Method {
+    id: "t-dog",
+    title: "TD(0) with tamed distance-over-gradients steps",
+    reference: "Ivgi, Hinder & Carmon 2023, T-DoG",
+    standing: Standing::Experimental,
+    needs: &["T", "lg"],
+    parameters: &[
+        R_EPS,
+        Parameter {
+            name: "delta",
+            meaning: "probability of failure",
+            range: Range::OpenUnit,
+            default: "0.01",
+        },
+        Parameter {
+            name: "lg",
+            meaning: "bound on the norm of an update",
+            range: Range::Positive,
+            default: "from the problem",
+        },
+    ],
+    build: |inputs| {
+        let taming = Taming {
+            horizon: inputs.horizon(),
+            delta: inputs.value("delta", 0.01),
+            lg: inputs.value_or_oracle("lg", |model| {
+                let problem = model.problem;
+                let (growth, phi_inf) = (1.0 + problem.discount(), problem.phi_inf());
+                let radius = 3.0 * problem.theta_star_norm();
+                let bound = phi_inf * (problem.r_inf() + growth * phi_inf * radius);
+                // Without rewards every update is zero and any bound is one.
+                Ok(if bound > 0.0 { bound } else { 1.0 })
+            })?,
+        };
+        build(inputs, Some(taming))
+    },
+};
+
+fn build(inputs: &mut Inputs<'_>, taming: Option<Taming>) -> Result<AnyLearner> {
+    let params = Params {
+        r_eps: inputs.value("r_eps", 1e-4),
+        taming,
+        ..Params::new(inputs.discount())
+    };
+    Ok(Dog::new(params, inputs.dimension())?.into())
+}
+
+/// What T-DoG is told.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Taming {
+    /// T, at least 1.
+    pub horizon: u64,
+    /// Probability of failure, in (0, 1).
+    pub delta: f64,
+    /// Bound on the norm of an update, finite and above 0.
+    pub lg: f64,
+}
+
+impl Taming {
+    /// `th = ln(60 ln(6T) / delta)`.
+    fn th(&self) -> f64 {
+        (60.0 * (6.0 * self.horizon as f64).ln() / self.delta).ln()
+    }
+
+    /// What takes the place of G_t.
+    fn tamed(&self, t: u64, before: f64) -> f64 {
+        let (th, log) = (self.th(), 1.0 + (t as f64 + 1.0).ln());
+        4096.0 * th * log * log * (before + 16.0 * th * self.lg * self.lg)
+    }
+}
+
+/// The parameters.
+///
+/// | name | default | meaning | valid range |
+/// |---|---|---|---|
+/// | `discount` | none | gamma | [0, 1) |
+/// | `r_eps` | 1e-4 | distance from the start that the first step goes by | finite, > 0 |
+/// | `taming` | none | what makes it `t-dog` | see [`Taming`] |
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Params {
+    /// gamma.
+    pub discount: f64,
+    /// Distance from the start that the first step goes by.
+    pub r_eps: f64,
+    /// What makes it `t-dog`.
+    pub taming: Option<Taming>,
+}
+
+impl Params {
+    /// The defaults of `dog` around a discount.
+    #[must_use]
+    pub fn new(discount: f64) -> Self {
+        Self {
+            discount,
+            r_eps: 1e-4,
+            taming: None,
+        }
+    }
+
+    /// Checks every range.
+    ///
+    /// # Errors
+    /// Names the parameter that is out of its range.
+    pub fn check(&self) -> Result<()> {
+        check_discount(self.discount)?;
+        check_positive("r_eps", self.r_eps)?;
+        let Some(taming) = self.taming else {
+            return Ok(());
+        };
+        check_positive("lg", taming.lg)?;
+        check_positive("horizon", taming.horizon as f64)?;
+        if !Range::OpenUnit.contains(taming.delta) {
+            return Err(Error::Parameter {
+                name: "delta",
+                value: taming.delta,
+                expected: Range::OpenUnit.words(),
+            });
+        }
+        Ok(())
+    }
+}
+
+/// The learner `dog`, or `t-dog`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(try_from = "SavedDog")]
+pub struct Dog {
+    params: Params,
+    state: AveragedIterate,
+    /// rbar_t.
+    #[serde(with = "crate::exact_float")]
+    distance: f64,
+    /// G_{t-1}.
+    #[serde(with = "crate::exact_float")]
+    squares: f64,
+}
+
+impl Dog {
+    /// The learner at theta_0 = 0, for feature vectors of the given dimension.
+    ///
+    /// # Errors
+    /// When the dimension is 0 or a parameter is out of its range.
+    pub fn new(params: Params, dimension: usize) -> Result<Self> {
+        params.check()?;
+        Ok(Self {
+            params,
+            state: AveragedIterate::zero(dimension)?,
+            distance: params.r_eps,
+            squares: 0.0,
+        })
+    }
+
+    /// The parameters.
+    #[must_use]
+    pub fn params(&self) -> &Params {
+        &self.params
+    }
+}
+
+impl Learner for Dog {
+    fn id(&self) -> &'static str {
+        match self.params.taming {
+            None => DOG.id,
+            Some(_) => T_DOG.id,
+        }
+    }
+
+    fn discount(&self) -> f64 {
+        self.params.discount
+    }
+
+    fn steps(&self) -> u64 {
+        self.state.steps()
+    }
+
+    #[inline]
+    fn step(&mut self, transition: &Transition<'_>) {
+        let delta = transition.td_error(self.state.theta(), self.params.discount);
+        let before = self.squares;
+        self.squares += delta * delta * transition.features.norm_sq();
+        let under = match self.params.taming {
+            None => self.squares + 1e-8,
+            Some(taming) => taming.tamed(self.state.steps(), before),
+        };
+        let eta = self.distance / under.sqrt();
+        self.state
+            .advance(self.distance, eta * delta, transition.features);
+        let norm = self.state.norm_sq().sqrt();
+        // A norm that overflowed says nothing more; that the iterate diverged is on record.
+        if norm > self.distance && norm.is_finite() {
+            self.distance = norm;
+        }
+    }
+
+    fn theta(&self) -> &[f64] {
+        self.state.theta()
+    }
+
+    /// The average of theta_0, ..., theta_{t-1} with weights rbar.
+    fn output(&self) -> Vec<f64> {
+        self.state.average()
+    }
+
+    fn health(&self) -> &Health {
+        self.state.health()
+    }
+}
+
+/// What is stored, before it is checked.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SavedDog {
+    params: Params,
+    state: AveragedIterate,
+    #[serde(with = "crate::exact_float")]
+    distance: f64,
+    #[serde(with = "crate::exact_float")]
+    squares: f64,
+}
+
+impl TryFrom<SavedDog> for Dog {
+    type Error = Error;
+
+    fn try_from(saved: SavedDog) -> Result<Self> {
+        let SavedDog {
+            params,
+            state,
+            distance,
+            squares,
+        } = saved;
+        params.check()?;
+        if !(distance >= params.r_eps) {
+            let contradiction = format!("a distance of {distance} below r_eps = {}", params.r_eps);
+            return Err(Error::Saved { contradiction });
+        }
+        Ok(Self {
+            params,
+            state,
+            distance,
+            squares,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::learner::Features;
+
+    #[test]
+    fn the_first_step_of_dog_has_the_length_r_eps() {
+        let mut learner = Dog::new(Params::new(0.5), 2).unwrap();
+        let phi = Features::Dense(&[3.0, 4.0]);
+        learner.step(&Transition::continues(phi, 1e3, phi));
+        let [x, y] = learner.theta() else { panic!() };
+        assert!((x / 0.6e-4 - 1.0).abs() < 1e-12 && (y / 0.8e-4 - 1.0).abs() < 1e-12);
+        // The average of theta_0 alone, up to the rounding of theta_1 in its sum by parts.
+        assert!(learner.output().iter().all(|x| x.abs() < 1e-19));
+    }
+}

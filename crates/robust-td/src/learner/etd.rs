@@ -1,0 +1,251 @@
+//! Runs emphatic TD(lambda), which weighs states by how often the target policy would reach them.
+//!
+//! # Reference
+//! Sutton, Mahmood & White, "An emphatic approach to the problem of off-policy temporal-difference learning", JMLR 17, 2016.
+//!
+//! # Update rule
+//! With the importance ratio rho_t of the action taken at s_t (1 on-policy) and interest 1,
+//! ```text
+//! F_t         = 1 + gamma rho_{t-1} F_{t-1},      F = 1 at the first state of an episode
+//! M_t         = lambda + (1 - lambda) F_t
+//! e_t         = rho_t ( gamma lambda e_{t-1} + M_t phi(s_t) )
+//! theta_{t+1} = theta_t + a delta_t e_t
+//! ```
+//! The output is the last iterate. F is not capped: its variance can be huge or infinite off-policy, and then the iterates
+//! jump however small the mean error is.
+//!
+//! # Inputs
+//! phi_inf and T for the default step. On-policy F_t rises to 1/(1-gamma), so that emphatic TD is TD(lambda) whose step is
+//! larger by the factor lambda + (1-lambda)/(1-gamma). For a fair comparison the default is divided by it:
+//! a = (1 - gamma lambda) / ( (lambda + (1-lambda)/(1-gamma)) phi_inf^2 sqrt T ). A given `step` is used as it is, in the units of
+//! the features. `lambda` is 0 unless set.
+//!
+//! # Assumptions
+//! The mean update is stable for every pair of policies. No finite-time bound is known to us.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::learner::implicit_td::default_step;
+use crate::learner::iterate::Iterate;
+use crate::learner::method::{Inputs, Method, Parameter, Range, Standing};
+use crate::learner::td_lambda::warn_other_target;
+use crate::learner::trace::{Trace, check_lambda};
+use crate::learner::{AnyLearner, Health, Learner, Transition, check_discount};
+use crate::schedule::check_positive;
+
+/// Emphatic TD.
+pub static METHOD: Method = Method {
+    id: "etd",
+    title: "emphatic TD(lambda)",
+    reference: "Sutton, Mahmood & White 2016, JMLR 17",
+    standing: Standing::Baseline,
+    needs: &["phi_inf", "T"],
+    parameters: &[
+        Parameter {
+            name: "step",
+            meaning: "the step a, in the units of the features",
+            range: Range::Positive,
+            default: "(1 - gamma lambda) / ((lambda + (1-lambda)/(1-gamma)) phi_inf^2 sqrt T)",
+        },
+        Parameter {
+            name: "lambda",
+            meaning: "how slowly the trace fades",
+            range: Range::Unit,
+            default: "0",
+        },
+    ],
+    build,
+};
+
+fn build(inputs: &mut Inputs<'_>) -> Result<AnyLearner> {
+    let lambda = inputs.value("lambda", 0.0);
+    let discount = inputs.discount();
+    let params = Params {
+        discount,
+        step: match inputs.given("step") {
+            Some(step) => step,
+            None => {
+                default_step(inputs) * (1.0 - discount * lambda) / fair_factor(discount, lambda)
+            }
+        },
+        lambda,
+    };
+    warn_other_target(inputs, lambda);
+    Ok(Etd::new(params, inputs.dimension())?.into())
+}
+
+/// lambda + (1-lambda)/(1-gamma), by which on-policy emphasis enlarges the step in the long run.
+#[must_use]
+pub fn fair_factor(discount: f64, lambda: f64) -> f64 {
+    lambda + (1.0 - lambda) / (1.0 - discount)
+}
+
+/// The parameters.
+///
+/// | name | default | meaning | valid range |
+/// |---|---|---|---|
+/// | `discount` | none | gamma | [0, 1) |
+/// | `step` | none | a | finite, > 0 |
+/// | `lambda` | none | how slowly the trace fades | [0, 1] |
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Params {
+    /// gamma.
+    pub discount: f64,
+    /// a.
+    pub step: f64,
+    /// How slowly the trace fades.
+    pub lambda: f64,
+}
+
+impl Params {
+    /// Checks every range.
+    ///
+    /// # Errors
+    /// Names the parameter that is out of its range.
+    pub fn check(&self) -> Result<()> {
+        check_discount(self.discount)?;
+        check_positive("step", self.step)?;
+        check_lambda(self.lambda)
+    }
+}
+
+/// The learner `etd`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(try_from = "Saved")]
+pub struct Etd {
+    params: Params,
+    iterate: Iterate,
+    trace: Trace,
+    /// gamma rho_{t-1} F_{t-1}, what F inherits; 0 at the first state of an episode.
+    #[serde(with = "crate::exact_float")]
+    inherited: f64,
+}
+
+impl Etd {
+    /// The learner at theta_0 = 0, for feature vectors of the given dimension.
+    ///
+    /// # Errors
+    /// When a parameter is out of its range or the dimension is 0.
+    pub fn new(params: Params, dimension: usize) -> Result<Self> {
+        params.check()?;
+        Ok(Self {
+            params,
+            iterate: Iterate::zero(dimension)?,
+            trace: Trace::zero(dimension),
+            inherited: 0.0,
+        })
+    }
+
+    /// F of the state to come.
+    #[must_use]
+    pub fn follow_on(&self) -> f64 {
+        self.inherited + 1.0
+    }
+}
+
+impl Learner for Etd {
+    fn id(&self) -> &'static str {
+        METHOD.id
+    }
+
+    fn discount(&self) -> f64 {
+        self.params.discount
+    }
+
+    fn steps(&self) -> u64 {
+        self.iterate.steps()
+    }
+
+    #[inline]
+    fn step(&mut self, transition: &Transition<'_>) {
+        let Params {
+            discount,
+            step,
+            lambda,
+        } = self.params;
+        let follow_on = self.follow_on();
+        let emphasis = lambda + (1.0 - lambda) * follow_on;
+        let delta = transition.td_error(self.iterate.theta(), discount);
+        let (factor, e) = self.trace.visit(discount * lambda, emphasis, transition);
+        self.iterate.advance(factor * (step * delta), e);
+        self.trace.leave(transition);
+        self.inherited = if transition.outcome.ends_episode() {
+            0.0
+        } else {
+            discount * transition.ratio * follow_on
+        };
+    }
+
+    fn theta(&self) -> &[f64] {
+        self.iterate.theta()
+    }
+
+    fn output(&self) -> Vec<f64> {
+        self.theta().to_vec()
+    }
+
+    fn health(&self) -> &Health {
+        self.iterate.health()
+    }
+}
+
+/// What is stored, before it is checked.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Saved {
+    params: Params,
+    iterate: Iterate,
+    trace: Trace,
+    #[serde(with = "crate::exact_float")]
+    inherited: f64,
+}
+
+impl TryFrom<Saved> for Etd {
+    type Error = Error;
+
+    fn try_from(saved: Saved) -> Result<Self> {
+        let Saved {
+            params,
+            iterate,
+            trace,
+            inherited,
+        } = saved;
+        params.check()?;
+        trace.check(iterate.theta().len())?;
+        Ok(Self {
+            params,
+            iterate,
+            trace,
+            inherited,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::learner::Features;
+
+    #[test]
+    fn the_emphasis_rises_to_its_limit_and_restarts() {
+        let params = Params {
+            discount: 0.75,
+            step: 1e-3,
+            lambda: 0.5,
+        };
+        let mut learner = Etd::new(params, 1).unwrap();
+        let phi = Features::Dense(&[1.0]);
+        assert_eq!(learner.follow_on(), 1.0);
+        learner.step(&Transition::continues(phi, 1.0, phi).with_ratio(2.0));
+        assert_eq!(learner.follow_on(), 1.0 + 0.75 * 2.0);
+        for _ in 0..200 {
+            learner.step(&Transition::continues(phi, 1.0, phi));
+        }
+        assert!((learner.follow_on() - 4.0).abs() < 1e-12);
+        assert_eq!(fair_factor(0.75, 0.5), 0.5 + 0.5 * 4.0);
+        learner.step(&Transition::truncated(phi, 1.0, phi));
+        assert_eq!(learner.follow_on(), 1.0);
+    }
+}

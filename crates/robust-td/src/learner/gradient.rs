@@ -1,0 +1,133 @@
+//! Holds what the two gradient-TD methods share: two iterates, the second of which tracks the expected TD error.
+//!
+//! ```text
+//! w_{t+1} = w_t + b ( rho_t delta_t - phi(s_t).w_t ) phi(s_t),     w_0 = 0
+//! ```
+//! so that w tends to Sigma^{-1} E[rho delta phi], and phi(s).w to the linear prediction of the TD error at s.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::learner::features::check_length;
+use crate::learner::implicit_td::default_step;
+use crate::learner::iterate::Iterate;
+use crate::learner::method::{Inputs, Parameter, Range};
+use crate::learner::{Transition, check_discount};
+use crate::schedule::check_positive;
+
+/// The step of theta.
+pub(crate) const STEP: Parameter = Parameter {
+    name: "step",
+    meaning: "the step a of theta, in the units of the features",
+    range: Range::Positive,
+    default: "1 / (phi_inf^2 sqrt T)",
+};
+
+/// The step of w.
+pub(crate) const STEP_W: Parameter = Parameter {
+    name: "step_w",
+    meaning: "the step b of the second iterate w, usually a to 10 a",
+    range: Range::Positive,
+    default: "the same as `step`",
+};
+
+/// The parameters.
+///
+/// | name | default | meaning | valid range |
+/// |---|---|---|---|
+/// | `discount` | none | gamma | [0, 1) |
+/// | `step` | none | a, the step of theta | finite, > 0 |
+/// | `step_w` | none | b, the step of w | finite, > 0 |
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Params {
+    /// gamma.
+    pub discount: f64,
+    /// a, the step of theta.
+    pub step: f64,
+    /// b, the step of w.
+    pub step_w: f64,
+}
+
+impl Params {
+    /// What the user gave, or the defaults.
+    pub(crate) fn gather(inputs: &mut Inputs<'_>) -> Self {
+        let step = match inputs.given("step") {
+            Some(step) => step,
+            None => default_step(inputs),
+        };
+        Self {
+            discount: inputs.discount(),
+            step,
+            step_w: inputs.value("step_w", step),
+        }
+    }
+
+    /// Checks every range.
+    ///
+    /// # Errors
+    /// Names the parameter that is out of its range.
+    pub fn check(&self) -> Result<()> {
+        check_discount(self.discount)?;
+        check_positive("step", self.step)?;
+        check_positive("step_w", self.step_w)
+    }
+}
+
+/// theta and w.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(try_from = "Saved")]
+pub(crate) struct TwoIterates {
+    pub params: Params,
+    pub iterate: Iterate,
+    #[serde(with = "crate::exact_float")]
+    w: Vec<f64>,
+}
+
+impl TwoIterates {
+    /// theta_0 = 0 and w_0 = 0.
+    pub fn new(params: Params, dimension: usize) -> Result<Self> {
+        params.check()?;
+        Ok(Self {
+            params,
+            iterate: Iterate::zero(dimension)?,
+            w: vec![0.0; dimension],
+        })
+    }
+
+    /// Takes w a step on and returns the TD error and what the old w predicted of it, phi(s).w.
+    #[inline]
+    pub fn track(&mut self, transition: &Transition<'_>) -> (f64, f64) {
+        let phi = transition.features;
+        let delta = transition.td_error(self.iterate.theta(), self.params.discount);
+        let predicted = phi.dot(&self.w);
+        let surprise = transition.ratio * delta - predicted;
+        phi.axpy(self.params.step_w * surprise, &mut self.w);
+        (delta, predicted)
+    }
+
+    /// w.
+    pub fn w(&self) -> &[f64] {
+        &self.w
+    }
+}
+
+/// What is stored, before it is checked.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Saved {
+    params: Params,
+    iterate: Iterate,
+    #[serde(with = "crate::exact_float")]
+    w: Vec<f64>,
+}
+
+impl TryFrom<Saved> for TwoIterates {
+    type Error = Error;
+
+    fn try_from(Saved { params, iterate, w }: Saved) -> Result<Self> {
+        params.check()?;
+        check_length("the saved second iterate", iterate.theta().len(), w.len())?;
+        Ok(Self { params, iterate, w })
+    }
+}

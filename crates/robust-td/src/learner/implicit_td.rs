@@ -1,0 +1,214 @@
+//! Runs implicit TD(lambda), whose steps shrink by themselves where the features are large.
+//!
+//! # Reference
+//! Tamar, Toulis, Mannor & Airoldi, "Implicit temporal differences", 2014 (arXiv:1412.6734).
+//!
+//! # Update rule
+//! The value in the TD error is taken at the new iterate; with z_t = rho_t ( gamma lambda z_{t-1} + phi(s_t) )
+//! ```text
+//! theta_{t+1} = theta_t + eta ( delta_t + z_t.theta_t - z_t.theta_{t+1} ) z_t
+//!             = theta_t + eta / (1 + eta |z_t|^2) delta_t z_t
+//! ```
+//! The step is at most min(eta, 1/|z_t|^2): for TD(0), where z = phi, it never overshoots the target of its own sample.
+//! The trace restarts with each episode. The output is the last iterate.
+//!
+//! # Inputs
+//! phi_inf and T for the default step 1/(phi_inf^2 sqrt T), which is that of the projected methods; any `step` can be
+//! given, in the units of the features. `lambda` is 0 unless set.
+//!
+//! # Assumptions
+//! None for bounded steps. There is no finite-time bound for Markovian samples that we verified.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::learner::iterate::Iterate;
+use crate::learner::method::{Inputs, Method, Parameter, Range, Standing};
+use crate::learner::td_lambda::warn_other_target;
+use crate::learner::trace::{Trace, check_lambda};
+use crate::learner::{AnyLearner, Health, Learner, Transition, check_discount};
+use crate::schedule::check_positive;
+
+/// Implicit TD.
+pub static METHOD: Method = Method {
+    id: "implicit-td",
+    title: "implicit TD(lambda): steps that cannot overshoot",
+    reference: "Tamar, Toulis, Mannor & Airoldi 2014, arXiv:1412.6734",
+    standing: Standing::Baseline,
+    needs: &["phi_inf", "T"],
+    parameters: &[
+        Parameter {
+            name: "step",
+            meaning: "eta before it shrinks, in the units of the features",
+            range: Range::Positive,
+            default: "1 / (phi_inf^2 sqrt T)",
+        },
+        Parameter {
+            name: "lambda",
+            meaning: "how slowly the trace fades",
+            range: Range::Unit,
+            default: "0",
+        },
+    ],
+    build,
+};
+
+fn build(inputs: &mut Inputs<'_>) -> Result<AnyLearner> {
+    let params = Params {
+        discount: inputs.discount(),
+        step: match inputs.given("step") {
+            Some(step) => step,
+            None => default_step(inputs),
+        },
+        lambda: inputs.value("lambda", 0.0),
+    };
+    warn_other_target(inputs, params.lambda);
+    Ok(ImplicitTd::new(params, inputs.dimension())?.into())
+}
+
+/// 1/(phi_inf^2 sqrt T): the step that baselines without a step rule of their own get.
+pub(crate) fn default_step(inputs: &mut Inputs<'_>) -> f64 {
+    let (phi_inf, horizon) = (inputs.phi_inf(), inputs.horizon() as f64);
+    1.0 / (phi_inf * phi_inf * horizon.sqrt())
+}
+
+/// The parameters.
+///
+/// | name | default | meaning | valid range |
+/// |---|---|---|---|
+/// | `discount` | none | gamma | [0, 1) |
+/// | `step` | none | eta before it shrinks | finite, > 0 |
+/// | `lambda` | none | how slowly the trace fades | [0, 1] |
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Params {
+    /// gamma.
+    pub discount: f64,
+    /// eta before it shrinks.
+    pub step: f64,
+    /// How slowly the trace fades.
+    pub lambda: f64,
+}
+
+impl Params {
+    /// Checks every range.
+    ///
+    /// # Errors
+    /// Names the parameter that is out of its range.
+    pub fn check(&self) -> Result<()> {
+        check_discount(self.discount)?;
+        check_positive("step", self.step)?;
+        check_lambda(self.lambda)
+    }
+}
+
+/// The learner `implicit-td`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(try_from = "Saved")]
+pub struct ImplicitTd {
+    params: Params,
+    iterate: Iterate,
+    trace: Trace,
+}
+
+impl ImplicitTd {
+    /// The learner at theta_0 = 0, for feature vectors of the given dimension.
+    ///
+    /// # Errors
+    /// When a parameter is out of its range or the dimension is 0.
+    pub fn new(params: Params, dimension: usize) -> Result<Self> {
+        params.check()?;
+        Ok(Self {
+            params,
+            iterate: Iterate::zero(dimension)?,
+            trace: Trace::zero(dimension),
+        })
+    }
+}
+
+impl Learner for ImplicitTd {
+    fn id(&self) -> &'static str {
+        METHOD.id
+    }
+
+    fn discount(&self) -> f64 {
+        self.params.discount
+    }
+
+    fn steps(&self) -> u64 {
+        self.iterate.steps()
+    }
+
+    #[inline]
+    fn step(&mut self, transition: &Transition<'_>) {
+        let Params {
+            discount,
+            step,
+            lambda,
+        } = self.params;
+        let delta = transition.td_error(self.iterate.theta(), discount);
+        let (factor, z) = self.trace.visit(discount * lambda, 1.0, transition);
+        let eta = step / (1.0 + step * (factor * factor) * z.norm_sq());
+        self.iterate.advance(factor * (eta * delta), z);
+        self.trace.leave(transition);
+    }
+
+    fn theta(&self) -> &[f64] {
+        self.iterate.theta()
+    }
+
+    fn output(&self) -> Vec<f64> {
+        self.theta().to_vec()
+    }
+
+    fn health(&self) -> &Health {
+        self.iterate.health()
+    }
+}
+
+/// What is stored, before it is checked.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Saved {
+    params: Params,
+    iterate: Iterate,
+    trace: Trace,
+}
+
+impl TryFrom<Saved> for ImplicitTd {
+    type Error = Error;
+
+    fn try_from(saved: Saved) -> Result<Self> {
+        let Saved {
+            params,
+            iterate,
+            trace,
+        } = saved;
+        params.check()?;
+        trace.check(iterate.theta().len())?;
+        Ok(Self {
+            params,
+            iterate,
+            trace,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::learner::Features;
+
+    #[test]
+    fn even_a_huge_step_only_reaches_the_target() {
+        let params = Params {
+            discount: 0.5,
+            step: 1e9,
+            lambda: 0.0,
+        };
+        let mut learner = ImplicitTd::new(params, 1).unwrap();
+        learner.step(&Transition::terminated(Features::Dense(&[10.0]), 3.0));
+        // phi . theta is the target 3 up to 1/(eta |phi|^2).
+        assert!((10.0 * learner.theta()[0] - 3.0).abs() < 1e-10);
+    }
+}

@@ -1,0 +1,166 @@
+//! Runs projected TD(0) with the mean of the values adjusted to the average reward.
+//!
+//! # Reference
+//! Liu & Olshevsky, "Temporal Difference Learning as Gradient Splitting", ICML 2021, Corollary 2 and the
+//! mean-adjusted algorithm.
+//!
+//! # Update rule
+//! ```text
+//! theta_{t+1} = Proj_R( theta_t + delta_t phi(s_t) / (phi_inf^2 sqrt T) ),      theta_0 = 0
+//! avg         = (theta_0 + ... + theta_{t-1}) / t
+//! V'(s)       = phi(s).avg + ( rbar_t / (1-gamma) - mV_t )
+//! rbar_t      = (r_0 + ... + r_{t-1}) / t
+//! mV_t        = (1/t) sum_{k<t} phi(s_k).avg = phibar_t . avg,      phibar_t = (phi(s_0) + ... + phi(s_{t-1})) / t
+//! ```
+//! The TD recursion learns differences of values well and their mean slowly, by a factor 1/(1-gamma); but the mean
+//! of the true values is pi.rbar/(1-gamma), which the average reward estimates directly. mV_t is the mean of the
+//! *present* average's values over all states visited so far (keeping the mean of the features costs no more than keeping that of
+//! the values under each past average, and forgets their early errors).
+//!
+//! # Inputs
+//! phi_inf, R and T, as [`bhandari`](crate::learner::bhandari) (a).
+//!
+//! # Assumptions
+//! R >= |theta*|. The adjustment is for processes that never end: where episodes terminate, the mean of
+//! the values is not the average reward over 1-gamma.
+//!
+//! # Output
+//! avg. The constant is in general not in the span of the features, so it is kept apart, as
+//! [`Learner::value_offset`].
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::learner::bhandari::{RADIUS, radius, robust};
+use crate::learner::features::check_length;
+use crate::learner::method::{Method, Standing};
+use crate::learner::recipe::Recipe;
+use crate::learner::{Health, Learner, Td0, Transition};
+
+/// Projected TD(0) with mean adjustment.
+pub static METHOD: Method = Method {
+    id: "liu-olshevsky",
+    title: "projected TD(0), steps 1/sqrt T, mean-adjusted",
+    reference: "Liu & Olshevsky 2021, Corollary 2",
+    standing: Standing::Proved,
+    needs: &["phi_inf", "R", "T"],
+    parameters: &[RADIUS],
+    build: |inputs| {
+        let recipe = robust(inputs)?;
+        let radius = radius(inputs)?;
+        let inner = Td0::new(recipe.projected(radius), inputs.dimension())?;
+        Ok(MeanAdjusted::new(inner).into())
+    },
+};
+
+/// The learner `liu-olshevsky`: any TD(0)-type learner with the mean of its values adjusted.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(try_from = "SavedMeanAdjusted")]
+pub struct MeanAdjusted {
+    inner: Td0,
+    #[serde(with = "crate::exact_float")]
+    reward_sum: f64,
+    #[serde(with = "crate::exact_float")]
+    feature_sum: Vec<f64>,
+}
+
+impl MeanAdjusted {
+    /// The adjustment of a learner that has made no step yet.
+    #[must_use]
+    pub fn new(inner: Td0) -> Self {
+        let feature_sum = vec![0.0; inner.dimension()];
+        Self {
+            inner,
+            reward_sum: 0.0,
+            feature_sum,
+        }
+    }
+}
+
+impl Learner for MeanAdjusted {
+    fn id(&self) -> &'static str {
+        self.inner.id()
+    }
+
+    fn discount(&self) -> f64 {
+        self.inner.discount()
+    }
+
+    fn steps(&self) -> u64 {
+        self.inner.steps()
+    }
+
+    fn updates(&self) -> u64 {
+        self.inner.updates()
+    }
+
+    fn projections(&self) -> Option<u64> {
+        self.inner.projections()
+    }
+
+    /// The recipe of theta and of the output; it does not know the adjustment.
+    fn recipe(&self) -> Option<Recipe> {
+        self.inner.recipe()
+    }
+
+    #[inline]
+    fn step(&mut self, transition: &Transition<'_>) {
+        self.reward_sum += transition.reward;
+        transition.features.axpy(1.0, &mut self.feature_sum);
+        self.inner.step(transition);
+    }
+
+    fn theta(&self) -> &[f64] {
+        self.inner.theta()
+    }
+
+    fn output(&self) -> Vec<f64> {
+        self.inner.output()
+    }
+
+    fn value_offset(&self) -> f64 {
+        if self.steps() == 0 {
+            return 0.0;
+        }
+        let steps = self.steps() as f64;
+        let mean_value = crate::matrix::dot(&self.feature_sum, &self.output()) / steps;
+        self.reward_sum / steps / (1.0 - self.discount()) - mean_value
+    }
+
+    fn health(&self) -> &Health {
+        self.inner.health()
+    }
+}
+
+/// What is stored, before it is checked.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SavedMeanAdjusted {
+    inner: Td0,
+    #[serde(with = "crate::exact_float")]
+    reward_sum: f64,
+    #[serde(with = "crate::exact_float")]
+    feature_sum: Vec<f64>,
+}
+
+impl TryFrom<SavedMeanAdjusted> for MeanAdjusted {
+    type Error = Error;
+
+    fn try_from(saved: SavedMeanAdjusted) -> Result<Self> {
+        let SavedMeanAdjusted {
+            inner,
+            reward_sum,
+            feature_sum,
+        } = saved;
+        check_length(
+            "the saved sum of features",
+            inner.dimension(),
+            feature_sum.len(),
+        )?;
+        Ok(Self {
+            inner,
+            reward_sum,
+            feature_sum,
+        })
+    }
+}

@@ -1,0 +1,272 @@
+//! Runs TD(lambda) with accumulating traces and the steps of Algorithm 1.
+//!
+//! # Reference
+//! Sutton, "Learning to predict by the methods of temporal differences", Machine Learning 3, 1988, for the method; Liu &
+//! Olshevsky, "Temporal difference learning as gradient splitting", ICML 2021, for its potential f_lambda; the steps are
+//! those of Lee & Orabona (arXiv:2506.01052) divided by the growth 1/(1 - gamma lambda) of the trace. Off-policy traces
+//! carry per-decision importance ratios (Precup, Sutton & Singh 2000).
+//!
+//! # Update rule
+//! ```text
+//! theta_0     = 0,   z_{-1} = 0
+//! z_t         = rho_t ( gamma lambda z_{t-1} + phi(s_t) )
+//! eta_t       = (1 - gamma lambda) / ( c phi_inf^2 ln(T) ln(t+3) sqrt(t+1) )
+//! theta_{t+1} = theta_t + eta_t delta_t z_t
+//! output      = sum_{k<t} eta_k theta_k / sum_{k<t} eta_k
+//! ```
+//! The trace restarts with each episode. With lambda = 0 this is Algorithm 1 to the bit.
+//!
+//! # Inputs
+//! phi_inf, T. `lambda` is 0.9 unless set, in the range (0.8 to 0.95) that does best in most published comparisons.
+//!
+//! # Assumptions
+//! Those of Algorithm 1. The answer approaches theta*_lambda, not theta*; see [`theory::lambda`](crate::theory::lambda) for it
+//! and for the certificate. Off-policy it can diverge, as TD(0) does.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::learner::alg1::{C, warn_small_c};
+use crate::learner::average::AveragedIterate;
+use crate::learner::method::{Inputs, Method, Parameter, Range, Standing};
+use crate::learner::trace::{Trace, check_lambda};
+use crate::learner::{AnyLearner, Health, Learner, Steps, Transition, check_discount};
+use crate::schedule::{RobustDecay, Schedule, check_positive};
+use crate::theory::lambda::LambdaTheory;
+
+/// TD(lambda).
+pub static METHOD: Method = Method {
+    id: "td-lambda",
+    title: "TD(lambda) with the steps of Algorithm 1",
+    reference: "Sutton 1988; Liu & Olshevsky 2021; steps of arXiv:2506.01052",
+    standing: Standing::Proved,
+    needs: &["phi_inf", "T"],
+    parameters: &[
+        C,
+        Parameter {
+            name: "lambda",
+            meaning: "how slowly the trace fades: 0 is TD(0), 1 is Monte Carlo",
+            range: Range::Unit,
+            default: "0.9",
+        },
+    ],
+    build,
+};
+
+fn build(inputs: &mut Inputs<'_>) -> Result<AnyLearner> {
+    let c = inputs.value("c", 1.0);
+    let lambda = inputs.value("lambda", 0.9);
+    let (phi_inf, horizon) = (inputs.phi_inf(), inputs.horizon());
+    let params = Params::robust(inputs.discount(), lambda, horizon, c, phi_inf)?;
+    warn_small_c(inputs, c);
+    warn_other_target(inputs, lambda);
+    Ok(TdLambda::new(params, inputs.dimension())?.into())
+}
+
+/// Says that the method's own fixed point is not theta*, and what it costs in f where that is known.
+pub(crate) fn warn_other_target(inputs: &mut Inputs<'_>, lambda: f64) {
+    if lambda * inputs.discount() == 0.0 {
+        return;
+    }
+    let Some(problem) = inputs.known_problem() else {
+        return inputs.warn("the answer approaches theta*_lambda, not theta*");
+    };
+    if let Ok(theory) = LambdaTheory::new(problem, lambda) {
+        let gap = problem.f(theory.theta_star());
+        inputs.warn(format!(
+            "the answer approaches theta*_lambda, where f is {gap:.3e}, not theta*"
+        ));
+    }
+}
+
+/// The parameters.
+///
+/// | name | default | meaning | valid range |
+/// |---|---|---|---|
+/// | `discount` | none | gamma | [0, 1) |
+/// | `lambda` | none | how slowly the trace fades | [0, 1] |
+/// | `steps` | none | eta_t, in the units of the features | positive |
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Params {
+    /// gamma.
+    pub discount: f64,
+    /// How slowly the trace fades.
+    pub lambda: f64,
+    /// eta_t.
+    pub steps: Steps,
+}
+
+impl Params {
+    /// The steps of Algorithm 1 over 1/(1 - gamma lambda).
+    ///
+    /// # Errors
+    /// Names the parameter that is out of its range.
+    pub fn robust(discount: f64, lambda: f64, horizon: u64, c: f64, phi_inf: f64) -> Result<Self> {
+        check_discount(discount)?;
+        check_lambda(lambda)?;
+        let scale = RobustDecay::new(horizon, c, phi_inf)?.scale() / (1.0 - discount * lambda);
+        let steps = Steps::Robust { scale };
+        Ok(Self {
+            discount,
+            lambda,
+            steps,
+        })
+    }
+
+    /// The same step throughout; the output is then the uniform average.
+    #[must_use]
+    pub fn constant(discount: f64, lambda: f64, eta: f64) -> Self {
+        Self {
+            discount,
+            lambda,
+            steps: Steps::Constant { eta },
+        }
+    }
+
+    /// Checks every range.
+    ///
+    /// # Errors
+    /// Names the parameter that is out of its range.
+    pub fn check(&self) -> Result<()> {
+        check_discount(self.discount)?;
+        check_lambda(self.lambda)?;
+        check_positive("step", self.steps.step_size(0))
+    }
+}
+
+/// The learner `td-lambda`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(try_from = "Saved")]
+pub struct TdLambda {
+    params: Params,
+    state: AveragedIterate,
+    trace: Trace,
+}
+
+impl TdLambda {
+    /// The learner at theta_0 = 0, for feature vectors of the given dimension.
+    ///
+    /// # Errors
+    /// When a parameter is out of its range or the dimension is 0.
+    pub fn new(params: Params, dimension: usize) -> Result<Self> {
+        params.check()?;
+        Ok(Self {
+            params,
+            state: AveragedIterate::zero(dimension)?,
+            trace: Trace::zero(dimension),
+        })
+    }
+
+    /// The parameters.
+    #[must_use]
+    pub fn params(&self) -> &Params {
+        &self.params
+    }
+}
+
+impl Learner for TdLambda {
+    fn id(&self) -> &'static str {
+        METHOD.id
+    }
+
+    fn discount(&self) -> f64 {
+        self.params.discount
+    }
+
+    fn steps(&self) -> u64 {
+        self.state.steps()
+    }
+
+    #[inline]
+    fn step(&mut self, transition: &Transition<'_>) {
+        let Params {
+            discount,
+            lambda,
+            steps,
+        } = self.params;
+        let eta = steps.step_size(self.state.steps());
+        let delta = transition.td_error(self.state.theta(), discount);
+        let (factor, z) = self.trace.visit(discount * lambda, 1.0, transition);
+        self.state.advance(eta, factor * (eta * delta), z);
+        self.trace.leave(transition);
+    }
+
+    fn theta(&self) -> &[f64] {
+        self.state.theta()
+    }
+
+    fn output(&self) -> Vec<f64> {
+        self.state.average()
+    }
+
+    fn health(&self) -> &Health {
+        self.state.health()
+    }
+}
+
+/// What is stored, before it is checked.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Saved {
+    params: Params,
+    state: AveragedIterate,
+    trace: Trace,
+}
+
+impl TryFrom<Saved> for TdLambda {
+    type Error = Error;
+
+    fn try_from(saved: Saved) -> Result<Self> {
+        let Saved {
+            params,
+            state,
+            trace,
+        } = saved;
+        params.check()?;
+        trace.check(state.theta().len())?;
+        Ok(Self {
+            params,
+            state,
+            trace,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::learner::Features;
+
+    #[test]
+    fn three_steps_by_hand() {
+        let mut learner = TdLambda::new(Params::constant(0.5, 0.5, 0.5), 2).unwrap();
+        let (one, two) = (Features::Dense(&[1.0, 0.0]), Features::Dense(&[0.0, 1.0]));
+        learner.step(&Transition::continues(one, 1.0, two));
+        assert_eq!(learner.theta(), [0.5, 0.0]);
+        // delta = 2 + 0.5 * 0.5 - 0, z = (0.25, 1).
+        learner.step(&Transition::truncated(two, 2.0, one));
+        assert_eq!(learner.theta(), [0.5 + 0.28125, 1.125]);
+        // The trace starts again: delta = 1 - 0.78125, z = (1, 0).
+        learner.step(&Transition::terminated(one, 1.0));
+        assert_eq!(learner.theta(), [0.78125 + 0.109375, 1.125]);
+        assert_eq!(learner.output(), [(0.0 + 0.5 + 0.78125) / 3.0, 0.375]);
+    }
+
+    #[test]
+    fn parameters_out_of_range_are_refused_by_name() {
+        let name = |params: Params| match TdLambda::new(params, 2) {
+            Err(Error::Parameter { name, .. }) => name,
+            Err(Error::Discount { .. }) => "discount",
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(name(Params::constant(1.0, 0.5, 0.1)), "discount");
+        for lambda in [-0.1, 1.1, f64::NAN] {
+            assert_eq!(name(Params::constant(0.9, lambda, 0.1)), "lambda");
+            assert!(Params::robust(0.9, lambda, 10, 1.0, 1.0).is_err());
+        }
+        for eta in [0.0, -1.0, f64::INFINITY, f64::NAN] {
+            assert_eq!(name(Params::constant(0.9, 0.5, eta)), "step");
+        }
+    }
+}

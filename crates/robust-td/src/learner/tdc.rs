@@ -1,0 +1,136 @@
+//! Runs TDC, which is TD(0) with a correction that makes it follow a gradient.
+//!
+//! # Reference
+//! Sutton, Maei, Precup, Bhatnagar, Silver, Szepesvari & Wiewiora, "Fast gradient-descent methods for temporal-difference
+//! learning with linear function approximation", ICML 2009.
+//!
+//! # Update rule
+//! With the importance ratio rho_t of the action taken (1 on-policy), theta_0 = w_0 = 0,
+//! ```text
+//! theta_{t+1} = theta_t + a rho_t ( delta_t phi(s_t) - gamma ( phi(s_t).w_t ) phi(s_{t+1}) )
+//! w_{t+1}     = w_t + b ( rho_t delta_t - phi(s_t).w_t ) phi(s_t)
+//! ```
+//! The output is the last iterate theta.
+//!
+//! # Inputs
+//! phi_inf and T for the default step a = 1/(phi_inf^2 sqrt T); b = a unless `step_w` is set. Both in the units of the
+//! features.
+//!
+//! # Assumptions
+//! Converges to the fixed point under the sampling distribution, on-policy (where it is theta*) and off-policy, for steps that decay
+//! suitably; with constant steps it stays in a neighbourhood. No finite-time bound is stated.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::Result;
+pub use crate::learner::gradient::Params;
+use crate::learner::gradient::{STEP, STEP_W, TwoIterates};
+use crate::learner::method::{Method, Standing};
+use crate::learner::{Health, Learner, Transition};
+
+/// TDC.
+pub static METHOD: Method = Method {
+    id: "tdc",
+    title: "TDC: TD(0) with a gradient correction",
+    reference: "Sutton, Maei, Precup, Bhatnagar, Silver, Szepesvari & Wiewiora 2009",
+    standing: Standing::Baseline,
+    needs: &["phi_inf", "T"],
+    parameters: &[STEP, STEP_W],
+    build: |inputs| Ok(Tdc::new(Params::gather(inputs), inputs.dimension())?.into()),
+};
+
+/// The learner `tdc`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tdc {
+    state: TwoIterates,
+}
+
+impl Tdc {
+    /// The learner at theta_0 = w_0 = 0, for feature vectors of the given dimension.
+    ///
+    /// # Errors
+    /// When a parameter is out of its range or the dimension is 0.
+    pub fn new(params: Params, dimension: usize) -> Result<Self> {
+        Ok(Self {
+            state: TwoIterates::new(params, dimension)?,
+        })
+    }
+
+    /// The second iterate w.
+    #[must_use]
+    pub fn w(&self) -> &[f64] {
+        self.state.w()
+    }
+}
+
+impl Learner for Tdc {
+    fn id(&self) -> &'static str {
+        METHOD.id
+    }
+
+    fn discount(&self) -> f64 {
+        self.state.params.discount
+    }
+
+    fn steps(&self) -> u64 {
+        self.state.iterate.steps()
+    }
+
+    #[inline]
+    fn step(&mut self, transition: &Transition<'_>) {
+        let (delta, predicted) = self.state.track(transition);
+        let Params { discount, step, .. } = self.state.params;
+        let iterate = &mut self.state.iterate;
+        let weight = step * transition.ratio;
+        iterate.add(weight * delta, transition.features);
+        if let Some(next) = transition.outcome.next_features() {
+            iterate.add(-discount * (weight * predicted), next);
+        }
+        iterate.finish_step();
+    }
+
+    fn theta(&self) -> &[f64] {
+        self.state.iterate.theta()
+    }
+
+    fn output(&self) -> Vec<f64> {
+        self.theta().to_vec()
+    }
+
+    fn health(&self) -> &Health {
+        self.state.iterate.health()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::learner::Features;
+
+    #[test]
+    fn two_steps_by_hand() {
+        let params = Params {
+            discount: 0.5,
+            step: 0.5,
+            step_w: 0.25,
+        };
+        let mut learner = Tdc::new(params, 2).unwrap();
+        let (one, two) = (Features::Dense(&[1.0, 0.0]), Features::Dense(&[0.0, 2.0]));
+        // w is 0, so this is a step of TD(0); delta = 1.
+        learner.step(&Transition::continues(one, 1.0, two).with_ratio(2.0));
+        assert_eq!(
+            (learner.theta(), learner.w()),
+            (&[1.0, 0.0][..], &[0.5, 0.0][..])
+        );
+        // phi.w = 0.5, delta = 2: theta += 0.5 (2 (1, 0) - 0.5 * 0.5 (0, 2)), w += 0.25 (2 - 0.5) (1, 0).
+        learner.step(&Transition::continues(one, 3.0, two));
+        assert_eq!(
+            (learner.theta(), learner.w()),
+            (&[2.0, -0.25][..], &[0.875, 0.0][..])
+        );
+        // Nothing to correct after the end: delta = -2.
+        learner.step(&Transition::terminated(one, 0.0));
+        assert_eq!(learner.theta(), [1.0, -0.25]);
+    }
+}

@@ -1,0 +1,132 @@
+//! Finds the fixed point of a projected Bellman operator that takes a maximum.
+//!
+//! A maximum over finitely many affine functions is piecewise affine. In coordinates beta of a basis with functions
+//! F, weights D and Gram matrix `Sigma = F' D F` the operator is on each piece
+//!
+//! ```text
+//! beta -> Sigma^{-1} (M beta + b),   M = gamma F' D P N,   b = F' D (rbar + gamma P m)
+//! ```
+//!
+//! where N holds the functions at the choices that are largest there, and m the values of those that are constants. Iterating
+//! it converges where it contracts, which may take long. Therefore the fixed point `(Sigma - M)^{-1} b` of the present piece is
+//! tried every now and then: it is the answer if the operator leaves it where it is.
+
+use crate::error::{Error, Result};
+use crate::linalg;
+use crate::matrix::{Matrix, dot};
+
+/// A step that moves the values by less than this, relative to their size, is rounding.
+const ROUNDING: f64 = 1e-13;
+
+/// How many steps are made before giving up.
+const STEPS: u64 = 1 << 16;
+
+/// What the value of a next state is, on one piece.
+pub(crate) enum Next<'a> {
+    /// A constant.
+    Value(f64),
+    /// The inner product of these functions with beta.
+    Functions(&'a [f64]),
+}
+
+/// One affine piece of the operator.
+pub(crate) struct Piece {
+    matrix: Matrix,
+    offset: Vec<f64>,
+}
+
+impl Piece {
+    /// The piece with nothing in it yet.
+    pub fn empty(dimension: usize) -> Self {
+        Self {
+            matrix: Matrix::zeros(dimension, dimension),
+            offset: vec![0.0; dimension],
+        }
+    }
+
+    /// Adds what a state (or a state with an action) contributes: its weight, its functions and its mean reward.
+    pub fn add_reward(&mut self, weight: f64, functions: &[f64], reward: f64) {
+        for (offset, x) in self.offset.iter_mut().zip(functions) {
+            *offset += weight * x * reward;
+        }
+    }
+
+    /// Adds what a next state contributes; the weight includes the discount.
+    pub fn add_next(&mut self, weight: f64, functions: &[f64], next: &Next<'_>) {
+        match next {
+            Next::Value(value) => self.add_reward(weight, functions, *value),
+            Next::Functions(next) => {
+                for (i, x) in functions.iter().enumerate() {
+                    for (sum, y) in self.matrix.row_mut(i).iter_mut().zip(*next) {
+                        *sum += weight * x * y;
+                    }
+                }
+            }
+        }
+    }
+
+    /// `Sigma^{-1} (M beta + b) - beta`.
+    fn change(&self, sigma: &Matrix, beta: &[f64]) -> Vec<f64> {
+        let rows = (0..beta.len())
+            .map(|i| self.offset[i] + dot(self.matrix.row(i), beta) - dot(sigma.row(i), beta));
+        linalg::solve(sigma, &rows.collect::<Vec<f64>>())
+    }
+
+    /// `(Sigma - M)^{-1} b`.
+    fn fixed_point(&self, sigma: &Matrix) -> Vec<f64> {
+        let d = sigma.rows();
+        let matrix = Matrix::from_fn(d, d, |i, j| sigma.get(i, j) - self.matrix.get(i, j));
+        linalg::solve(&matrix, &self.offset)
+    }
+}
+
+/// The Gram matrix `F' D F` of functions with weights.
+pub(crate) fn gram(functions: &Matrix, weights: &[f64]) -> Matrix {
+    let d = functions.columns();
+    let mut gram = Matrix::zeros(d, d);
+    for (s, &weight) in weights.iter().enumerate() {
+        let row = functions.row(s);
+        for i in 0..d {
+            for (sum, x) in gram.row_mut(i).iter_mut().zip(row) {
+                *sum += weight * row[i] * x;
+            }
+        }
+    }
+    gram
+}
+
+/// The fixed point of the operator with the given pieces.
+///
+/// # Errors
+/// When none is found, which can only happen where the operator is not a contraction.
+pub(crate) fn fixed_point(sigma: &Matrix, piece_at: impl Fn(&[f64]) -> Piece) -> Result<Vec<f64>> {
+    let mut beta = vec![0.0; sigma.rows()];
+    let mut moved = f64::INFINITY;
+    for step in 0..STEPS {
+        let piece = piece_at(&beta);
+        let change = piece.change(sigma, &beta);
+        if step.is_power_of_two() {
+            let candidate = piece.fixed_point(sigma);
+            let change = piece_at(&candidate).change(sigma, &candidate);
+            if is_rounding(sigma, &change, &candidate) {
+                return Ok(candidate);
+            }
+        }
+        for (beta, change) in beta.iter_mut().zip(&change) {
+            *beta += change;
+        }
+        moved = sigma.quadratic(&change).sqrt();
+        if is_rounding(sigma, &change, &beta) {
+            return Ok(beta);
+        }
+        if !moved.is_finite() {
+            break;
+        }
+    }
+    Err(Error::NoFixedPoint { moved })
+}
+
+fn is_rounding(sigma: &Matrix, change: &[f64], beta: &[f64]) -> bool {
+    let size = sigma.quadratic(beta);
+    size.is_finite() && sigma.quadratic(change) <= ROUNDING * ROUNDING * size
+}
