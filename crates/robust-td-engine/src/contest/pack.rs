@@ -1,6 +1,7 @@
 //! Holds methods of TD(0) type as the lanes of vectors, eight to a pack.
 
 use robust_td::learner::recipe::{Output, Recipe};
+use robust_td::learner::td0::projection_limit;
 use robust_td::learner::{AnyLearner, DIVERGENCE_THRESHOLD, Learner};
 use robust_td::schedule::Schedule;
 
@@ -21,7 +22,7 @@ pub fn lane_recipe(learner: &AnyLearner) -> Option<Recipe> {
 #[derive(Debug)]
 pub struct Pack {
     recipes: Vec<Recipe>,
-    /// -lambda, R and R^2.
+    /// -lambda, R and the |theta|^2 above which a lane is projected.
     pull: Line,
     radius: Line,
     radius_sq: Line,
@@ -47,7 +48,7 @@ impl Pack {
         Self {
             pull: line(|recipe| -recipe.regulariser, 0.0),
             radius,
-            radius_sq: Line(radius.0.map(|radius| radius * radius)),
+            radius_sq: Line(radius.0.map(projection_limit)),
             eta: vec![Line::default(); BLOCK],
             weight: vec![Line::default(); BLOCK],
             totals: [0.0; PACK],

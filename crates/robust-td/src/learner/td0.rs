@@ -95,8 +95,14 @@ impl Td0 {
 #[inline]
 #[must_use]
 pub fn projection_factor(norm_sq: f64, radius: f64) -> Option<f64> {
-    const SPHERE: f64 = 1.0 + 2e-15;
-    (norm_sq > radius * radius * SPHERE).then(|| radius / norm_sq.sqrt())
+    (norm_sq > projection_limit(radius)).then(|| radius / norm_sq.sqrt())
+}
+
+/// |x|^2 above which [`projection_factor`] projects.
+#[inline]
+#[must_use]
+pub fn projection_limit(radius: f64) -> f64 {
+    radius * radius * (1.0 + 2e-15)
 }
 
 impl Learner for Td0 {

@@ -135,7 +135,7 @@ proptest! {
         let samples = samples(&problem, 200, seed);
         let setting = Setting::of_problem(&problem, Some(&mixing), 200);
         for method in methods::METHODS {
-            let mut prepared = method.prepare::<&str>(&setting, &[]).unwrap();
+            let Ok(mut prepared) = method.prepare::<&str>(&setting, &[]) else { continue };
             let Some(recipe) = prepared.learner.recipe() else { continue };
             let mut general = Td0::new(recipe, problem.dimension()).unwrap();
             feed(&mut prepared.learner, &samples, false);
