@@ -124,26 +124,40 @@ impl Model {
             .is_some_and(|limit| self.learner.steps() >= limit)
     }
 
-    /// Learns from the rows of a batch, until it is complete.
+    /// Learns from the rows of a batch from `from` on, until it is complete or has learned from `until`
+    /// transitions; returns the first row that is not taken in.
     ///
     /// # Errors
     /// When the observations do not have the length that the feature map takes.
-    pub fn learn(&mut self, schema: &Schema, batch: &Batch) -> Result<()> {
-        let (expected, found) = (self.features.inputs(), batch.dimension());
-        if expected != found {
-            return Err(Error::ModelInput { expected, found });
+    pub fn learn(
+        &mut self,
+        schema: &Schema,
+        batch: &Batch,
+        from: usize,
+        until: u64,
+    ) -> Result<usize> {
+        self.check_input(batch)?;
+        let until = until.min(self.limit.unwrap_or(u64::MAX));
+        if self.learner.steps() >= until {
+            return Ok(from);
         }
         let mut pairing = std::mem::take(&mut self.pairing);
-        if !self.is_complete() {
-            pairing.push(schema, batch, 0, |step| {
-                self.step(&step);
-                match self.is_complete() {
-                    true => ControlFlow::Break(()),
-                    false => ControlFlow::Continue(()),
-                }
-            });
-        }
+        let next = pairing.push(schema, batch, from, |step| {
+            self.step(&step);
+            match self.learner.steps() >= until {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
+        });
         self.pairing = pairing;
+        Ok(next)
+    }
+
+    fn check_input(&self, batch: &Batch) -> Result<()> {
+        let (expected, found) = (self.features.inputs(), batch.dimension());
+        if !batch.is_empty() && expected != found {
+            return Err(Error::ModelInput { expected, found });
+        }
         Ok(())
     }
 
@@ -185,10 +199,7 @@ impl Model {
     /// # Errors
     /// When the observations do not have the length that the feature map takes.
     pub fn predict(&mut self, batch: &Batch, values: &mut Vec<f64>) -> Result<()> {
-        let (expected, found) = (self.features.inputs(), batch.dimension());
-        if expected != found {
-            return Err(Error::ModelInput { expected, found });
-        }
+        self.check_input(batch)?;
         let theta = self.learner.output();
         values.clear();
         for i in 0..batch.len() {

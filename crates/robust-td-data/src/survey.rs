@@ -1,12 +1,10 @@
 //! Looks at a log before learning: fits the feature map, measures the features, counts the transitions.
 
-use std::ops::ControlFlow;
-
 use robust_td::features::{FeatureMap, Fitting, Row};
 
 use crate::batch::Batch;
 use crate::error::{Error, Result};
-use crate::pairing::Pairing;
+use crate::inspect::{DataReport, Inspector};
 use crate::reader::Reader;
 
 /// What is known of a log after the first passes over it.
@@ -18,6 +16,8 @@ pub struct Survey {
     pub phi_inf: f64,
     /// How many transitions the log holds.
     pub transitions: u64,
+    /// What was found out about the log.
+    pub report: DataReport,
 }
 
 impl Survey {
@@ -50,21 +50,23 @@ impl Survey {
         }
         let features = fitting.finish()?;
         let mut row = Row::for_map(&features);
-        let (mut largest, mut pairing) = (0.0_f64, Pairing::default());
+        let (mut largest, mut inspector) = (0.0_f64, Inspector::default());
         loop {
             for observation in rows(&batch) {
                 features.write(observation, &mut row);
                 largest = largest.max(row.features().norm_sq());
             }
-            pairing.push(reader.schema(), &batch, 0, |_| ControlFlow::Continue(()));
+            inspector.push(reader.schema(), &batch);
             if !reader.read(&mut batch)? {
                 break;
             }
         }
+        let report = inspector.finish(&reader);
         Ok(Self {
             features,
             phi_inf: largest.sqrt(),
-            transitions: pairing.transitions(),
+            transitions: report.transitions,
+            report,
         })
     }
 }

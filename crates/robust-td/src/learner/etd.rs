@@ -178,6 +178,11 @@ impl Learner for Etd {
         };
     }
 
+    fn start_episode(&mut self) {
+        self.trace.clear();
+        self.inherited = 0.0;
+    }
+
     fn theta(&self) -> &[f64] {
         self.iterate.theta()
     }

@@ -153,6 +153,10 @@ impl Learner for ImplicitTd {
         self.trace.leave(transition);
     }
 
+    fn start_episode(&mut self) {
+        self.trace.clear();
+    }
+
     fn theta(&self) -> &[f64] {
         self.iterate.theta()
     }

@@ -200,6 +200,10 @@ impl Learner for Lstd {
         self.trace.leave(transition);
     }
 
+    fn start_episode(&mut self) {
+        self.trace.clear();
+    }
+
     fn theta(&self) -> &[f64] {
         self.iterate.theta()
     }

@@ -378,6 +378,10 @@ impl Learner for SwiftTd {
         self.iterate.finish_step();
     }
 
+    fn start_episode(&mut self) {
+        self.under_way = false;
+    }
+
     fn theta(&self) -> &[f64] {
         self.iterate.theta()
     }

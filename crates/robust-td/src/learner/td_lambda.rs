@@ -192,6 +192,10 @@ impl Learner for TdLambda {
         self.trace.leave(transition);
     }
 
+    fn start_episode(&mut self) {
+        self.trace.clear();
+    }
+
     fn theta(&self) -> &[f64] {
         self.state.theta()
     }

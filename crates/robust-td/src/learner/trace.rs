@@ -60,8 +60,13 @@ impl Trace {
     #[inline]
     pub fn leave(&mut self, transition: &Transition<'_>) {
         if transition.outcome.ends_episode() {
-            self.z.fill(0.0);
+            self.clear();
         }
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        self.z.fill(0.0);
     }
 
     /// Checks a restored trace against the dimension of its iterate.
