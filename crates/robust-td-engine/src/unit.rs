@@ -13,7 +13,7 @@ use crate::schedule::Decays;
 use crate::walks::{Sample, Sampled};
 
 /// Steps of one block.
-pub const BLOCK: usize = 512;
+pub const BLOCK: usize = 1024;
 
 /// The lanes of one cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -129,12 +129,12 @@ impl UnitState {
                 (bank.packs, PACK)
             };
             for (pack, peaks) in peaks.chunks_mut(lanes).take(packs).enumerate() {
-                scratch.sums[..count].fill(Line::default());
+                scratch.sums[..=count].fill(Line::default());
                 scratch.run_pack(context, kernel, (bank, pack), cells, count);
                 let work = UpdatePeaks {
                     split: bank.split,
                     peaks,
-                    sums: values(&scratch.sums[..count]),
+                    sums: values(&scratch.sums[1..=count]),
                     done: self.done,
                 };
                 with_features(kernel, work);
@@ -201,7 +201,7 @@ impl Scratch {
         Self {
             groups: (0..groups).map(|_| Sampled::new(states)).collect(),
             draws: vec![[0; GROUP]; BLOCK],
-            sums: vec![Line::default(); BLOCK],
+            sums: vec![Line::default(); BLOCK + 1],
             buckets: vec![Line::default(); states.min(BLOCK) * CELL / PACK],
             decay: vec![0.0; BLOCK],
             coefficients: [vec![0.0; BLOCK], vec![0.0; BLOCK]],
