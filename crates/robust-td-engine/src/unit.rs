@@ -10,7 +10,7 @@ use crate::kernel::{values, values_mut, with_features};
 use crate::layout::{Bank, Unit};
 use crate::plan::Mode;
 use crate::schedule::Decays;
-use crate::walks::{Sample, Sampled};
+use crate::walks::{CHUNK, Sample, Sampled};
 
 /// Steps of one block.
 pub const BLOCK: usize = 1024;
@@ -107,14 +107,14 @@ impl UnitState {
         scratch.weights(context, kernel, self.done, count);
         for (group, generators) in self.generators.iter_mut().enumerate() {
             let (sampled, states) = (&mut scratch.groups[group], &mut self.states[group]);
-            let draws = &mut scratch.draws[..count];
             let work = Sample {
                 sampled,
                 context,
                 unit,
                 generators,
                 states,
-                draws,
+                draws: &mut scratch.draws,
+                count,
             };
             with_features(kernel, work);
         }
@@ -147,7 +147,6 @@ impl UnitState {
     /// Reads the learning curves.
     fn record(&mut self, context: &Context, unit: &Unit) {
         let plan = &context.plan;
-        let d = plan.variants[0].dimension;
         let mut records = self.records.iter_mut();
         let mut first_cell = 0;
         for bank in &unit.banks {
@@ -166,13 +165,9 @@ impl UnitState {
                         true => (&cells[run / GROUP], QUAD * (run % GROUP) + slot),
                         false => (&cells[run], slot),
                     };
-                    record.read(plan, self.done, weight, |run, theta, average| {
+                    record.read(plan, self.done, weight, |run| {
                         let (cell, lane) = place(run);
-                        for j in 0..d {
-                            theta[j] = cell.theta[j * CELL + lane];
-                            average[j] = cell.average[j * CELL + lane];
-                        }
-                        cell.max[lane]
+                        (&cell.theta[lane..], &cell.average[lane..], cell.max[lane])
                     });
                 }
             }
@@ -184,7 +179,7 @@ impl UnitState {
 #[derive(Debug)]
 pub struct Scratch {
     groups: Vec<Sampled>,
-    draws: Vec<[u64; GROUP]>,
+    draws: Box<[[u64; GROUP]; CHUNK]>,
     sums: Vec<Line>,
     buckets: Vec<Line>,
     decay: Vec<f64>,
@@ -200,7 +195,7 @@ impl Scratch {
         let groups = context.plan.runs.div_ceil(GROUP);
         Self {
             groups: (0..groups).map(|_| Sampled::new(states)).collect(),
-            draws: vec![[0; GROUP]; BLOCK],
+            draws: Box::new([[0; GROUP]; CHUNK]),
             sums: vec![Line::default(); BLOCK + 1],
             buckets: vec![Line::default(); states.min(BLOCK) * CELL / PACK],
             decay: vec![0.0; BLOCK],

@@ -21,7 +21,9 @@
 //! (sum of weights) theta_start + sum_t x_t g_t phi(s_t): one accumulator per visited state instead of
 //! d operations per step. [`flush`] multiplies the buckets with the features at the block's end.
 
-use super::simd::{CELL, PACK, QUAD, Simd};
+use std::hint::black_box;
+
+use super::simd::{CELL, Line, PACK, QUAD, Simd};
 
 /// Dimension up to which the dot product is one chain: there, enough vectors fit the registers to hide its
 /// latency, and a second chain costs an addition.
@@ -124,6 +126,8 @@ pub unsafe fn run<V: Simd, const D: usize, const NV: usize, const SPLIT: bool>(
 ) {
     // SAFETY: every offset is below the sizes that `Block` has checked.
     unsafe {
+        // A local of a whole line aligns the stack: vectors kept there must not straddle lines.
+        black_box(&mut Line::default());
         let mut theta = [[V::splat(0.0); D]; NV];
         let mut max = [V::splat(0.0); NV];
         let weight = V::splat(raw.weight);
@@ -169,7 +173,14 @@ pub unsafe fn run<V: Simd, const D: usize, const NV: usize, const SPLIT: bool>(
                     delta[v] = delta[v].add(second[v]);
                 }
             }
-            norms(&theta, &mut max, raw.sums.add(t * PACK + lane));
+            let sum = raw.sums.add(t * PACK + lane);
+            let total = norms(&theta, &mut max, V::load(sum));
+            // The compiler moves nothing across this store. Where all iterates are in registers, that
+            // keeps the norms before the update; elsewhere it would cost extra trips to the stack.
+            let fits = (D + 1) * NV < V::REGISTERS;
+            if fits {
+                total.store(sum);
+            }
             let mut g = delta;
             for v in 0..NV {
                 g[v] = eta.mul(delta[v]);
@@ -182,8 +193,12 @@ pub unsafe fn run<V: Simd, const D: usize, const NV: usize, const SPLIT: bool>(
             for v in 0..NV {
                 bucket::<V, SPLIT>(raw, t, first + v, lane, x, g[v]);
             }
+            if !fits {
+                total.store(sum);
+            }
         }
-        norms(&theta, &mut max, raw.sums.add(raw.steps * PACK + lane));
+        let sum = raw.sums.add(raw.steps * PACK + lane);
+        norms(&theta, &mut max, V::load(sum)).store(sum);
         for v in 0..NV {
             let pack = &raw.packs[first + v];
             max[v].store(pack.max.add(lane));
@@ -194,14 +209,14 @@ pub unsafe fn run<V: Simd, const D: usize, const NV: usize, const SPLIT: bool>(
     }
 }
 
-/// Adds |theta|^2 of the vectors to `sum` and takes it into their maxima.
+/// Adds |theta|^2 of the vectors to `total` and takes it into their maxima.
 #[inline(always)]
 unsafe fn norms<V: Simd, const D: usize, const NV: usize>(
     theta: &[[V; D]; NV],
     max: &mut [V; NV],
-    sum: *mut f64,
-) {
-    // SAFETY: the caller gives a row of sums.
+    mut total: V,
+) -> V {
+    // SAFETY: the CPU has V's instructions.
     unsafe {
         let mut norm = [V::splat(0.0); NV];
         for v in 0..NV {
@@ -212,12 +227,11 @@ unsafe fn norms<V: Simd, const D: usize, const NV: usize>(
                 norm[v] = theta[v][j].fma(theta[v][j], norm[v]);
             }
         }
-        let mut total = V::load(sum);
         for v in 0..NV {
             max[v] = norm[v].max(max[v]);
             total = total.add(norm[v]);
         }
-        total.store(sum);
+        total
     }
 }
 
