@@ -47,6 +47,17 @@ pub enum Error {
         /// The value given.
         value: f64,
     },
+    /// The contest has no entrants.
+    #[error("the contest has no entrants")]
+    NoEntrants,
+    /// An entrant does not fit the contest.
+    #[error("entrant {label}: {what}")]
+    Entrant {
+        /// Its label.
+        label: String,
+        /// What does not fit.
+        what: String,
+    },
     /// The tables of a problem do not fit together.
     #[error("problem tables: {what}")]
     Tables {

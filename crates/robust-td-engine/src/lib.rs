@@ -6,6 +6,7 @@
 //! in the same order (see `kernel/step.rs` for them, and for the use of fused multiply-add).
 
 mod checkpoint;
+pub mod contest;
 mod context;
 pub mod diagnostics;
 pub mod error;
@@ -23,6 +24,7 @@ pub mod tables;
 mod unit;
 mod walks;
 
+pub use contest::{Contest, ContestOptions, Entrant, Score, contest};
 pub use error::{Error, Result};
 pub use exact::{ExactLane, ExactOutcome, exact};
 pub use kernel::Kernel;

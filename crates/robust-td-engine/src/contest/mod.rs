@@ -1,0 +1,140 @@
+//! Runs many methods side by side on the same sampled trajectories.
+//!
+//! Run i of every entrant follows the trajectory of the stream (seed, i), that of the sweeps in
+//! [`Mode::Algorithm`](crate::Mode), so differences between entrants are not differences of luck. Time goes
+//! on in blocks: all trajectories are sampled for a block, then every entrant follows them, the runs in
+//! fixed groups of eight. Results are the same bytes for every [`Kernel`] and thread count, and memory
+//! does not grow with the horizon.
+//!
+//! ```
+//! use robust_td::catalog;
+//! use robust_td::learner::method::Setting;
+//! use robust_td::learner::methods;
+//! use robust_td_engine::{Contest, ContestOptions, Entrant, contest};
+//!
+//! let problem = catalog::problem("two-state", &[])?;
+//! let setting = Setting::of_problem(&problem, None, 1000);
+//! let mut entrants = Vec::new();
+//! for id in ["alg1", "doubling"] {
+//!     let learner = methods::find(id)?.prepare(&setting, &[] as &[(&str, f64)])?.learner;
+//!     entrants.push(Entrant { label: id.into(), learner });
+//! }
+//! let horizon = setting.horizon;
+//! let race = Contest { problem, entrants, horizon, runs: 4, seed: 1, points_per_decade: 5 };
+//! let scores = contest(&race, &ContestOptions::default())?;
+//! assert!(scores.iter().all(|score| score.f.mean < race.problem.f_zero()));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod judge;
+mod parallel;
+mod race;
+mod score;
+mod solo;
+mod trajectories;
+
+use robust_td::Problem;
+use robust_td::learner::{AnyLearner, Learner};
+
+use crate::error::{Error, Result};
+use crate::kernel::Kernel;
+use crate::run::Progress;
+
+pub use crate::diagnostics::Estimate;
+pub use score::{CurvePoint, Score};
+
+/// A method that takes part.
+#[derive(Debug, Clone)]
+pub struct Entrant {
+    /// What to call it.
+    pub label: String,
+    /// The learner at theta_0; every run gets its own copy.
+    pub learner: AnyLearner,
+}
+
+/// Methods to run on the same trajectories of a problem.
+#[derive(Debug, Clone)]
+pub struct Contest {
+    /// The problem.
+    pub problem: Problem,
+    /// The methods.
+    pub entrants: Vec<Entrant>,
+    /// T, the samples of each run.
+    pub horizon: u64,
+    /// Independent runs of each method.
+    pub runs: usize,
+    /// Seed of the trajectories.
+    pub seed: u64,
+    /// Points per decade of samples of the learning curves.
+    pub points_per_decade: u32,
+}
+
+impl Contest {
+    /// Checks the sizes, and that every entrant fits the problem and has not begun.
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub fn check(&self) -> Result<()> {
+        if self.entrants.is_empty() {
+            return Err(Error::NoEntrants);
+        }
+        if self.runs == 0 {
+            return Err(Error::NoRuns);
+        }
+        if self.horizon < 3 {
+            return Err(Error::Horizon {
+                horizon: self.horizon,
+            });
+        }
+        for Entrant { label, learner } in &self.entrants {
+            let refuse = |what: String| {
+                Err(Error::Entrant {
+                    label: label.clone(),
+                    what,
+                })
+            };
+            let (own, expected) = (learner.dimension(), self.problem.dimension());
+            if own != expected {
+                return refuse(format!("its dimension is {own}, the problem's {expected}"));
+            }
+            let (own, expected) = (learner.discount(), self.problem.discount());
+            if own != expected {
+                return refuse(format!("its discount is {own}, the problem's {expected}"));
+            }
+            if learner.steps() != 0 {
+                return refuse(format!("it has made {} steps already", learner.steps()));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How to run a contest. Nothing here changes the results.
+pub struct ContestOptions<'a> {
+    /// Number of threads; 0 means one per CPU.
+    pub threads: usize,
+    /// The kernel of the methods that run on vector lanes.
+    pub kernel: Kernel,
+    /// Called at the start and after each block with the samples that all entrants have seen in all runs.
+    pub progress: Option<&'a (dyn Fn(Progress) + Sync)>,
+}
+
+impl Default for ContestOptions<'_> {
+    fn default() -> Self {
+        Self {
+            threads: 0,
+            kernel: Kernel::best(),
+            progress: None,
+        }
+    }
+}
+
+/// Runs a contest; one score per entrant, in order.
+///
+/// # Errors
+/// A contest that does not pass [`Contest::check`], or a kernel this CPU lacks.
+pub fn contest(contest: &Contest, options: &ContestOptions<'_>) -> Result<Vec<Score>> {
+    contest.check()?;
+    options.kernel.check()?;
+    Ok(race::run(contest, options))
+}

@@ -1,0 +1,40 @@
+//! Defines what is reported of each entrant.
+
+use crate::diagnostics::Estimate;
+
+/// How an entrant did, over all runs.
+///
+/// f, the D-norm and the distance are those of the method's own output after the last sample, such as an average
+/// of its iterates. Values that are not finite are reported as infinite.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Score {
+    /// f(output) = (1-gamma) |V - V*|_D^2 + gamma |V - V*|_Dir^2 with V the output's values.
+    pub f: Estimate,
+    /// |V - V*|_D^2.
+    pub d_norm_sq: Estimate,
+    /// |output - theta*|^2.
+    pub theta_error_sq: Estimate,
+    /// f of the mean output over runs: the part of f that averaging over runs does not remove.
+    pub f_of_mean: f64,
+    /// max over all t of the mean over runs of |theta_t|^2.
+    pub max_mean_theta_norm_sq: f64,
+    /// The first t that attains it (or is not finite).
+    pub peak_step: u64,
+    /// Share of runs with |theta_t|^2 > 1e12, or not finite, at some t.
+    pub divergence_rate: f64,
+    /// Mean number of projections per run, for methods that project.
+    pub projections: Option<f64>,
+    /// Updates of each run: fewer than the samples where a method drops data.
+    pub updates: u64,
+    /// f of the output so far.
+    pub curve: Vec<CurvePoint>,
+}
+
+/// A point of a learning curve.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CurvePoint {
+    /// Samples seen.
+    pub samples: u64,
+    /// f of the output at that time.
+    pub f: Estimate,
+}

@@ -1,0 +1,60 @@
+//! Advances learners of any kind as they are, one copy per run.
+
+use robust_td::Problem;
+use robust_td::learner::{AnyLearner, Learner};
+
+use super::judge::Answer;
+use super::trajectories::{BLOCK, Course, Walkers};
+
+/// Up to eight runs of one entrant.
+#[derive(Debug)]
+pub struct Solo {
+    learners: Vec<AnyLearner>,
+    /// Per step of the block: the sum over these runs of |theta_t|^2.
+    pub norms: Vec<f64>,
+}
+
+impl Solo {
+    /// So many runs of a learner, before their first step.
+    pub fn new(learner: &AnyLearner, runs: usize) -> Self {
+        Self {
+            learners: vec![learner.clone(); runs],
+            norms: vec![0.0; BLOCK],
+        }
+    }
+
+    /// Follows the trajectories through a block.
+    pub fn advance(&mut self, problem: &Problem, course: &Course, walkers: &Walkers, count: usize) {
+        self.norms[..count].fill(0.0);
+        for (run, learner) in self.learners.iter_mut().enumerate() {
+            for (entries, norm) in walkers.entries[..count].iter().zip(&mut self.norms) {
+                learner.step(&course.transition(problem, entries[run]));
+                *norm += learner.theta().iter().map(|x| x * x).sum::<f64>();
+            }
+        }
+    }
+
+    /// What the runs answer with now.
+    pub fn answers(&self) -> impl Iterator<Item = Answer> {
+        self.learners.iter().map(|learner| Answer {
+            theta: learner.output(),
+            offset: 0.0,
+        })
+    }
+
+    /// How many of the runs diverged.
+    pub fn diverged(&self) -> usize {
+        let diverged = |learner: &&AnyLearner| learner.health().diverged();
+        self.learners.iter().filter(diverged).count()
+    }
+
+    /// Projections of all runs, for a method that projects.
+    pub fn projections(&self) -> Option<u64> {
+        self.learners.iter().map(Learner::projections).sum()
+    }
+
+    /// Updates of each run.
+    pub fn updates(&self) -> u64 {
+        self.learners.first().map_or(0, Learner::updates)
+    }
+}
