@@ -17,6 +17,7 @@ mod problem_file;
 mod problems;
 mod progress;
 mod reproduce;
+mod spec_file;
 mod suggestion;
 mod sweep;
 mod text;
@@ -56,6 +57,12 @@ enum Command {
     Problems(problems::Arguments),
     Reproduce(reproduce::Arguments),
     Sweep(sweep::Arguments),
+}
+
+/// The command line for reports and manifests; where the program lies is the reader's business.
+fn command_line() -> String {
+    let words = std::iter::once("robust-td".to_string()).chain(std::env::args().skip(1));
+    words.collect::<Vec<_>>().join(" ")
 }
 
 fn main() -> ExitCode {

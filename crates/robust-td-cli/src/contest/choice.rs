@@ -64,9 +64,14 @@ impl Wish {
     /// Parses `name=value` or `id.name=value`.
     pub fn parse(text: &str) -> Result<Self, String> {
         let (key, value) = setting(text)?;
+        Self::new(&key, value)
+    }
+
+    /// A value for `name` or `id.name`.
+    pub fn new(key: &str, value: f64) -> Result<Self, String> {
         let (id, name) = match key.split_once('.') {
             Some((id, name)) => (Some(method(id)?.id.to_string()), name.to_string()),
-            None => (None, key),
+            None => (None, key.to_string()),
         };
         Ok(Self { id, name, value })
     }
