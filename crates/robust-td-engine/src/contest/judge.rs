@@ -2,6 +2,8 @@
 
 use robust_td::Problem;
 
+use crate::diagnostics::Estimate;
+
 /// What a method answers with: V(s) = phi(s).theta + offset.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
@@ -45,6 +47,12 @@ impl<'a> Judge<'a> {
             problem,
             mean_features,
         }
+    }
+
+    /// Mean and standard error of a measure over the runs' answers.
+    pub fn estimate(&self, answers: &[Answer], measure: fn(&Self, &Answer) -> f64) -> Estimate {
+        let values: Vec<f64> = answers.iter().map(|answer| measure(self, answer)).collect();
+        Estimate::of(&values)
     }
 
     /// f of an answer, by its value function.

@@ -6,6 +6,9 @@
 //! fixed groups of eight. Results are the same bytes for every [`Kernel`] and thread count, and memory
 //! does not grow with the horizon.
 //!
+//! Methods of TD(0) type, those with a [`Recipe`](robust_td::learner::Recipe), are lanes of vectors that one
+//! trajectory drives; all others run as they are.
+//!
 //! ```
 //! use robust_td::catalog;
 //! use robust_td::learner::method::Setting;
@@ -15,7 +18,7 @@
 //! let problem = catalog::problem("two-state", &[])?;
 //! let setting = Setting::of_problem(&problem, None, 1000);
 //! let mut entrants = Vec::new();
-//! for id in ["alg1", "doubling"] {
+//! for id in ["alg1", "alg1-doubling"] {
 //!     let learner = methods::find(id)?.prepare(&setting, &[] as &[(&str, f64)])?.learner;
 //!     entrants.push(Entrant { label: id.into(), learner });
 //! }
@@ -26,11 +29,16 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod dispatch;
 mod judge;
+mod pack;
 mod parallel;
 mod race;
+mod scalar;
 mod score;
 mod solo;
+mod step;
+mod team;
 mod trajectories;
 
 use robust_td::Problem;

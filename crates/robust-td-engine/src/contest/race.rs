@@ -3,10 +3,9 @@
 use super::judge::{Answer, Judge, finite_or_infinite};
 use super::parallel::{for_each, threads};
 use super::score::{CurvePoint, Score};
-use super::solo::Solo;
+use super::team::Team;
 use super::trajectories::{BLOCK, Course, Walkers};
 use super::{Contest, ContestOptions};
-use crate::diagnostics::Estimate;
 use crate::generators::GROUP;
 use crate::grid::log_spaced;
 use crate::run::Progress;
@@ -31,24 +30,19 @@ struct Race<'a> {
     options: &'a ContestOptions<'a>,
     threads: usize,
     judge: Judge<'a>,
-    course: Course,
+    course: Course<'a>,
     /// One per eight runs.
     walkers: Vec<Walkers>,
-    /// Per entrant its groups of runs.
-    cells: Vec<Cell>,
+    teams: Vec<Team>,
+    /// One per entrant.
     standings: Vec<Standing>,
     done: u64,
 }
 
-/// Eight runs of an entrant.
-struct Cell {
-    group: usize,
-    runs: Solo,
-}
-
-/// What is known of an entrant so far.
-#[derive(Clone, Default)]
+/// Where an entrant runs, and what is known of it so far.
 struct Standing {
+    team: usize,
+    lane: usize,
     /// The largest sum over runs of |theta_t|^2, and its first t.
     peak: f64,
     peak_step: u64,
@@ -57,54 +51,50 @@ struct Standing {
 
 impl<'a> Race<'a> {
     fn new(contest: &'a Contest, options: &'a ContestOptions<'a>) -> Self {
-        let Contest {
-            problem,
-            runs,
-            seed,
-            ..
-        } = contest;
-        let groups = 0..runs.div_ceil(GROUP);
-        let cell = |learner, group| Cell {
-            group,
-            runs: Solo::new(learner, (runs - group * GROUP).min(GROUP)),
-        };
-        let cells = contest
-            .entrants
-            .iter()
-            .flat_map(|e| groups.clone().map(move |group| cell(&e.learner, group)));
+        let (problem, teams) = (&contest.problem, Team::of(contest));
+        let mut places = vec![(0, 0); contest.entrants.len()];
+        for (team, entrants) in teams.iter().map(|team| &team.entrants).enumerate() {
+            for (lane, &entrant) in entrants.iter().enumerate() {
+                places[entrant] = (team, lane);
+            }
+        }
+        let first_runs = (0..contest.runs).step_by(GROUP);
         Self {
             contest,
             options,
             threads: threads(options.threads),
             judge: Judge::new(problem),
-            course: Course::new(problem),
-            walkers: groups
-                .clone()
-                .map(|group| Walkers::new(problem, *seed, group * GROUP))
+            course: Course::new(problem, teams.iter().any(Team::is_pack)),
+            walkers: first_runs
+                .map(|first| Walkers::new(problem, contest.seed, first))
                 .collect(),
-            cells: cells.collect(),
-            standings: vec![Standing::default(); contest.entrants.len()],
+            teams,
+            standings: places.into_iter().map(Standing::new).collect(),
             done: 0,
         }
     }
 
     /// Advances everybody by `count` samples.
     fn block(&mut self, count: usize) {
-        let (kernel, course, problem) = (self.options.kernel, &self.course, &self.contest.problem);
+        let (kernel, course, done) = (self.options.kernel, &self.course, self.done);
         for_each(self.threads, &mut self.walkers, |walkers| {
             walkers.walk(course, kernel, count);
         });
-        let walkers = &self.walkers;
-        for_each(self.threads, &mut self.cells, |cell| {
-            cell.runs
-                .advance(problem, course, &walkers[cell.group], count);
+        for_each(self.threads, &mut self.teams, |team| {
+            team.prepare(done, count)
         });
-        let cells = self.cells.chunks(self.walkers.len());
-        for (standing, cells) in self.standings.iter_mut().zip(cells) {
-            for t in 0..count {
-                let sum = cells.iter().map(|cell| cell.runs.norms[t]).sum();
-                standing.see(self.done + 1 + t as u64, sum);
-            }
+        let mut tasks = Vec::new();
+        for team in &mut self.teams {
+            team.add_tasks(&mut tasks);
+        }
+        let walkers = &self.walkers;
+        for_each(self.threads, &mut tasks, |task| {
+            task.run(course, walkers, kernel, count);
+        });
+        let mut sums = [0.0; BLOCK];
+        for standing in &mut self.standings {
+            self.teams[standing.team].write_norms(standing.lane, &mut sums[..count]);
+            standing.see(done, &sums[..count]);
         }
         self.done += count as u64;
     }
@@ -119,65 +109,55 @@ impl<'a> Race<'a> {
         }
     }
 
-    /// What all runs of each entrant answer with now.
-    fn answers(&self) -> impl Iterator<Item = Vec<Answer>> {
-        let cells = self.cells.chunks(self.walkers.len());
-        cells.map(|cells| cells.iter().flat_map(|cell| cell.runs.answers()).collect())
-    }
-
     fn read_curves(&mut self) {
-        let estimates: Vec<_> = self
-            .answers()
-            .map(|answers| Estimate::of(&self.judged(&answers, Judge::f)))
-            .collect();
-        for (standing, f) in self.standings.iter_mut().zip(estimates) {
+        for standing in &mut self.standings {
+            let answers = self.teams[standing.team].answers(standing.lane);
             standing.curve.push(CurvePoint {
                 samples: self.done,
-                f,
+                f: self.judge.estimate(&answers, Judge::f),
             });
         }
     }
 
-    fn judged(&self, answers: &[Answer], measure: impl Fn(&Judge<'a>, &Answer) -> f64) -> Vec<f64> {
-        answers
-            .iter()
-            .map(|answer| measure(&self.judge, answer))
-            .collect()
-    }
-
     fn scores(self) -> Vec<Score> {
-        let runs = self.contest.runs as f64;
-        let answers = self.answers();
-        let cells = self.cells.chunks(self.walkers.len());
-        let score = |((answers, cells), standing): ((Vec<Answer>, &[Cell]), &Standing)| {
-            let measured = |measure: fn(&Judge<'a>, &Answer) -> f64| {
-                Estimate::of(&self.judged(&answers, measure))
-            };
-            let projections: Option<u64> = cells.iter().map(|cell| cell.runs.projections()).sum();
+        let (judge, runs) = (&self.judge, self.contest.runs as f64);
+        let score = |standing: Standing| {
+            let (team, lane) = (&self.teams[standing.team], standing.lane);
+            let answers = team.answers(lane);
             Score {
-                f: measured(Judge::f),
-                d_norm_sq: measured(Judge::d_norm_sq),
-                theta_error_sq: measured(Judge::theta_error_sq),
-                f_of_mean: self.judge.f(&Answer::mean(&answers)),
+                f: judge.estimate(&answers, Judge::f),
+                d_norm_sq: judge.estimate(&answers, Judge::d_norm_sq),
+                theta_error_sq: judge.estimate(&answers, Judge::theta_error_sq),
+                f_of_mean: judge.f(&Answer::mean(&answers)),
                 max_mean_theta_norm_sq: standing.peak / runs,
                 peak_step: standing.peak_step,
-                divergence_rate: cells.iter().map(|cell| cell.runs.diverged()).sum::<usize>()
-                    as f64
-                    / runs,
-                projections: projections.map(|sum| sum as f64 / runs),
-                updates: cells[0].runs.updates(),
-                curve: standing.curve.clone(),
+                divergence_rate: team.diverged(lane) as f64 / runs,
+                projections: team.projections(lane).map(|count| count as f64 / runs),
+                updates: team.updates(lane, self.done),
+                curve: standing.curve,
             }
         };
-        answers.zip(cells).zip(&self.standings).map(score).collect()
+        self.standings.into_iter().map(score).collect()
     }
 }
 
 impl Standing {
-    /// Takes note of a sum of |theta_t|^2; one that is not finite is the peak for ever.
-    fn see(&mut self, t: u64, sum: f64) {
-        if !(sum <= self.peak) && self.peak < f64::INFINITY {
-            (self.peak, self.peak_step) = (finite_or_infinite(sum), t);
+    fn new((team, lane): (usize, usize)) -> Self {
+        Self {
+            team,
+            lane,
+            peak: 0.0,
+            peak_step: 0,
+            curve: Vec::new(),
+        }
+    }
+
+    /// Takes note of the sums of |theta_t|^2 of the steps after `done`; one that is not finite stays the peak.
+    fn see(&mut self, done: u64, sums: &[f64]) {
+        for (i, &sum) in sums.iter().enumerate() {
+            if !(sum <= self.peak) && self.peak < f64::INFINITY {
+                (self.peak, self.peak_step) = (finite_or_infinite(sum), done + 1 + i as u64);
+            }
         }
     }
 }

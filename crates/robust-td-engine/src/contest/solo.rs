@@ -1,6 +1,5 @@
 //! Advances learners of any kind as they are, one copy per run.
 
-use robust_td::Problem;
 use robust_td::learner::{AnyLearner, Learner};
 
 use super::judge::Answer;
@@ -11,7 +10,7 @@ use super::trajectories::{BLOCK, Course, Walkers};
 pub struct Solo {
     learners: Vec<AnyLearner>,
     /// Per step of the block: the sum over these runs of |theta_t|^2.
-    pub norms: Vec<f64>,
+    norms: Vec<f64>,
 }
 
 impl Solo {
@@ -24,13 +23,21 @@ impl Solo {
     }
 
     /// Follows the trajectories through a block.
-    pub fn advance(&mut self, problem: &Problem, course: &Course, walkers: &Walkers, count: usize) {
+    pub fn advance(&mut self, course: &Course<'_>, walkers: &Walkers, count: usize) {
         self.norms[..count].fill(0.0);
         for (run, learner) in self.learners.iter_mut().enumerate() {
-            for (entries, norm) in walkers.entries[..count].iter().zip(&mut self.norms) {
-                learner.step(&course.transition(problem, entries[run]));
+            let entries = walkers.entries()[..count].iter();
+            for (entries, norm) in entries.zip(&mut self.norms) {
+                learner.step(&course.transition(entries[run]));
                 *norm += learner.theta().iter().map(|x| x * x).sum::<f64>();
             }
+        }
+    }
+
+    /// Adds |theta_t|^2 over these runs to the sums of the block's steps.
+    pub fn add_norms(&self, sums: &mut [f64]) {
+        for (sum, norm) in sums.iter_mut().zip(&self.norms) {
+            *sum += norm;
         }
     }
 

@@ -16,33 +16,62 @@ const BITS: u32 = 53;
 
 /// The chain with what each of its transitions means.
 #[derive(Debug)]
-pub struct Course {
+pub struct Course<'a> {
+    problem: &'a Problem,
     sampler: Sampler,
     /// Per transition: the state left, the state entered, the reward.
     transitions: Vec<(u32, u32, f64)>,
+    /// Per transition r, psi = gamma phi' - phi, phi, for lanes.
+    table: Vec<f64>,
 }
 
-impl Course {
-    /// Tabulates a problem.
-    pub fn new(problem: &Problem) -> Self {
+impl<'a> Course<'a> {
+    /// Tabulates a problem, with or without the table for lanes.
+    pub fn new(problem: &'a Problem, lanes: bool) -> Self {
         let sampler = Sampler::new(&Tables::from(problem), BITS);
         // Transitions that only fill up a row never happen; the reward of an impossible one is 0.
-        let transitions = sampler
+        let transitions: Vec<_> = sampler
             .transitions()
             .map(|(from, to)| (from as u32, to as u32, problem.reward(from, to)))
             .collect();
+        let mut table = Vec::new();
+        if lanes {
+            table.reserve_exact(transitions.len() * (2 * problem.dimension() + 1));
+            for &(from, to, reward) in &transitions {
+                let (phi, next) = (problem.phi(from as usize), problem.phi(to as usize));
+                table.push(reward);
+                table.extend(
+                    phi.iter()
+                        .zip(next)
+                        .map(|(phi, next)| problem.discount() * next - phi),
+                );
+                table.extend_from_slice(phi);
+            }
+        }
         Self {
+            problem,
             sampler,
             transitions,
+            table,
         }
     }
 
     /// A transition as a learner sees it.
     #[inline]
-    pub fn transition<'a>(&self, problem: &'a Problem, entry: u32) -> Transition<'a> {
+    pub fn transition(&self, entry: u32) -> Transition<'a> {
         let (from, to, reward) = self.transitions[entry as usize];
-        let phi = |state: u32| Features::Dense(problem.phi(state as usize));
+        let phi = |state: u32| Features::Dense(self.problem.phi(state as usize));
         Transition::continues(phi(from), reward, phi(to))
+    }
+
+    /// Per transition 1 + 2 d values: r, psi = gamma phi' - phi, phi; empty if no lanes were asked for.
+    pub fn table(&self) -> &[f64] {
+        &self.table
+    }
+
+    /// Number of transitions.
+    pub fn transitions(&self) -> usize {
+        self.transitions.len()
     }
 }
 
@@ -53,8 +82,7 @@ pub struct Walkers {
     states: [u32; GROUP],
     draws: Vec<[u64; GROUP]>,
     visits: Vec<[u32; GROUP]>,
-    /// The transitions of the block, per step and trajectory.
-    pub entries: Vec<[u32; GROUP]>,
+    entries: Vec<[u32; GROUP]>,
 }
 
 impl Walkers {
@@ -69,8 +97,13 @@ impl Walkers {
         }
     }
 
+    /// The transitions of the block, per step and trajectory.
+    pub fn entries(&self) -> &[[u32; GROUP]] {
+        &self.entries
+    }
+
     /// Walks the next block.
-    pub fn walk(&mut self, course: &Course, kernel: Kernel, count: usize) {
+    pub fn walk(&mut self, course: &Course<'_>, kernel: Kernel, count: usize) {
         let walkers = self;
         with_features(
             kernel,
@@ -86,7 +119,7 @@ impl Walkers {
 /// Walking a block, as work for the best instructions.
 struct Walk<'a> {
     walkers: &'a mut Walkers,
-    course: &'a Course,
+    course: &'a Course<'a>,
     count: usize,
 }
 

@@ -66,4 +66,27 @@ unsafe impl Simd for Avx2 {
             _mm256_storeu_pd(p[0], _mm256_fmadd_pd(factor.0, self.0, old));
         }
     }
+    #[inline(always)]
+    unsafe fn div(self, other: Self) -> Self {
+        // SAFETY: AVX was detected.
+        Self(unsafe { _mm256_div_pd(self.0, other.0) })
+    }
+    #[inline(always)]
+    unsafe fn sqrt(self) -> Self {
+        // SAFETY: AVX was detected.
+        Self(unsafe { _mm256_sqrt_pd(self.0) })
+    }
+    #[inline(always)]
+    unsafe fn any_greater(self, other: Self) -> bool {
+        // SAFETY: AVX was detected.
+        unsafe { _mm256_movemask_pd(_mm256_cmp_pd::<_CMP_GT_OQ>(self.0, other.0)) != 0 }
+    }
+    #[inline(always)]
+    unsafe fn where_greater(self, other: Self, yes: Self, no: Self) -> Self {
+        // SAFETY: AVX was detected.
+        unsafe {
+            let greater = _mm256_cmp_pd::<_CMP_GT_OQ>(self.0, other.0);
+            Self(_mm256_blendv_pd(no.0, yes.0, greater))
+        }
+    }
 }

@@ -77,4 +77,27 @@ unsafe impl Simd for Avx512 {
             _mm256_storeu_pd(p[1], _mm256_fmadd_pd(factor, high, _mm256_loadu_pd(p[1])));
         }
     }
+    #[inline(always)]
+    unsafe fn div(self, other: Self) -> Self {
+        // SAFETY: AVX-512 was detected.
+        Self(unsafe { _mm512_div_pd(self.0, other.0) })
+    }
+    #[inline(always)]
+    unsafe fn sqrt(self) -> Self {
+        // SAFETY: AVX-512 was detected.
+        Self(unsafe { _mm512_sqrt_pd(self.0) })
+    }
+    #[inline(always)]
+    unsafe fn any_greater(self, other: Self) -> bool {
+        // SAFETY: AVX-512 was detected.
+        unsafe { _mm512_cmp_pd_mask::<_CMP_GT_OQ>(self.0, other.0) != 0 }
+    }
+    #[inline(always)]
+    unsafe fn where_greater(self, other: Self, yes: Self, no: Self) -> Self {
+        // SAFETY: AVX-512 was detected.
+        unsafe {
+            let greater = _mm512_cmp_pd_mask::<_CMP_GT_OQ>(self.0, other.0);
+            Self(_mm512_mask_blend_pd(greater, no.0, yes.0))
+        }
+    }
 }

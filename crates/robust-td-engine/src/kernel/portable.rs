@@ -89,4 +89,31 @@ unsafe impl Simd for Portable {
             }
         }
     }
+    #[inline(always)]
+    unsafe fn div(mut self, other: Self) -> Self {
+        for i in 0..8 {
+            self.0[i] /= other.0[i];
+        }
+        self
+    }
+    #[inline(always)]
+    unsafe fn sqrt(self) -> Self {
+        Self(self.0.map(f64::sqrt))
+    }
+    #[inline(always)]
+    unsafe fn any_greater(self, other: Self) -> bool {
+        // Without a short cut, which would be eight branches.
+        (0..8).fold(false, |any, i| any | (self.0[i] > other.0[i]))
+    }
+    #[inline(always)]
+    unsafe fn where_greater(self, other: Self, yes: Self, mut no: Self) -> Self {
+        for i in 0..8 {
+            no.0[i] = if self.0[i] > other.0[i] {
+                yes.0[i]
+            } else {
+                no.0[i]
+            };
+        }
+        no
+    }
 }

@@ -57,4 +57,12 @@ pub unsafe trait Simd: Copy {
     unsafe fn load_quads(p: [*const f64; 2]) -> Self;
     /// Adds factor * self to the four values at p[q], quad by quad: fma(factor, self, old).
     unsafe fn accumulate_quads(self, factor: Self, p: [*mut f64; 2]);
+    /// self / other.
+    unsafe fn div(self, other: Self) -> Self;
+    /// The square root.
+    unsafe fn sqrt(self) -> Self;
+    /// Whether self > other in any lane.
+    unsafe fn any_greater(self, other: Self) -> bool;
+    /// Lane by lane `yes` if self > other, else `no`.
+    unsafe fn where_greater(self, other: Self, yes: Self, no: Self) -> Self;
 }

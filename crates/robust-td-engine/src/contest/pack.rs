@@ -1,0 +1,196 @@
+//! Holds methods of TD(0) type as the lanes of vectors, eight to a pack.
+
+use robust_td::learner::recipe::{Output, Recipe};
+use robust_td::learner::{AnyLearner, DIVERGENCE_THRESHOLD, Learner};
+use robust_td::schedule::Schedule;
+
+use super::dispatch;
+use super::judge::Answer;
+use super::step::Raw;
+use super::trajectories::{BLOCK, Course, Walkers};
+use crate::generators::GROUP;
+use crate::kernel::{Kernel, Line, PACK, values, values_mut};
+
+/// The recipe of a learner that can run as a lane: one with a single running average.
+pub fn lane_recipe(learner: &AnyLearner) -> Option<Recipe> {
+    let recipe = learner.recipe()?;
+    (recipe.output != Output::DoublingTail).then_some(recipe)
+}
+
+/// Up to eight methods, with their steps and weights of the current block.
+#[derive(Debug)]
+pub struct Pack {
+    recipes: Vec<Recipe>,
+    /// -lambda, R and R^2.
+    pull: Line,
+    radius: Line,
+    radius_sq: Line,
+    /// Per step, 0 where a method drops the sample.
+    eta: Vec<Line>,
+    weight: Vec<Line>,
+    /// Sums of the weights so far.
+    totals: [f64; PACK],
+}
+
+impl Pack {
+    /// A pack of up to eight recipes, before the first block. Lanes without a method stay at zero.
+    pub fn new(recipes: Vec<Recipe>) -> Self {
+        let line = |value: fn(&Recipe) -> f64, none: f64| {
+            Line(std::array::from_fn(|lane| {
+                recipes.get(lane).map_or(none, value)
+            }))
+        };
+        let radius = line(
+            |recipe| recipe.radius.unwrap_or(f64::INFINITY),
+            f64::INFINITY,
+        );
+        Self {
+            pull: line(|recipe| -recipe.regulariser, 0.0),
+            radius,
+            radius_sq: Line(radius.0.map(|radius| radius * radius)),
+            eta: vec![Line::default(); BLOCK],
+            weight: vec![Line::default(); BLOCK],
+            totals: [0.0; PACK],
+            recipes,
+        }
+    }
+
+    /// Tabulates the steps and weights of the `count` samples after the first `done`.
+    pub fn tabulate(&mut self, done: u64, count: usize) {
+        for (lane, recipe) in self.recipes.iter().enumerate() {
+            let mut j = recipe.samples.updates(done);
+            for i in 0..count {
+                let (mut eta, mut weight) = (0.0, 0.0);
+                if recipe.samples.uses(done + i as u64) {
+                    eta = recipe.steps.step_size(j);
+                    weight = recipe.output.weight(j, eta);
+                    j += 1;
+                }
+                self.eta[i].0[lane] = eta;
+                self.weight[i].0[lane] = weight;
+                self.totals[lane] += weight;
+            }
+        }
+    }
+
+    /// Updates that a method makes on so many samples.
+    pub fn updates(&self, lane: usize, samples: u64) -> u64 {
+        self.recipes[lane].samples.updates(samples)
+    }
+}
+
+/// Up to eight runs of a pack.
+#[derive(Debug)]
+pub struct PackRuns {
+    runs: usize,
+    dimension: usize,
+    /// Per run and coordinate: the iterate and the weighted sum of iterates.
+    theta: Vec<Line>,
+    sum: Vec<Line>,
+    /// Per run: the maximum of |theta_t|^2 and the number of projections.
+    max: Vec<Line>,
+    projections: Vec<Line>,
+    /// Per step of the block: the sum over these runs of |theta_t|^2.
+    norms: Vec<Line>,
+}
+
+impl PackRuns {
+    /// So many runs at theta_0 = 0.
+    pub fn new(dimension: usize, runs: usize) -> Self {
+        let lines = |count: usize| vec![Line::default(); count];
+        Self {
+            runs,
+            dimension,
+            theta: lines(runs * dimension),
+            sum: lines(runs * dimension),
+            max: lines(runs),
+            projections: lines(runs),
+            norms: lines(BLOCK),
+        }
+    }
+
+    /// Follows the trajectories of a course through a block of at most [`BLOCK`] steps.
+    pub fn advance(
+        &mut self,
+        pack: &Pack,
+        course: &Course<'_>,
+        walkers: &Walkers,
+        kernel: Kernel,
+        count: usize,
+    ) {
+        self.norms[..count].fill(Line::default());
+        let table = course.table();
+        assert!(count <= BLOCK && count <= walkers.entries().len());
+        assert!(self.runs <= GROUP);
+        assert!(table.len() >= (2 * self.dimension + 1) * course.transitions());
+        let raw = Raw {
+            steps: count,
+            runs: self.runs,
+            dimension: self.dimension,
+            entries: walkers.entries().as_ptr(),
+            table: table.as_ptr(),
+            eta: values(&pack.eta).as_ptr(),
+            weight: values(&pack.weight).as_ptr(),
+            pull: pack.pull.0.as_ptr(),
+            radius: pack.radius.0.as_ptr(),
+            radius_sq: pack.radius_sq.0.as_ptr(),
+            theta: values_mut(&mut self.theta).as_mut_ptr(),
+            sum: values_mut(&mut self.sum).as_mut_ptr(),
+            max: values_mut(&mut self.max).as_mut_ptr(),
+            projections: values_mut(&mut self.projections).as_mut_ptr(),
+            norms: values_mut(&mut self.norms).as_mut_ptr(),
+        };
+        // SAFETY: `new` made all arrays of lanes for these runs and BLOCK steps, eight runs have entries, the
+        // sampler's entries number the course's transitions, and the contest has checked the kernel.
+        unsafe { dispatch::run(kernel, &raw) }
+    }
+
+    /// Adds |theta_t|^2 of a method over these runs to the sums of the block's steps.
+    pub fn add_norms(&self, lane: usize, sums: &mut [f64]) {
+        for (sum, norms) in sums.iter_mut().zip(&self.norms) {
+            *sum += norms.0[lane];
+        }
+    }
+
+    /// What the runs of a method answer with now.
+    pub fn answers(&self, pack: &Pack, lane: usize) -> impl Iterator<Item = Answer> {
+        let last = pack.recipes[lane].output.last_weight();
+        let total = pack.totals[lane] + last;
+        let coordinates = self
+            .theta
+            .chunks(self.dimension)
+            .zip(self.sum.chunks(self.dimension));
+        coordinates.map(move |(theta, sum)| {
+            let average = |(theta, sum): (&Line, &Line)| {
+                let (theta, sum) = (theta.0[lane], sum.0[lane]);
+                // Before any weight, and for the last iterate itself, no sum is asked.
+                if pack.totals[lane] > 0.0 {
+                    (sum + last * theta) / total
+                } else {
+                    theta
+                }
+            };
+            Answer {
+                theta: theta.iter().zip(sum).map(average).collect(),
+                offset: 0.0,
+            }
+        })
+    }
+
+    /// How many runs of a method diverged.
+    pub fn diverged(&self, lane: usize) -> usize {
+        let iterates = self.theta.chunks(self.dimension);
+        let diverged = |(theta, max): &(&[Line], &Line)| {
+            // An iterate that is not a number stays so, and the maximum does not show it.
+            let lost = theta.iter().any(|theta| !theta.0[lane].is_finite());
+            lost || !(max.0[lane] <= DIVERGENCE_THRESHOLD)
+        };
+        iterates.zip(&self.max).filter(diverged).count()
+    }
+
+    /// Projections in all runs of a method, if it projects.
+    pub fn projections(&self, pack: &Pack, lane: usize) -> Option<u64> {
+        let count = || self.projections.iter().map(|run| run.0[lane] as u64).sum();
+        pack.recipes[lane].radius.map(|_| count())
+    }
+}
