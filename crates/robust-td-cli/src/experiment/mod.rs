@@ -17,7 +17,7 @@ use robust_td_engine::contest::Score;
 use crate::contest::{figure::DPI, run};
 use crate::failure::Failure;
 use crate::machine::Machine;
-use crate::{files, progress, spec_file};
+use crate::{files, output, progress, spec_file, text};
 
 /// Run an experiment: the same methods for each value of a parameter or of the horizon
 #[derive(Debug, Args)]
@@ -51,6 +51,10 @@ pub struct Arguments {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 
+    /// Check the spec and say what would run, without running it
+    #[arg(long)]
+    check: bool,
+
     #[command(flatten)]
     machine: Machine,
 }
@@ -80,6 +84,14 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let spec: spec::Spec = spec_file::read(path)?;
     let plan = Plan::new(spec, path.parent().unwrap_or(Path::new("")))
         .map_err(|message| Failure::Usage(format!("{}: {message}", path.display())))?;
+    if arguments.check {
+        return output::print(&format!(
+            "{}: {} of {}\n",
+            path.display(),
+            text::count(plan.points.len(), "contest"),
+            text::count(plan.spec.algorithms.len(), "method")
+        ));
+    }
     let out = match &arguments.out {
         Some(out) => out.clone(),
         None => Path::new("out").join(path.file_stem().unwrap_or_default()),

@@ -45,6 +45,11 @@ impl Plan {
     pub fn new(spec: Spec, directory: &Path) -> Result<Self, String> {
         let choices = spec.algorithms.iter().map(|text| Choice::parse(text));
         let choices: Vec<Choice> = choices.collect::<Result<_, _>>()?;
+        // A problem that does not exist is the first thing to say; its parameters come later.
+        if catalog::find(&spec.problem).is_err() {
+            let problem = ProblemArgument::beside(&spec.problem, Vec::new(), directory);
+            problem.load().map_err(|failure| failure.to_string())?;
+        }
         if choices.is_empty() {
             return Err("algorithms is empty".into());
         }
@@ -94,7 +99,8 @@ impl Plan {
 
 /// What a name stands for: the horizon, a parameter of the problem, or else one of the methods.
 fn target(spec: &Spec, name: &str, choices: &[Choice]) -> Result<Target, String> {
-    let parameters = catalog::find(&spec.problem).map_or(&[][..], |entry| entry.parameters);
+    let entry = catalog::find(&spec.problem);
+    let parameters = entry.map_or(&[][..], |entry| entry.parameters);
     if name == "horizon" {
         if spec.horizon.is_some() {
             return Err("horizon is both fixed and varied".into());
