@@ -12,17 +12,20 @@ use crate::kernel::{Kernel, PACK, PortableVector, Simd, Work, with_features};
 /// The CPU must have the instructions; the rest is as for [`steps`].
 unsafe trait Compiled {
     type V: Simd;
+    /// Whether there are 32 registers, not 16: more runs advance together.
+    const MANY_REGISTERS: bool;
     unsafe fn steps<const D: usize, const N: usize>(raw: &Raw, first: usize, lane: usize);
     unsafe fn wide(raw: &Raw, run: usize, lane: usize);
 }
 
 /// Implements [`Compiled`] with the given target features.
 macro_rules! compiled {
-    ($name:ident, $v:ty $(, $features:literal)?) => {
+    ($name:ident, $v:ty, $many:literal $(, $features:literal)?) => {
         struct $name;
         // SAFETY: the functions only add target features, which the caller guarantees.
         unsafe impl Compiled for $name {
             type V = $v;
+            const MANY_REGISTERS: bool = $many;
             $(#[target_feature(enable = $features)])?
             #[inline(never)]
             unsafe fn steps<const D: usize, const N: usize>(raw: &Raw, first: usize, lane: usize) {
@@ -39,15 +42,16 @@ macro_rules! compiled {
     };
 }
 
-compiled!(Plain, PortableVector);
+compiled!(Plain, PortableVector, false);
 #[cfg(target_arch = "x86_64")]
-compiled!(Fused, PortableVector, "avx2,fma");
+compiled!(Fused, PortableVector, false, "avx2,fma");
 #[cfg(target_arch = "x86_64")]
-compiled!(Avx2, crate::kernel::Avx2Vector, "avx2,fma");
+compiled!(Avx2, crate::kernel::Avx2Vector, false, "avx2,fma");
 #[cfg(target_arch = "x86_64")]
 compiled!(
     Avx512,
     crate::kernel::Avx512Vector,
+    true,
     "avx2,fma,avx512f,avx512dq,avx512vl"
 );
 
@@ -89,35 +93,46 @@ impl Work for Twin<'_> {
     }
 }
 
-/// Takes several runs at once through the block where their iterates fit the registers: the operations of
-/// one run wait for each other.
+/// Takes all runs through the block, several at once while their iterates fit the registers: the operations
+/// of one run wait for each other.
 unsafe fn all_runs<C: Compiled>(raw: &Raw) {
     for lane in (0..PACK).step_by(C::V::LANES) {
         let mut run = 0;
         while run < raw.runs {
-            let rest = raw.runs - run;
             // SAFETY: passed on from the caller.
-            run += unsafe {
-                macro_rules! by_dimension {
-                    ($($d:literal: $n:literal,)*) => {
-                        match raw.dimension {
-                            $($d if rest >= $n => {
-                                C::steps::<$d, $n>(raw, run, lane);
-                                $n
-                            })*
-                            $($d => {
-                                C::steps::<$d, 1>(raw, run, lane);
-                                1
-                            })*
-                            _ => {
-                                C::wide(raw, run, lane);
-                                1
-                            }
-                        }
-                    };
+            run += unsafe { some_runs::<C>(raw, run, lane) };
+        }
+    }
+}
+
+/// Takes one run or several from `first` on through the block; how many.
+unsafe fn some_runs<C: Compiled>(raw: &Raw, first: usize, lane: usize) -> usize {
+    let rest = raw.runs - first;
+    // SAFETY: passed on from the caller.
+    unsafe {
+        // Per dimension the runs at once with many registers, and with few.
+        macro_rules! by_dimension {
+            ($($d:literal: $many:literal $few:literal,)*) => {
+                match raw.dimension {
+                    $($d if const { C::MANY_REGISTERS } && rest >= $many => {
+                        C::steps::<$d, $many>(raw, first, lane);
+                        $many
+                    })*
+                    $($d if const { !C::MANY_REGISTERS } && rest >= $few => {
+                        C::steps::<$d, $few>(raw, first, lane);
+                        $few
+                    })*
+                    $($d => {
+                        C::steps::<$d, 1>(raw, first, lane);
+                        1
+                    })*
+                    _ => {
+                        C::wide(raw, first, lane);
+                        1
+                    }
                 }
-                by_dimension!(1: 4, 2: 4, 3: 4, 4: 2, 5: 2, 6: 2, 7: 2, 8: 2,)
             };
         }
+        by_dimension!(1: 4 2, 2: 4 2, 3: 4 2, 4: 2 1, 5: 2 1, 6: 2 1, 7: 2 1, 8: 2 1,)
     }
 }

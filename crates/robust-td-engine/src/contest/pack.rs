@@ -122,7 +122,7 @@ impl PackRuns {
         let table = course.table();
         assert!(count <= BLOCK && count <= walkers.entries().len());
         assert!(self.runs <= GROUP);
-        assert!(table.len() >= (2 * self.dimension + 1) * course.transitions());
+        assert!(table.len() >= (2 * self.dimension + 1) * course.transitions().len());
         let raw = Raw {
             steps: count,
             runs: self.runs,

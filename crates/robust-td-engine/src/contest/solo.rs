@@ -25,10 +25,11 @@ impl Solo {
     /// Follows the trajectories through a block.
     pub fn advance(&mut self, course: &Course<'_>, walkers: &Walkers, count: usize) {
         self.norms[..count].fill(0.0);
+        let transitions = course.transitions();
         for (run, learner) in self.learners.iter_mut().enumerate() {
             let entries = walkers.entries()[..count].iter();
             for (entries, norm) in entries.zip(&mut self.norms) {
-                learner.step(&course.transition(entries[run]));
+                learner.step(&transitions[entries[run] as usize]);
                 *norm += learner.theta().iter().map(|x| x * x).sum::<f64>();
             }
         }

@@ -1,7 +1,7 @@
 //! Samples the trajectories that all entrants follow, eight at a time.
 
 use robust_td::Problem;
-use robust_td::learner::{Features, Transition};
+use robust_td::learner::Transition;
 
 use crate::generators::{GROUP, Generators, StreamGroup};
 use crate::kernel::{Kernel, Work, with_features};
@@ -15,12 +15,13 @@ pub const BLOCK: usize = 1024;
 const BITS: u32 = 53;
 
 /// The chain with what each of its transitions means.
+///
+/// Both tables cost about as much as the chain itself: nothing is square in the number of states.
 #[derive(Debug)]
 pub struct Course<'a> {
-    problem: &'a Problem,
     sampler: Sampler,
-    /// Per transition: the state left, the state entered, the reward.
-    transitions: Vec<(u32, u32, f64)>,
+    /// As a learner sees them. Put together anew for each step they would cost a tenth of it.
+    transitions: Vec<Transition<'a>>,
     /// Per transition r, psi = gamma phi' - phi, phi, for lanes.
     table: Vec<f64>,
 }
@@ -29,49 +30,34 @@ impl<'a> Course<'a> {
     /// Tabulates a problem, with or without the table for lanes.
     pub fn new(problem: &'a Problem, lanes: bool) -> Self {
         let sampler = Sampler::new(&Tables::from(problem), BITS);
-        // Transitions that only fill up a row never happen; the reward of an impossible one is 0.
-        let transitions: Vec<_> = sampler
-            .transitions()
-            .map(|(from, to)| (from as u32, to as u32, problem.reward(from, to)))
-            .collect();
+        let mut transitions = Vec::new();
         let mut table = Vec::new();
-        if lanes {
-            table.reserve_exact(transitions.len() * (2 * problem.dimension() + 1));
-            for &(from, to, reward) in &transitions {
-                let (phi, next) = (problem.phi(from as usize), problem.phi(to as usize));
-                table.push(reward);
-                table.extend(
-                    phi.iter()
-                        .zip(next)
-                        .map(|(phi, next)| problem.discount() * next - phi),
-                );
+        for (from, to) in sampler.transitions() {
+            // Entries that only fill up a row are never taken; the reward of an impossible transition is 0.
+            transitions.push(Transition::of_problem(problem, from, to));
+            if lanes {
+                let (phi, next) = (problem.phi(from), problem.phi(to));
+                table.push(problem.reward(from, to));
+                let features = phi.iter().zip(next);
+                table.extend(features.map(|(phi, next)| problem.discount() * next - phi));
                 table.extend_from_slice(phi);
             }
         }
         Self {
-            problem,
             sampler,
             transitions,
             table,
         }
     }
 
-    /// A transition as a learner sees it.
-    #[inline]
-    pub fn transition(&self, entry: u32) -> Transition<'a> {
-        let (from, to, reward) = self.transitions[entry as usize];
-        let phi = |state: u32| Features::Dense(self.problem.phi(state as usize));
-        Transition::continues(phi(from), reward, phi(to))
+    /// The transitions that the walkers' entries number.
+    pub fn transitions(&self) -> &[Transition<'a>] {
+        &self.transitions
     }
 
     /// Per transition 1 + 2 d values: r, psi = gamma phi' - phi, phi; empty if no lanes were asked for.
     pub fn table(&self) -> &[f64] {
         &self.table
-    }
-
-    /// Number of transitions.
-    pub fn transitions(&self) -> usize {
-        self.transitions.len()
     }
 }
 

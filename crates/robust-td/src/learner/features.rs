@@ -156,6 +156,17 @@ pub(crate) fn check_length(what: &'static str, expected: usize, found: usize) ->
 #[inline]
 pub(crate) fn dot(x: &[f64], y: &[f64]) -> f64 {
     assert_eq!(x.len(), y.len(), "features have the dimension of theta");
+    // The same sums without those that are empty: short vectors are common, and the others' loops cost more
+    // than the work. `0.0 +` makes a product of -0.0 the +0.0 that a sum would be.
+    let product = |i: usize| 0.0 + x[i] * y[i];
+    match x.len() {
+        1 => return product(0),
+        2 => return product(0) + product(1),
+        3 => return (product(0) + product(2)) + product(1),
+        4 => return (product(0) + product(2)) + (product(1) + product(3)),
+        5 => return ((product(0) + product(4)) + product(2)) + (product(1) + product(3)),
+        _ => {}
+    }
     let (x_blocks, x_rest) = x.as_chunks::<LANES>();
     let (y_blocks, y_rest) = y.as_chunks::<LANES>();
     let mut sums = [0.0; LANES];
@@ -198,6 +209,20 @@ mod tests {
                 (8.0, 6.0, 9.0, 28.0)
             );
         }
+    }
+
+    #[test]
+    fn short_vectors_have_the_bits_of_the_partial_sums() {
+        let x = [0.1, -0.7, 1e16, -0.0, 0.3, 1.0 / 3.0, -1e16, 2.0, 0.9];
+        let y = [3.0, 0.2, 1.0, 5.0, -0.4, 7.0, 1.0, -0.3, 0.6];
+        let indices: Vec<u32> = (0..9).collect();
+        for length in 1..=9 {
+            let (values, indices) = (&x[..length], &indices[..length]);
+            let sparse = Features::sparse(indices, values, length).unwrap();
+            let sum = sparse.dot(&y[..length]);
+            assert_eq!(dot(values, &y[..length]).to_bits(), sum.to_bits());
+        }
+        assert_eq!(dot(&[-0.0], &[1.0]).to_bits(), 0.0_f64.to_bits());
     }
 
     #[test]
