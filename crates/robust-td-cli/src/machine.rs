@@ -6,6 +6,8 @@ use crate::failure::Failure;
 
 /// How to run; nothing here changes the results.
 #[derive(Debug, Clone, clap::Args)]
+// Without a group of its own: the sweeps' options are a group of the same name around it.
+#[group(skip)]
 pub struct Machine {
     /// Number of threads; 0 means one per CPU
     #[arg(long, value_name = "N", default_value_t = 0)]
