@@ -1,16 +1,23 @@
 //! Starts the command `robust-td`.
 
+mod algorithms;
 mod certify;
+mod compare;
 mod constants;
+mod contest;
 mod count;
+mod csv;
+mod experiment;
 mod failure;
 mod files;
+mod machine;
 mod output;
 mod problem_argument;
 mod problem_file;
 mod problems;
 mod progress;
 mod reproduce;
+mod spec_file;
 mod suggestion;
 mod sweep;
 mod text;
@@ -33,6 +40,7 @@ Examples:
   robust-td problems
   robust-td certify paper-ring --horizon 1e7 --c 50
   robust-td certify my-problem.toml --horizon 1e6 --json
+  robust-td compare two-state --horizon 1e6 --runs 48 --out out/compare
 
 Exit codes: 0 done, 1 the run failed, 2 the command line or the data are wrong.")]
 struct CommandLine {
@@ -42,15 +50,27 @@ struct CommandLine {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Algorithms(algorithms::Arguments),
     Certify(certify::Arguments),
+    Compare(compare::Arguments),
+    Experiment(experiment::Arguments),
     Problems(problems::Arguments),
     Reproduce(reproduce::Arguments),
     Sweep(sweep::Arguments),
 }
 
+/// The command line for reports and manifests; where the program lies is the reader's business.
+fn command_line() -> String {
+    let words = std::iter::once("robust-td".to_string()).chain(std::env::args().skip(1));
+    words.collect::<Vec<_>>().join(" ")
+}
+
 fn main() -> ExitCode {
     let done = match CommandLine::parse().command {
+        Command::Algorithms(arguments) => algorithms::run(&arguments),
         Command::Certify(arguments) => certify::run(&arguments),
+        Command::Compare(arguments) => compare::run(&arguments),
+        Command::Experiment(arguments) => experiment::run(&arguments),
         Command::Problems(arguments) => problems::run(&arguments),
         Command::Reproduce(arguments) => reproduce::run(&arguments),
         Command::Sweep(arguments) => sweep::run(&arguments),

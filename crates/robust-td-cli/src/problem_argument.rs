@@ -21,6 +21,17 @@ pub struct ProblemArgument {
 }
 
 impl ProblemArgument {
+    /// The problem that a spec names: a catalog name, or a file beside the spec.
+    pub fn beside(name: &str, settings: Vec<(String, f64)>, directory: &Path) -> Self {
+        let file = directory.join(name);
+        // What is neither a name nor a file keeps its name: the message suggests what was meant.
+        let name = match catalog::find(name).is_err() && file.exists() {
+            true => file.to_string_lossy().into_owned(),
+            false => name.into(),
+        };
+        Self { name, settings }
+    }
+
     /// Builds the problem.
     pub fn load(&self) -> Result<Problem, Failure> {
         if let Ok(entry) = catalog::find(&self.name) {

@@ -2,10 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::kernel::{PACK, QUAD, Work};
+use crate::kernel::{CELL, PACK, QUAD, Work};
 use crate::layout::Output;
 use crate::plan::Plan;
-use crate::tables::squared_norm;
 
 /// The largest sum over runs of |theta_t|^2 so far, and its step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -189,35 +188,44 @@ impl Record {
         }
     }
 
-    /// Reads all runs at step `done`; `lane(run, theta, average)` gives iterate, weighted sum and maximum.
-    pub fn read(
+    /// Reads all runs at step `done`; `lane(run)` gives iterate and weighted sum, the coordinates CELL
+    /// apart, and the maximum.
+    ///
+    /// Work goes coordinate by coordinate over all runs: that is vector code.
+    pub fn read<'a>(
         &mut self,
         plan: &Plan,
         done: u64,
         weight: f64,
-        lane: impl Fn(usize, &mut [f64], &mut [f64]) -> f64,
+        lane: impl Fn(usize) -> (&'a [f64], &'a [f64], f64),
     ) {
         let tables = &plan.variants[plan.lanes[self.lane].variant];
+        let (runs, d) = (plan.runs, tables.dimension);
         let scale = f64::powi(2.0, -self.exponent);
         let square = scale * scale;
-        let (mut theta, mut average) = (vec![0.0; tables.dimension], vec![0.0; tables.dimension]);
-        let mut gaps = Vec::with_capacity(plan.runs);
-        let mut norms = Vec::with_capacity(plan.runs);
-        let mut maxima = Vec::with_capacity(plan.runs);
-        for run in 0..plan.runs {
-            let max = lane(run, &mut theta, &mut average);
-            for x in &mut average {
-                *x = *x / weight * scale;
+        let mut norms = vec![0.0; runs];
+        let mut maxima = vec![0.0; runs];
+        let mut errors = vec![0.0; d * runs];
+        for run in 0..runs {
+            let (theta, average, max) = lane(run);
+            maxima[run] = max * square;
+            for j in 0..d {
+                norms[run] += theta[j * CELL] * theta[j * CELL];
+                errors[j * runs + run] = average[j * CELL];
             }
-            gaps.push(infinite_if_nan(tables.f(&average)));
-            let norm = infinite_if_nan(squared_norm(&theta) * square);
-            maxima.push(if norm.is_finite() {
-                max * square
-            } else {
-                f64::INFINITY
-            });
-            norms.push(norm);
         }
+        for (norm, max) in norms.iter_mut().zip(&mut maxima) {
+            *norm = infinite_if_nan(*norm * square);
+            if *norm == f64::INFINITY {
+                *max = f64::INFINITY;
+            }
+        }
+        for (errors, solution) in errors.chunks_mut(runs).zip(&tables.theta_star) {
+            for x in errors {
+                *x = *x / weight * scale - solution;
+            }
+        }
+        let gaps = quadratic_forms(&tables.a, &errors, runs);
         let (norm, gap) = (Estimate::of(&norms), Estimate::of(&gaps));
         self.curve.push(CurvePoint {
             step: done,
@@ -232,6 +240,25 @@ impl Record {
             self.maxima = maxima;
         }
     }
+}
+
+/// e' A e of every run, NaN as infinity; row j of `errors` holds coordinate j of all runs.
+fn quadratic_forms(a: &[f64], errors: &[f64], runs: usize) -> Vec<f64> {
+    let mut forms = vec![0.0; runs];
+    let mut products = vec![0.0; runs];
+    let rows = a.chunks(errors.len() / runs);
+    for (row, own) in rows.zip(errors.chunks(runs)) {
+        products.fill(0.0);
+        for (a, column) in row.iter().zip(errors.chunks(runs)) {
+            for (product, e) in products.iter_mut().zip(column) {
+                *product += a * e;
+            }
+        }
+        for ((form, e), product) in forms.iter_mut().zip(own).zip(&products) {
+            *form += e * product;
+        }
+    }
+    forms.into_iter().map(infinite_if_nan).collect()
 }
 
 fn infinite_if_nan(x: f64) -> f64 {

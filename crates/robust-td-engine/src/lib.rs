@@ -4,6 +4,7 @@
 //! executes it over threads and vector lanes and gives [`Results`]. Results are the same bytes for
 //! every [`Kernel`], thread count and interruption, because every lane performs the same operations
 //! in the same order (see `kernel/step.rs` for them, and for the use of fused multiply-add).
+//! [`contest`](contest()) runs any methods side by side on one problem.
 
 mod checkpoint;
 pub mod contest;

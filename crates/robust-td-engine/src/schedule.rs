@@ -2,8 +2,10 @@
 
 use crate::kernel::Work;
 
-/// Index from which a block's logarithms come from a series.
-const SERIES: u64 = 1 << 17;
+/// Steps that share one logarithm.
+const SHARED: usize = 64;
+/// Index from which logarithms are shared.
+const SERIES: u64 = (SHARED as u64) << 7;
 
 /// b_t = 1 / (log(t+3) sqrt(t+1)).
 pub fn decay(t: u64) -> f64 {
@@ -11,11 +13,11 @@ pub fn decay(t: u64) -> f64 {
     1.0 / ((t + 3.0).ln() * (t + 1.0).sqrt())
 }
 
-/// Filling in b_t for t = first, first + 1, ..; at most 1024 of them.
+/// Filling in b_t for t = first, first + 1, ..
 ///
-/// A logarithm, a root and a division per step would be a noticeable part of a sweep. For large t the
-/// logarithms of a block are log(first + 3) + log(1 + x) with x = i / (first + 3) < 2^-7, whose
-/// series is below half an ulp of the sum after seven terms, and the loop is vector code.
+/// A logarithm, a root and a division per step would be a noticeable part of a sweep. For large t, 64
+/// steps have the logarithms log(t + 3) + log(1 + x) with t the first of them and x = i / (t + 3) < 2^-7,
+/// whose series is below half an ulp of the sum after seven terms, and the loop is vector code.
 pub(crate) struct Decays<'a> {
     pub first: u64,
     pub out: &'a mut [f64],
@@ -24,24 +26,31 @@ pub(crate) struct Decays<'a> {
 impl Work for Decays<'_> {
     #[inline(always)]
     fn run(self) {
-        if self.first < SERIES || self.out.len() > 1024 {
-            for (i, b) in self.out.iter_mut().enumerate() {
-                *b = decay(self.first + i as u64);
+        let firsts = (self.first..).step_by(SHARED);
+        for (first, out) in firsts.zip(self.out.chunks_mut(SHARED)) {
+            if first < SERIES {
+                for (i, b) in out.iter_mut().enumerate() {
+                    *b = decay(first + i as u64);
+                }
+            } else {
+                series(first as f64, out);
             }
-            return;
         }
-        let first = self.first as f64;
-        let base = (first + 3.0).ln();
-        let inverse = 1.0 / (first + 3.0);
-        for (i, b) in self.out.iter_mut().enumerate() {
-            let x = i as f64 * inverse;
-            let mut series = 1.0 / 7.0;
-            for n in [6.0, 5.0, 4.0, 3.0, 2.0, 1.0] {
-                series = 1.0 / n - x * series;
-            }
-            let log = base + x * series;
-            *b = 1.0 / (log * (first + i as f64 + 1.0).sqrt());
+    }
+}
+
+#[inline(always)]
+fn series(first: f64, out: &mut [f64]) {
+    let base = (first + 3.0).ln();
+    let inverse = 1.0 / (first + 3.0);
+    for (i, b) in out.iter_mut().enumerate() {
+        let x = i as f64 * inverse;
+        let mut series = 1.0 / 7.0;
+        for n in [6.0, 5.0, 4.0, 3.0, 2.0, 1.0] {
+            series = 1.0 / n - x * series;
         }
+        let log = base + x * series;
+        *b = 1.0 / (log * (first + i as f64 + 1.0).sqrt());
     }
 }
 

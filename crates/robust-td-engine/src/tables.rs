@@ -89,14 +89,14 @@ impl Tables {
 
     /// f(theta) = (theta - theta*)' A (theta - theta*).
     pub fn f(&self, theta: &[f64]) -> f64 {
-        let e: Vec<f64> = theta
-            .iter()
-            .zip(&self.theta_star)
-            .map(|(t, s)| t - s)
-            .collect();
-        let d = self.dimension;
-        (0..d)
-            .map(|i| e[i] * (0..d).map(|j| self.a[i * d + j] * e[j]).sum::<f64>())
+        let error = |j: usize| theta[j] - self.theta_star[j];
+        self.a
+            .chunks_exact(self.dimension)
+            .enumerate()
+            .map(|(i, row)| {
+                let product = row.iter().enumerate().map(|(j, a)| a * error(j));
+                error(i) * product.sum::<f64>()
+            })
             .sum()
     }
 

@@ -11,10 +11,10 @@ use crate::layout::{Bank, Unit};
 use crate::marks::{Mark, mark, spreads};
 use crate::plan::Mode;
 use crate::schedule::Decays;
-use crate::walks::{Sample, Sampled};
+use crate::walks::{CHUNK, Sample, Sampled};
 
 /// Steps of one block.
-pub const BLOCK: usize = 512;
+pub const BLOCK: usize = 1024;
 
 /// The lanes of one cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -142,14 +142,14 @@ impl UnitState {
         scratch.weights(context, kernel, self.done, count);
         for (group, generators) in self.generators.iter_mut().enumerate() {
             let (sampled, states) = (&mut scratch.groups[group], &mut self.states[group]);
-            let draws = &mut scratch.draws[..count];
             let work = Sample {
                 sampled,
                 context,
                 unit,
                 generators,
                 states,
-                draws,
+                draws: &mut scratch.draws,
+                count,
             };
             with_features(kernel, work);
         }
@@ -164,12 +164,12 @@ impl UnitState {
                 (bank.packs, PACK)
             };
             for (pack, peaks) in peaks.chunks_mut(lanes).take(packs).enumerate() {
-                scratch.sums[..count].fill(Line::default());
+                scratch.sums[..=count].fill(Line::default());
                 scratch.run_pack(context, kernel, (bank, pack), cells, count);
                 let work = UpdatePeaks {
                     split: bank.split,
                     peaks,
-                    sums: values(&scratch.sums[..count]),
+                    sums: values(&scratch.sums[1..=count]),
                     done: self.done,
                 };
                 with_features(kernel, work);
@@ -182,7 +182,6 @@ impl UnitState {
     /// Reads the learning curves.
     fn record(&mut self, context: &Context, unit: &Unit) {
         let plan = &context.plan;
-        let d = plan.variants[0].dimension;
         let mut records = self.records.iter_mut();
         let mut first_cell = 0;
         for bank in &unit.banks {
@@ -197,14 +196,10 @@ impl UnitState {
                     self.done as f64
                 };
                 for record in records.by_ref().take(outputs.len()) {
-                    record.read(plan, self.done, weight, |run, theta, average| {
+                    record.read(plan, self.done, weight, |run| {
                         let (cell, lane) = bank.place(run, slot);
                         let cell = &cells[cell];
-                        for j in 0..d {
-                            theta[j] = cell.theta[j * CELL + lane];
-                            average[j] = cell.average[j * CELL + lane];
-                        }
-                        cell.max[lane]
+                        (&cell.theta[lane..], &cell.average[lane..], cell.max[lane])
                     });
                 }
             }
@@ -216,7 +211,7 @@ impl UnitState {
 #[derive(Debug)]
 pub struct Scratch {
     groups: Vec<Sampled>,
-    draws: Vec<[u64; GROUP]>,
+    draws: Box<[[u64; GROUP]; CHUNK]>,
     sums: Vec<Line>,
     buckets: Vec<Line>,
     decay: Vec<f64>,
@@ -232,8 +227,8 @@ impl Scratch {
         let groups = context.plan.runs.div_ceil(GROUP);
         Self {
             groups: (0..groups).map(|_| Sampled::new(states)).collect(),
-            draws: vec![[0; GROUP]; BLOCK],
-            sums: vec![Line::default(); BLOCK],
+            draws: Box::new([[0; GROUP]; CHUNK]),
+            sums: vec![Line::default(); BLOCK + 1],
             buckets: vec![Line::default(); states.min(BLOCK) * CELL / PACK],
             decay: vec![0.0; BLOCK],
             coefficients: [vec![0.0; BLOCK], vec![0.0; BLOCK]],

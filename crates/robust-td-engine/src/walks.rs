@@ -6,6 +6,9 @@ use crate::kernel::{PACK, QUAD, Work};
 use crate::layout::Unit;
 use crate::unit::BLOCK;
 
+/// Steps that are drawn and walked at once: their draws stay in the first-level cache.
+pub const CHUNK: usize = 128;
+
 /// A sampled block of eight trajectories.
 #[derive(Debug)]
 pub struct Sampled {
@@ -49,29 +52,32 @@ impl Sampled {
         unit: &Unit,
         generators: &mut Generators,
         states: &mut [u32; GROUP],
-        draws: &mut [[u64; GROUP]],
+        (draws, count): (&mut [[u64; GROUP]; CHUNK], usize),
     ) {
-        let count = draws.len();
-        generators.fill(draws);
-        let moves = &mut self.moves[..count];
-        let visits = &mut self.buckets_at[..count];
-        context.sampler.walk(states, draws, visits, moves);
         let bank = &unit.banks[0];
         let stride = context.tables(bank).stride as u32;
-        for entry in moves.as_flattened_mut() {
-            *entry *= stride;
+        let width = if bank.split { QUAD } else { PACK } as u32;
+        let moves = self.moves[..count].chunks_mut(CHUNK);
+        for (moves, visits) in moves.zip(self.buckets_at[..count].chunks_mut(CHUNK)) {
+            let draws = &mut draws[..moves.len()];
+            generators.fill(draws);
+            context.sampler.walk(states, draws, visits, moves);
+            for entry in moves.as_flattened_mut() {
+                *entry *= stride;
+            }
+            if self.seen.is_empty() {
+                for visit in visits.as_flattened_mut() {
+                    *visit *= width;
+                }
+            }
         }
         if !self.seen.is_empty() {
-            self.number_buckets(count, context.plan.variants[0].states());
-        }
-        let width = if bank.split { QUAD } else { PACK } as u32;
-        for visit in self.buckets_at[..count].as_flattened_mut() {
-            *visit *= width;
+            self.number_buckets(count, context.plan.variants[0].states(), width);
         }
     }
 
-    /// Numbers the visited states of each trajectory in order of first visit.
-    fn number_buckets(&mut self, count: usize, states: usize) {
+    /// Numbers the visited states of each trajectory in order of first visit; buckets are `width` apart.
+    fn number_buckets(&mut self, count: usize, states: usize, width: u32) {
         self.stamp += 1;
         self.bucket_count = 0;
         for g in 0..GROUP {
@@ -85,7 +91,7 @@ impl Sampled {
                     numbered[used] = visit[g];
                     used += 1;
                 }
-                visit[g] = entry.1;
+                visit[g] = entry.1 * width;
             }
             self.bucket_count = self.bucket_count.max(used);
         }
@@ -99,7 +105,8 @@ pub struct Sample<'a> {
     pub unit: &'a Unit,
     pub generators: &'a mut Generators,
     pub states: &'a mut [u32; GROUP],
-    pub draws: &'a mut [[u64; GROUP]],
+    pub draws: &'a mut [[u64; GROUP]; CHUNK],
+    pub count: usize,
 }
 
 impl Work for Sample<'_> {
@@ -110,7 +117,7 @@ impl Work for Sample<'_> {
             self.unit,
             self.generators,
             self.states,
-            self.draws,
+            (self.draws, self.count),
         );
     }
 }

@@ -213,7 +213,7 @@ fn a_power_of_two_variant_is_a_copy_to_the_bit() {
 #[test]
 fn many_states_use_numbered_buckets() {
     // More states than steps of a block.
-    let tables = random_tables(4, 700, 3);
+    let tables = random_tables(4, 1200, 3);
     let lanes = [Family::Decaying, Family::Constant].map(|family| Lane {
         variant: 0,
         family,
@@ -223,8 +223,8 @@ fn many_states_use_numbered_buckets() {
         variants: vec![tables],
         lanes: lanes.to_vec(),
         runs: 3,
-        horizon: 2000,
-        simulate: 2000,
+        horizon: 3000,
+        simulate: 3000,
         mode: Mode::Algorithm { seed: 11 },
         curve_points_per_decade: 3,
     };

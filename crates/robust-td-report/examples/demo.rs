@@ -6,8 +6,8 @@ use std::path::Path;
 
 use robust_td_report::{
     Agreement, AgreementPoint, AxisLabel, BandPoint, CertificateRow, Clamp, ConstantsRow, Curve,
-    Drawing, ExpectationRow, Fact, LineFigure, Quantity, Reference, Report, ReportFigure, Rerun,
-    RunFacts, Scale, SweepFigure, SweepPoint, SweepRow, ThresholdRow,
+    Drawing, ExpectationRow, Fact, Key, LineFigure, Pattern, Quantity, Reference, Report,
+    ReportFigure, Rerun, RunFacts, Scale, SweepFigure, SweepPoint, SweepRow, ThresholdRow,
 };
 
 /// Blow-up below c = 1e-3, best c near 5e-3, then back to the start: ratio to 0, gap to f(0).
@@ -79,6 +79,7 @@ fn learning_curves() -> LineFigure {
             label: label.to_owned(),
             band: band.collect(),
             points: steps.iter().map(|&t| (t, value(t))).collect(),
+            pattern: Pattern::Automatic,
         }
     };
     LineFigure {
@@ -99,6 +100,8 @@ fn learning_curves() -> LineFigure {
             value: 17.1,
         }],
         clamp: Clamp::default(),
+        key: Key::Below,
+        meanings: Vec::new(),
     }
 }
 
@@ -144,6 +147,7 @@ fn report(figures: Vec<ReportFigure>) -> Report {
             }],
         }),
         figures,
+        tables: Vec::new(),
         agreement: Some(Agreement {
             tolerance: 1e-6,
             points: vec![

@@ -94,6 +94,7 @@ impl Report {
                 summary => self.summary.as_str(),
                 run => Serde(&self.run),
                 figures => Serde(&figures),
+                tables => Serde(&self.tables),
                 agreement => Serde(&self.agreement),
                 tally => Serde(self.agreement.as_ref().map(Tally::from)),
                 thresholds => Serde(&self.thresholds),

@@ -18,9 +18,9 @@
 //! | `scene.rs` | shapes of a drawing, independent of the output format |
 //! | `svg.rs`, `png.rs` | the two output formats |
 //! | `font.rs`, `text.rs` | glyph outlines; lines of text with sub- and superscripts |
-//! | `axis.rs`, `panel.rs`, `series.rs`, `legend.rs` | ranges and ticks; what is drawn inside a frame; clamping; the key |
+//! | `axis.rs`, `panel.rs`, `series.rs`, `legend.rs`, `side_labels.rs` | ranges and ticks; what is drawn inside a frame; clamping; the key; labels beside curves |
 //! | `sweep_figure.rs`, `column.rs`, `line_figure.rs` | the two kinds of figure |
-//! | `report.rs`, `html.rs` | the contents of the report; the page |
+//! | `report.rs`, `table.rs`, `html.rs` | the contents of the report; tables of any columns; the page |
 //! | `number.rs` | how a number is written |
 
 mod axis;
@@ -36,14 +36,18 @@ mod png;
 mod report;
 mod scene;
 mod series;
+mod side_labels;
 mod style;
 mod svg;
 mod sweep_figure;
+mod table;
 mod text;
 
 pub use axis::Scale;
 pub use error::Error;
-pub use line_figure::{AxisLabel, BandPoint, Curve, LineFigure, Reference};
+pub use line_figure::{
+    AxisLabel, BandPoint, Curve, Key, LineFigure, LineMeaning, Pattern, Reference,
+};
 pub use report::{
     Agreement, AgreementPoint, CertificateRow, ConstantsRow, ExpectationRow, Fact, Quantity,
     Report, ReportFigure, Rerun, RunFacts, ThresholdRow,
@@ -51,6 +55,7 @@ pub use report::{
 pub use scene::Drawing;
 pub use series::Clamp;
 pub use sweep_figure::{SweepFigure, SweepPoint, SweepRow};
+pub use table::{Cell, Column, Table};
 
 /// Result of this crate.
 pub type Result<T> = std::result::Result<T, Error>;

@@ -7,6 +7,7 @@ use crate::legend::{Entry, Legend, Sample};
 use crate::panel::{self, Panel};
 use crate::scene::{Color, Drawing, Fill, Group, Rect, Stroke};
 use crate::series::{self, Clamp, Mark};
+use crate::side_labels;
 use crate::style;
 use crate::text::{Anchor, Text};
 use crate::{Error, Result};
@@ -41,6 +42,41 @@ pub struct Curve {
     pub points: Vec<(f64, f64)>,
     /// The band, or nothing.
     pub band: Vec<BandPoint>,
+    /// How the line is broken.
+    pub pattern: Pattern,
+}
+
+/// How a line is broken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub enum Pattern {
+    /// Full while the colours last, then broken.
+    #[default]
+    Automatic,
+    /// Full.
+    Solid,
+    /// Dashes.
+    Dashed,
+    /// Dots.
+    Dotted,
+}
+
+/// What a pattern stands for.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LineMeaning {
+    /// The pattern.
+    pub pattern: Pattern,
+    /// Legend entry.
+    pub label: String,
+}
+
+/// Where the labels of the curves stand.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Key {
+    /// In a legend below the panel.
+    #[default]
+    Below,
+    /// Beside the ends of the curves, which many curves need.
+    Beside,
 }
 
 /// A horizontal reference line.
@@ -52,7 +88,7 @@ pub struct Reference {
     pub value: f64,
 }
 
-/// A figure with one panel and a legend below it.
+/// A figure with one panel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LineFigure {
     /// What the figure shows, for screen readers (the caption is the caller's).
@@ -67,9 +103,15 @@ pub struct LineFigure {
     pub references: Vec<Reference>,
     /// Limits of y on a log axis.
     pub clamp: Clamp,
+    /// Where the labels of the curves stand.
+    pub key: Key,
+    /// What the patterns of the lines stand for.
+    pub meanings: Vec<LineMeaning>,
 }
 
+/// Width of a figure whose labels stand below.
 const WIDTH: f64 = 396.0;
+/// The panel of few curves; many labels beside it make it higher.
 const FRAME: Rect = Rect {
     left: 40.0,
     top: 8.0,
@@ -81,7 +123,7 @@ const X_LABELS: f64 = 30.0;
 const BAND_OPACITY: f64 = 0.18;
 
 impl LineFigure {
-    /// Draws the figure, 5.5 inches wide.
+    /// Draws the figure: a panel 5.5 inches wide, and labels beside it if so asked.
     ///
     /// # Errors
     /// [`Error::NothingToDraw`] without any value, [`Error::BadAbscissa`] for an x that the axis cannot show,
@@ -125,13 +167,19 @@ impl LineFigure {
 
         let x_axis = Axis::new(self.x.scale, x_min, x_max, 9);
         let y_axis = Axis::new(self.y.scale, y_min, y_max, 8);
+        let beside = self.key == Key::Beside;
+        let mut frame = FRAME;
+        if beside {
+            let least = side_labels::LINE * (self.curves.len() as f64 + 0.5);
+            frame.bottom = frame.bottom.max(frame.top + least);
+        }
         let panel = Panel {
-            frame: FRAME,
+            frame,
             x: &x_axis,
             y: &y_axis,
         };
         let mut group = Group::new("panel");
-        let (mut entries, mut clamped) = (Vec::new(), false);
+        let (mut entries, mut sides, mut clamped) = (Vec::new(), Vec::new(), false);
         panel.grid(&mut group);
         for (i, band) in bands
             .iter()
@@ -141,16 +189,33 @@ impl LineFigure {
             panel.band(&mut group, band, tint(i));
         }
         for (i, (curve, marks)) in self.curves.iter().zip(&marks).enumerate() {
-            panel.line(&mut group, "curve", marks, stroke(i));
+            let stroke = stroke(i, curve.pattern);
+            panel.line(&mut group, "curve", marks, stroke);
             clamped |= panel.triangles(&mut group, marks, Fill::solid(color(i)));
+            if beside {
+                let end = marks.iter().flatten().last();
+                let end = end.map(|mark| panel.at(mark.x, mark.y));
+                sides.extend(end.map(|end| side_labels::Label::new(&curve.label, end, stroke)));
+                continue;
+            }
             let sample = if bands[i].is_empty() {
-                Sample::Line(stroke(i))
+                Sample::Line(stroke)
             } else {
-                Sample::Banded(stroke(i), tint(i))
+                Sample::Banded(stroke, tint(i))
             };
             entries.push(Entry {
                 sample,
                 label: fitted(&curve.label),
+            });
+        }
+        for meaning in &self.meanings {
+            let grey = Stroke {
+                color: style::GREY,
+                ..stroke(0, meaning.pattern)
+            };
+            entries.push(Entry {
+                sample: Sample::Line(grey),
+                label: fitted(&meaning.label),
             });
         }
         if clamped {
@@ -172,15 +237,20 @@ impl LineFigure {
         panel.frame(&mut group, true);
 
         let legend = Legend::new(entries, WIDTH - 16.0);
-        let legend_top = FRAME.bottom + X_LABELS;
+        let legend_top = frame.bottom + X_LABELS;
         let height = legend_top + legend.height() + 6.0;
+        let width = match sides.is_empty() {
+            true => WIDTH,
+            false => frame.right + side_labels::width(&sides) + 6.0,
+        };
         let groups = vec![
             group,
-            self.axis_labels(),
+            self.axis_labels(frame),
+            side_labels::draw(sides, frame),
             legend.draw(0.5 * WIDTH, legend_top),
         ];
         Ok(Drawing {
-            width: WIDTH,
+            width,
             height,
             title: self.title.clone(),
             groups,
@@ -210,17 +280,17 @@ impl LineFigure {
         curve.band.iter().filter_map(place).collect()
     }
 
-    fn axis_labels(&self) -> Group {
+    fn axis_labels(&self, frame: Rect) -> Group {
         let mut group = Group::new("axes");
-        let [x, y] = FRAME.center();
-        let below = [x, FRAME.bottom + X_LABELS - 7.0];
+        let [x, y] = frame.center();
+        let below = [x, frame.bottom + X_LABELS - 7.0];
         group.push(panel::label(
             &fitted(&self.x.label),
             below,
             Anchor::Middle,
             false,
         ));
-        let vertical = Text::fitted(&self.y.label, style::LABEL, FRAME.height());
+        let vertical = Text::fitted(&self.y.label, style::LABEL, frame.height());
         group.push(panel::label(
             &vertical,
             [4.0 + style::LABEL, y],
@@ -246,11 +316,16 @@ fn tint(curve: usize) -> Fill {
     }
 }
 
-fn stroke(curve: usize) -> Stroke {
-    let dash = style::DASHES[(curve / style::CURVES.len()) % style::DASHES.len()];
+fn stroke(curve: usize, pattern: Pattern) -> Stroke {
+    let dash = match pattern {
+        Pattern::Automatic => (curve / style::CURVES.len()) % style::DASHES.len(),
+        Pattern::Solid => 0,
+        Pattern::Dashed => 1,
+        Pattern::Dotted => 2,
+    };
     Stroke {
         color: color(curve),
         width: 1.1,
-        dash,
+        dash: style::DASHES[dash],
     }
 }

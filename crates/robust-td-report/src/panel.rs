@@ -22,7 +22,7 @@ pub(crate) struct Panel<'a> {
 
 impl Panel<'_> {
     /// Where the value pair is drawn.
-    fn at(&self, x: f64, y: f64) -> Point {
+    pub(crate) fn at(&self, x: f64, y: f64) -> Point {
         [
             self.frame.left + self.x.fraction(x) * self.frame.width(),
             self.frame.bottom - self.y.fraction(y) * self.frame.height(),

@@ -5,6 +5,7 @@
 use serde::Serialize;
 
 use crate::scene::Drawing;
+use crate::table::Table;
 
 /// The contents of `report.html`; [`Report::to_html`] writes the page.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -17,6 +18,8 @@ pub struct Report {
     pub run: Option<RunFacts>,
     /// The figures, in order.
     pub figures: Vec<ReportFigure>,
+    /// Tables of the caller's own, in order.
+    pub tables: Vec<Table>,
     /// Agreement with points that were printed elsewhere.
     pub agreement: Option<Agreement>,
     /// Where the sweep becomes stable.

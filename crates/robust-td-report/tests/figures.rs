@@ -7,8 +7,8 @@ mod common;
 
 use common::{sweep_figure, sweep_point};
 use robust_td_report::{
-    AxisLabel, BandPoint, Clamp, Curve, Drawing, Error, LineFigure, Reference, Scale, SweepFigure,
-    SweepPoint,
+    AxisLabel, BandPoint, Clamp, Curve, Drawing, Error, Key, LineFigure, LineMeaning, Pattern,
+    Reference, Scale, SweepFigure, SweepPoint,
 };
 use roxmltree::{Document, Node};
 
@@ -291,6 +291,7 @@ fn line_figure(scale: Scale) -> LineFigure {
                 high: f64::from(k),
             })
             .collect(),
+        pattern: Pattern::Automatic,
     };
     LineFigure {
         title: "Curves".to_owned(),
@@ -314,6 +315,8 @@ fn line_figure(scale: Scale) -> LineFigure {
             },
         ],
         clamp: Clamp::default(),
+        key: Key::Below,
+        meanings: Vec::new(),
     }
 }
 
@@ -378,4 +381,33 @@ fn the_same_input_gives_the_same_bytes() {
     );
     assert_eq!(a.to_svg(), b.to_svg());
     assert_eq!(a.to_png(100.0).unwrap(), b.to_png(100.0).unwrap());
+}
+
+#[test]
+fn many_curves_are_labelled_beside_their_ends() {
+    let mut figure = line_figure(Scale::Log);
+    let few = figure.draw().unwrap();
+    figure.key = Key::Beside;
+    figure.curves = (0..30)
+        .map(|k| Curve {
+            label: format!("method {k}"),
+            points: vec![(1.0, 3.0), (50.0, if k == 7 { f64::INFINITY } else { 0.3 })],
+            pattern: [Pattern::Solid, Pattern::Dashed, Pattern::Dotted][k % 3],
+            ..Curve::default()
+        })
+        .collect();
+    figure.meanings = vec![LineMeaning {
+        pattern: Pattern::Dashed,
+        label: "needs an oracle".to_owned(),
+    }];
+    let drawing = figure.draw().unwrap();
+    assert_inside(&drawing);
+    assert!(drawing.width() > few.width() && drawing.height() > few.height());
+    let svg = drawing.to_svg();
+    let texts = texts(&Document::parse(&svg).unwrap());
+    for k in 0..30 {
+        let label = format!("method {k}");
+        assert_eq!(texts.iter().filter(|&text| *text == label).count(), 1);
+    }
+    assert!(texts.contains(&"needs an oracle".to_owned()));
 }

@@ -6,8 +6,8 @@
 mod common;
 
 use robust_td_report::{
-    Agreement, AgreementPoint, CertificateRow, ConstantsRow, ExpectationRow, Fact, Quantity,
-    Report, ReportFigure, Rerun, RunFacts, ThresholdRow,
+    Agreement, AgreementPoint, Cell, CertificateRow, Column, ConstantsRow, ExpectationRow, Fact,
+    Quantity, Report, ReportFigure, Rerun, RunFacts, Table, ThresholdRow,
 };
 use roxmltree::{Document, Node, ParsingOptions};
 
@@ -64,6 +64,36 @@ fn full_report() -> Report {
             title: text(),
             caption: text(),
             drawing: common::sweep_figure(3).draw().unwrap(),
+        }],
+        tables: vec![Table {
+            title: text(),
+            text: vec![text()],
+            columns: vec![
+                Column::words(MARKUP),
+                Column::words("word"),
+                Column::words("prose"),
+                Column::words("mark"),
+                Column::numbers("number"),
+                Column::numbers("estimate"),
+                Column::numbers("count"),
+                Column::numbers("nothing"),
+            ],
+            rows: vec![vec![
+                Cell::word(MARKUP),
+                Cell::word(MARKUP),
+                Cell::prose(MARKUP),
+                Cell::Mark {
+                    text: text(),
+                    good: false,
+                },
+                Cell::number(Some(f64::INFINITY)),
+                Cell::Estimate {
+                    value: 1.5e-7,
+                    stderr: 2.5e-9,
+                },
+                Cell::Count { value: 7_654_321 },
+                Cell::number(None),
+            ]],
         }],
         agreement: Some(Agreement {
             tolerance: 1e-6,
@@ -136,6 +166,7 @@ fn every_section_is_there_and_linked() {
     let expected = [
         "run",
         "figures",
+        "table1",
         "agreement",
         "thresholds",
         "expectations",
@@ -164,6 +195,8 @@ fn numbers_are_typeset() {
         "51399.672",
         "6.416 × 10<sup>−6</sup>",
         "1,234",
+        "1.5 × 10<sup>−7</sup> ± 2.5 × 10<sup>−9</sup>",
+        "7,654,321",
     ] {
         assert!(html.contains(number), "{number}");
     }
@@ -197,8 +230,9 @@ fn strings_with_markup_stay_text() {
     let shown = document
         .descendants()
         .filter(|node| node.is_text() && node.text().is_some_and(|t| t.trim() == MARKUP));
-    // title, h1, summary; 5 facts and the named one (2); figure heading and caption; tables (3 x 2, 2, 2, 1, 3); rerun (2).
-    assert_eq!(shown.count(), 3 + 7 + 2 + 14 + 2);
+    // title, h1, summary; 5 facts and the named one (2); figure heading and caption;
+    // tables (3 x 2, 2, 2, 1, 3); rerun (2); the free table (link, heading, text, a column, four cells).
+    assert_eq!(shown.count(), 3 + 7 + 2 + 14 + 2 + 8);
 }
 
 #[test]
@@ -218,7 +252,7 @@ fn control_characters_do_not_break_the_page() {
 fn tables_have_headers_for_every_column_and_row() {
     let html = full_report().to_html().unwrap();
     let document = parse(&html);
-    assert_eq!(named(&document, "table").count(), 5);
+    assert_eq!(named(&document, "table").count(), 6);
     for table in named(&document, "table") {
         assert_eq!(
             table.parent().unwrap().attribute("class"),

@@ -10,6 +10,7 @@ use super::row::{self, Row};
 use super::spec::Mode;
 use super::study::Study;
 use crate::failure::Failure;
+use crate::machine;
 use crate::progress::Bar;
 
 /// The file that a killed run leaves in the output directory.
@@ -18,13 +19,8 @@ pub const CHECKPOINT: &str = "checkpoint";
 /// How to run; nothing here changes the results.
 #[derive(Debug, Clone, clap::Args)]
 pub struct Machine {
-    /// Number of threads; 0 means one per CPU
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub threads: usize,
-
-    /// Code that computes the updates: auto, scalar, portable, avx2 or avx512
-    #[arg(long, value_name = "KERNEL", default_value = "auto")]
-    pub kernel: String,
+    #[command(flatten)]
+    machine: machine::Machine,
 
     /// Continue from the checkpoint in the output directory, if there is one
     #[arg(long)]
@@ -37,17 +33,12 @@ impl Machine {
         self.kernel().map(|_| ())
     }
 
-    /// The kernel, if this CPU has it.
     fn kernel(&self) -> Result<Kernel, Failure> {
-        self.kernel.parse().and_then(Kernel::check).map_err(failure)
+        self.machine.kernel()
     }
 
-    /// The number of threads.
     fn threads(&self) -> usize {
-        match self.threads {
-            0 => std::thread::available_parallelism().map_or(1, usize::from),
-            threads => threads,
-        }
+        self.machine.threads()
     }
 }
 

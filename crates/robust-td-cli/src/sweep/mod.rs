@@ -70,10 +70,14 @@ pub fn run_study(study: &Study, machine: &Machine, out: &Path) -> Result<(), Fai
     files::create_directory(out)?;
     let (rows, execution) = execute::execute(study, machine, out)?;
     let exact = execute::exact_near_threshold(study, &rows, machine)?;
-    // Where the program lies is the reader's business.
-    let words = std::iter::once("robust-td".to_string()).chain(std::env::args().skip(1));
-    let command = words.collect::<Vec<_>>().join(" ");
-    outputs::write(study, &rows, &exact, &execution, &command, out)?;
+    outputs::write(
+        study,
+        &rows,
+        &exact,
+        &execution,
+        &crate::command_line(),
+        out,
+    )?;
     progress::say(&format!(
         "{} lane-steps in {:.1} s with {} threads ({}); see {}",
         crate::text::number(execution.lane_steps as f64),

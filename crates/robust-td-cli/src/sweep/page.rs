@@ -137,6 +137,7 @@ impl<'a> Findings<'a> {
             summary: summary(study),
             run: Some(self.run_facts()),
             figures,
+            tables: Vec::new(),
             agreement: printed::agreement(study, self.rows),
             thresholds: self.threshold_rows(),
             expectations: self.expectation_rows(),

@@ -6,6 +6,7 @@ use robust_td_engine::{ExactLane, LaneResult};
 
 use super::spec::GridPoint;
 use super::study::Study;
+use crate::csv::number;
 
 /// One row of `results.csv`.
 #[derive(Debug, Clone, PartialEq)]
@@ -195,28 +196,4 @@ pub fn curves_csv(study: &Study, rows: &[Row]) -> String {
         }
     }
     csv
-}
-
-/// The shortest text that reads back as the same number; `inf` and `nan` for what is not finite.
-pub fn number(x: f64) -> String {
-    if x.is_nan() {
-        "nan".into()
-    } else {
-        format!("{x:?}")
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::number;
-
-    #[test]
-    fn numbers_read_back() {
-        for x in [0.1, 1e-8, 1.0 / 3.0, 5e-324, f64::MAX, f64::INFINITY, -0.0] {
-            assert_eq!(number(x).parse::<f64>().unwrap().to_bits(), x.to_bits());
-        }
-        assert_eq!(number(f64::INFINITY), "inf");
-        assert_eq!(number(f64::NAN), "nan");
-        assert_eq!(number(1e-8), "1e-8");
-    }
 }

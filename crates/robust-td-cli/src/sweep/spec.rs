@@ -8,6 +8,7 @@ use robust_td_engine::grid::published_c;
 use serde::Deserialize;
 
 use crate::failure::Failure;
+use crate::spec_file;
 
 /// A sweep as the user writes it; `robust-td sweep --help` explains the keys.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -231,27 +232,12 @@ fn grid(value: &toml::Value) -> Result<Vec<GridPoint>, String> {
 impl Spec {
     /// Reads a spec file.
     pub fn read(path: &Path) -> Result<Self, Failure> {
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| Failure::Usage(format!("cannot read {}: {error}", path.display())))?;
-        Self::parse(&text)
-            .map_err(|message| Failure::Usage(format!("{}: {message}", path.display())))
+        spec_file::read(path)
     }
 
     /// Parses the text of a spec file.
     pub fn parse(text: &str) -> Result<Self, String> {
-        toml::from_str(text).map_err(|error| {
-            let message = error.message().trim().replace('\n', " ");
-            // A missing key has no place of its own; anything else is shown with its line.
-            let place = error
-                .span()
-                .filter(|_| !message.starts_with("missing field"));
-            let Some(start) = place.map(|span| span.start.min(text.len())) else {
-                return message.replace("missing field", "missing key");
-            };
-            let number = text[..start].matches('\n').count();
-            let line = text.lines().nth(number).unwrap_or_default().trim();
-            format!("line {}: `{line}`: {message}", number + 1)
-        })
+        spec_file::parse(text)
     }
 
     /// The stepsize families.

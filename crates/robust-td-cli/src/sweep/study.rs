@@ -6,7 +6,6 @@ use robust_td::{Matrix, Problem};
 use robust_td_engine::{Family, Lane, Plan, Tables};
 
 use super::spec::{GridPoint, Indexing, Mode, Spec};
-use crate::failure::Failure;
 use crate::problem_argument::ProblemArgument;
 
 /// A sweep that is known to make sense.
@@ -193,24 +192,14 @@ fn figures(specs: &[(usize, Spec)]) -> Result<Vec<Figure>, String> {
 }
 
 fn variants(spec: &Spec, directory: &Path) -> Result<Vec<Variant>, String> {
-    let name = match robust_td::catalog::find(&spec.problem) {
-        Ok(_) => spec.problem.clone(),
-        Err(_) if directory.join(&spec.problem).exists() => {
-            directory.join(&spec.problem).to_string_lossy().into_owned()
-        }
-        // Neither a name nor a file: the message suggests what was meant.
-        Err(_) => spec.problem.clone(),
-    };
     let settings = spec
         .set
         .iter()
         .map(|(key, value)| (key.clone(), *value))
         .collect();
-    let base = ProblemArgument { name, settings }
+    let base = ProblemArgument::beside(&spec.problem, settings, directory)
         .load()
-        .map_err(|failure| match failure {
-            Failure::Usage(message) | Failure::Run(message) => message,
-        })?;
+        .map_err(|failure| failure.to_string())?;
     if spec.scales.is_empty() {
         return Err("scales is empty".into());
     }

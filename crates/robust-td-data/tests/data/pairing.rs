@@ -16,6 +16,7 @@ fn show(step: Step<'_>) -> String {
         Outcome::Continues(_) => format!("->{next}"),
         Outcome::Terminated => "end".to_owned(),
         Outcome::Truncated(_) => format!("cut {next}"),
+        other => panic!("a log has no {other:?}"),
     };
     format!("{star}{} {} {end}", step.obs[0], step.reward)
 }

@@ -4,13 +4,11 @@ use robust_td::Problem;
 
 use crate::diagnostics::Estimate;
 
-/// What a method answers with: V(s) = phi(s).theta + offset.
+/// What a method answers with: V(s) = phi(s).theta.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
     /// theta.
     pub theta: Vec<f64>,
-    /// A constant that the method adds to all values.
-    pub offset: f64,
 }
 
 impl Answer {
@@ -21,7 +19,6 @@ impl Answer {
         let sum = |j: usize| answers.iter().map(|answer| answer.theta[j]).sum::<f64>();
         Self {
             theta: (0..dimension).map(|j| sum(j) / count).collect(),
-            offset: answers.iter().map(|answer| answer.offset).sum::<f64>() / count,
         }
     }
 }
@@ -30,23 +27,12 @@ impl Answer {
 #[derive(Debug)]
 pub struct Judge<'a> {
     problem: &'a Problem,
-    /// pi' Phi, so that the stationary mean of V is its product with theta.
-    mean_features: Vec<f64>,
 }
 
 impl<'a> Judge<'a> {
     /// A judge for a problem.
     pub fn new(problem: &'a Problem) -> Self {
-        let mut mean_features = vec![0.0; problem.dimension()];
-        for (state, &probability) in problem.stationary().iter().enumerate() {
-            for (mean, phi) in mean_features.iter_mut().zip(problem.phi(state)) {
-                *mean += probability * phi;
-            }
-        }
-        Self {
-            problem,
-            mean_features,
-        }
+        Self { problem }
     }
 
     /// Mean and standard error of a measure over the runs' answers.
@@ -55,37 +41,22 @@ impl<'a> Judge<'a> {
         Estimate::of(&values)
     }
 
-    /// f of an answer, by its value function.
-    ///
-    /// A constant b changes no difference between states, so with x = V_theta - V*
-    /// f = (1-gamma) |x + b|_D^2 + gamma |x|_Dir^2 = f(theta) + (1-gamma) (2 b pi.x + b^2).
+    /// f(theta).
     pub fn f(&self, answer: &Answer) -> f64 {
-        let rest = 1.0 - self.problem.discount();
-        finite_or_infinite(self.problem.f(&answer.theta) + rest * self.shift(answer))
+        finite_or_infinite(self.problem.f(&answer.theta))
     }
 
     /// |V - V*|_D^2.
     pub fn d_norm_sq(&self, answer: &Answer) -> f64 {
         let problem = self.problem;
         let values = problem.values(&problem.error(&answer.theta));
-        finite_or_infinite(problem.d_norm_sq(&values) + self.shift(answer))
+        finite_or_infinite(problem.d_norm_sq(&values))
     }
 
     /// |theta - theta*|^2.
     pub fn theta_error_sq(&self, answer: &Answer) -> f64 {
         let error = self.problem.error(&answer.theta);
         finite_or_infinite(error.iter().map(|e| e * e).sum())
-    }
-
-    /// 2 b pi.x + b^2: what the constant adds to |x|_D^2.
-    fn shift(&self, answer: &Answer) -> f64 {
-        let error = self.problem.error(&answer.theta);
-        let mean: f64 = error
-            .iter()
-            .zip(&self.mean_features)
-            .map(|(e, m)| e * m)
-            .sum();
-        answer.offset * (2.0 * mean + answer.offset)
     }
 }
 
@@ -100,20 +71,18 @@ mod tests {
     use robust_td::{Chain, Matrix, Reward};
 
     #[test]
-    fn a_constant_is_judged_by_the_value_function() {
+    fn an_answer_is_judged_by_its_value_function() {
         let rows = [[0.5, 0.5, 0.0], [0.1, 0.2, 0.7], [0.6, 0.0, 0.4]];
         let chain = Chain::from_dense(&Matrix::from_rows(&rows).unwrap()).unwrap();
         let phi = Matrix::from_rows(&[[1.0, 0.2], [-0.5, 0.5], [0.3, 2.0]]).unwrap();
         let reward = Reward::PerState(vec![1.0, -2.0, 0.5]);
         let problem = Problem::new(chain, phi, reward, 0.8, 0).unwrap();
         let judge = Judge::new(&problem);
-        for (theta, offset) in [([0.3, -1.0], 0.0), ([2.0, 0.1], 0.7), ([-1.0, 0.4], -3.0)] {
+        for theta in [[0.3, -1.0], [2.0, 0.1], [-1.0, 0.4]] {
             let answer = Answer {
                 theta: theta.to_vec(),
-                offset,
             };
-            let mut x = problem.values(&problem.error(&answer.theta));
-            x.iter_mut().for_each(|x| *x += offset);
+            let x = problem.values(&problem.error(&answer.theta));
             let d_norm_sq = problem.d_norm_sq(&x);
             let f = 0.2 * d_norm_sq + 0.8 * problem.dirichlet_sq(&x);
             assert!((judge.d_norm_sq(&answer) / d_norm_sq - 1.0).abs() < 1e-12);
@@ -121,8 +90,7 @@ mod tests {
         }
         assert_eq!(
             judge.f(&Answer {
-                theta: vec![f64::NAN; 2],
-                offset: 0.0
+                theta: vec![f64::NAN; 2]
             }),
             f64::INFINITY
         );

@@ -173,7 +173,6 @@ impl PackRuns {
             };
             Answer {
                 theta: theta.iter().zip(sum).map(average).collect(),
-                offset: 0.0,
             }
         })
     }

@@ -46,7 +46,6 @@ impl Solo {
     pub fn answers(&self) -> impl Iterator<Item = Answer> {
         self.learners.iter().map(|learner| Answer {
             theta: learner.output(),
-            offset: 0.0,
         })
     }
 

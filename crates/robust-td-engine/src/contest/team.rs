@@ -18,7 +18,7 @@ pub struct Team {
 
 #[derive(Debug)]
 enum Runs {
-    Pack(Pack, Vec<PackRuns>),
+    Pack(Box<Pack>, Vec<PackRuns>),
     Solo(Vec<Solo>),
 }
 
@@ -45,7 +45,7 @@ impl Team {
             let runs = groups().map(|n| PackRuns::new(dimension, n)).collect();
             Self {
                 entrants,
-                runs: Runs::Pack(Pack::new(recipes), runs),
+                runs: Runs::Pack(Box::new(Pack::new(recipes)), runs),
             }
         }));
         teams

@@ -9,7 +9,7 @@ use crate::sampler::Sampler;
 use crate::tables::Tables;
 
 /// Steps of one block, at most.
-pub const BLOCK: usize = 1024;
+pub const BLOCK: usize = 2048;
 
 /// Bits of a uniform draw.
 const BITS: u32 = 53;

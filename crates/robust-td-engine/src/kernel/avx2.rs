@@ -12,6 +12,7 @@ pub struct Avx2(__m256d);
 // detected; pointers are the caller's duty.
 unsafe impl Simd for Avx2 {
     const LANES: usize = 4;
+    const REGISTERS: usize = 16;
 
     #[inline(always)]
     unsafe fn splat(x: f64) -> Self {

@@ -12,6 +12,7 @@ pub struct Avx512(__m512d);
 // has detected; pointers are the caller's duty.
 unsafe impl Simd for Avx512 {
     const LANES: usize = 8;
+    const REGISTERS: usize = 32;
 
     #[inline(always)]
     unsafe fn splat(x: f64) -> Self {

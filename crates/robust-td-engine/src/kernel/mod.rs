@@ -150,7 +150,9 @@ pub(crate) enum Sharing {
 }
 
 impl Block<'_> {
-    /// Advances the lanes through the block, adding |theta_t|^2 to `sums`; `buckets` is zero before and after.
+    /// Advances the lanes through the block; `buckets` is zero before and after.
+    ///
+    /// |theta|^2 after update t is added to row t = 1, 2, .. of `sums`; row 0 is working memory.
     ///
     /// The offsets in `moves` and `buckets_at` come from the sampler, which makes them for `table` and
     /// for `bucket_capacity` buckets.
@@ -162,7 +164,7 @@ impl Block<'_> {
         buckets: &mut [f64],
     ) {
         let (steps, d) = (self.decay.len(), self.dimension);
-        assert!(sums.len() >= steps * PACK);
+        assert!(sums.len() >= (steps + 1) * PACK);
         assert!(self.moves.len() == steps && self.buckets_at.len() == steps);
         assert!(self.coefficients.len() == steps);
         assert!(buckets.len() >= self.bucket_capacity * CELL);

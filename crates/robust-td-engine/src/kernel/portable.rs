@@ -10,6 +10,7 @@ pub struct Portable([f64; 8]);
 // SAFETY: plain f64 operations; pointers are the caller's duty.
 unsafe impl Simd for Portable {
     const LANES: usize = 8;
+    const REGISTERS: usize = 8;
 
     #[inline(always)]
     unsafe fn splat(x: f64) -> Self {

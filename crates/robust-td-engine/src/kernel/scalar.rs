@@ -57,8 +57,8 @@ unsafe fn steps<const SPLIT: bool>(raw: &Raw, index: usize, lane: usize) {
                 delta = entry(1 + j).mul_add(*theta(j), delta);
             }
             if half < d {
-                let mut second = 0.0;
-                for j in half..d {
+                let mut second = entry(1 + half) * *theta(half);
+                for j in half + 1..d {
                     second = entry(1 + j).mul_add(*theta(j), second);
                 }
                 delta += second;
@@ -72,7 +72,7 @@ unsafe fn steps<const SPLIT: bool>(raw: &Raw, index: usize, lane: usize) {
                 norm = (*theta(j)).mul_add(*theta(j), norm);
             }
             max = if norm > max { norm } else { max };
-            *raw.sums.add(t * PACK + lane) += norm;
+            *raw.sums.add((t + 1) * PACK + lane) += norm;
 
             let offset = (*raw.buckets_at.add(t))[trajectory] as usize;
             let bucket = bucket_of::<SPLIT>(raw, trajectory, offset, lane);

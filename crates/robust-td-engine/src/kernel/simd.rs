@@ -37,6 +37,8 @@ pub fn values_mut(lines: &mut [Line]) -> &mut [f64] {
 pub unsafe trait Simd: Copy {
     /// Number of lanes: 4 or 8.
     const LANES: usize;
+    /// Number of registers for vectors.
+    const REGISTERS: usize;
     /// All lanes equal to `x`.
     unsafe fn splat(x: f64) -> Self;
     /// Reads `LANES` values.

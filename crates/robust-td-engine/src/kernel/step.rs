@@ -5,22 +5,29 @@
 //! rounded once, every kernel performs exactly this, in this order:
 //! ```text
 //! eta   = fma(b_t, k1, k0)                  decaying lanes have k0 = 0, constant ones k1 = 0
-//! delta = r; delta = fma(psi_j, theta_j, delta) for j in order          (d <= 3)
-//!         for d > 3 the second half of j has its own chain from 0, added at the end
+//! delta = r; delta = fma(psi_j, theta_j, delta) for j in order          (d <= 5)
+//!         for d > 5 the second half of j has its own chain, begun by a product and added at the end
 //! g     = eta * delta
 //! theta_j = fma(g, phi_j, theta_j)
 //! norm  = theta_0 * theta_0; norm = fma(theta_j, theta_j, norm) for j = 1, 2, ..
 //! max   = norm > max ? norm : max;  sums_t += norm;  bucket_s = fma(x_t, g, bucket_s)
 //! ```
+//! # Order of independent operations
+//! The path from one iterate to the next, delta, g, theta, is as long as the work of all vectors beside it.
+//! The CPU prefers older instructions, so that path comes first: the norm of theta_t is taken after the
+//! delta of the next step, just before the update that overwrites theta_t.
 //! # The average by buckets
 //! A weighted sum of iterates over a block is, by Abel summation,
 //! (sum of weights) theta_start + sum_t x_t g_t phi(s_t): one accumulator per visited state instead of
 //! d operations per step. [`flush`] multiplies the buckets with the features at the block's end.
 
-use super::simd::{CELL, PACK, QUAD, Simd};
+use std::hint::black_box;
 
-/// Dimension up to which the dot product is one chain; two chains are the shorter from d = 4 on.
-pub const ONE_CHAIN: usize = 3;
+use super::simd::{CELL, Line, PACK, QUAD, Simd};
+
+/// Dimension up to which the dot product is one chain: there, enough vectors fit the registers to hide its
+/// latency, and a second chain costs an addition.
+pub const ONE_CHAIN: usize = 5;
 
 /// Where the lanes of one pack live.
 #[derive(Clone, Copy)]
@@ -52,7 +59,7 @@ pub struct Raw {
     pub buckets_at: *const [u32; 8],
     /// Rows r, psi, phi (in pairs of variants for split cells).
     pub table: *const f64,
-    /// steps x PACK sums of |theta_t|^2.
+    /// (steps + 1) x PACK sums of |theta_t|^2; row 0, the start of the block, is not for use.
     pub sums: *mut f64,
     pub buckets: *mut f64,
     /// Buckets of one trajectory.
@@ -119,6 +126,8 @@ pub unsafe fn run<V: Simd, const D: usize, const NV: usize, const SPLIT: bool>(
 ) {
     // SAFETY: every offset is below the sizes that `Block` has checked.
     unsafe {
+        // A local of a whole line aligns the stack: vectors kept there must not straddle lines.
+        black_box(&mut Line::default());
         let mut theta = [[V::splat(0.0); D]; NV];
         let mut max = [V::splat(0.0); NV];
         let weight = V::splat(raw.weight);
@@ -152,7 +161,10 @@ pub unsafe fn run<V: Simd, const D: usize, const NV: usize, const SPLIT: bool>(
             }
             if half < D {
                 let mut second = [V::splat(0.0); NV];
-                for j in half..D {
+                for v in 0..NV {
+                    second[v] = fetch::<V, SPLIT>(p[v], 1 + half).mul(theta[v][half]);
+                }
+                for j in half + 1..D {
                     for v in 0..NV {
                         second[v] = fetch::<V, SPLIT>(p[v], 1 + j).fma(theta[v][j], second[v]);
                     }
@@ -160,6 +172,14 @@ pub unsafe fn run<V: Simd, const D: usize, const NV: usize, const SPLIT: bool>(
                 for v in 0..NV {
                     delta[v] = delta[v].add(second[v]);
                 }
+            }
+            let sum = raw.sums.add(t * PACK + lane);
+            let total = norms(&theta, &mut max, V::load(sum));
+            // The compiler moves nothing across this store. Where all iterates are in registers, that
+            // keeps the norms before the update; elsewhere it would cost extra trips to the stack.
+            let fits = (D + 1) * NV < V::REGISTERS;
+            if fits {
+                total.store(sum);
             }
             let mut g = delta;
             for v in 0..NV {
@@ -173,23 +193,12 @@ pub unsafe fn run<V: Simd, const D: usize, const NV: usize, const SPLIT: bool>(
             for v in 0..NV {
                 bucket::<V, SPLIT>(raw, t, first + v, lane, x, g[v]);
             }
-            let mut norm = [V::splat(0.0); NV];
-            for v in 0..NV {
-                norm[v] = theta[v][0].mul(theta[v][0]);
+            if !fits {
+                total.store(sum);
             }
-            for j in 1..D {
-                for v in 0..NV {
-                    norm[v] = theta[v][j].fma(theta[v][j], norm[v]);
-                }
-            }
-            let sum = raw.sums.add(t * PACK + lane);
-            let mut total = V::load(sum);
-            for v in 0..NV {
-                max[v] = norm[v].max(max[v]);
-                total = total.add(norm[v]);
-            }
-            total.store(sum);
         }
+        let sum = raw.sums.add(raw.steps * PACK + lane);
+        norms(&theta, &mut max, V::load(sum)).store(sum);
         for v in 0..NV {
             let pack = &raw.packs[first + v];
             max[v].store(pack.max.add(lane));
@@ -197,6 +206,32 @@ pub unsafe fn run<V: Simd, const D: usize, const NV: usize, const SPLIT: bool>(
                 theta[v][j].store(pack.theta.add(j * CELL + lane));
             }
         }
+    }
+}
+
+/// Adds |theta|^2 of the vectors to `total` and takes it into their maxima.
+#[inline(always)]
+unsafe fn norms<V: Simd, const D: usize, const NV: usize>(
+    theta: &[[V; D]; NV],
+    max: &mut [V; NV],
+    mut total: V,
+) -> V {
+    // SAFETY: the CPU has V's instructions.
+    unsafe {
+        let mut norm = [V::splat(0.0); NV];
+        for v in 0..NV {
+            norm[v] = theta[v][0].mul(theta[v][0]);
+        }
+        for j in 1..D {
+            for v in 0..NV {
+                norm[v] = theta[v][j].fma(theta[v][j], norm[v]);
+            }
+        }
+        for v in 0..NV {
+            max[v] = norm[v].max(max[v]);
+            total = total.add(norm[v]);
+        }
+        total
     }
 }
 
@@ -248,14 +283,14 @@ pub unsafe fn run_wide<V: Simd, const SPLIT: bool>(raw: &Raw, index: usize, lane
             let eta = V::splat(*raw.decay.add(t)).fma(k1, k0);
             let half = if d <= ONE_CHAIN { d } else { d / 2 };
             let mut delta: V = fetch::<V, SPLIT>(p, 0);
-            let mut second = V::splat(0.0);
             for j in 0..half {
                 delta = fetch::<V, SPLIT>(p, 1 + j).fma(V::load(theta(j)), delta);
             }
-            for j in half..d {
-                second = fetch::<V, SPLIT>(p, 1 + j).fma(V::load(theta(j)), second);
-            }
-            if d > ONE_CHAIN {
+            if half < d {
+                let mut second = fetch::<V, SPLIT>(p, 1 + half).mul(V::load(theta(half)));
+                for j in half + 1..d {
+                    second = fetch::<V, SPLIT>(p, 1 + j).fma(V::load(theta(j)), second);
+                }
                 delta = delta.add(second);
             }
             let g = eta.mul(delta);
@@ -270,7 +305,7 @@ pub unsafe fn run_wide<V: Simd, const SPLIT: bool>(raw: &Raw, index: usize, lane
                 };
             }
             max = norm.max(max);
-            let sum = raw.sums.add(t * PACK + lane);
+            let sum = raw.sums.add((t + 1) * PACK + lane);
             V::load(sum).add(norm).store(sum);
             let x = V::splat(*raw.coefficients.add(t));
             bucket::<V, SPLIT>(raw, t, index, lane, x, g);

@@ -1,0 +1,116 @@
+//! Lists the methods: what each is, what it must be told, what can be set.
+
+use clap::Args;
+use robust_td::learner::method::Method;
+use robust_td::learner::methods::METHODS;
+use serde::Serialize;
+
+use crate::contest::{choice, field};
+use crate::failure::Failure;
+use crate::{output, text};
+
+/// List the methods with what each must be told and what can be set
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  robust-td algorithms
+  robust-td algorithms alg1
+  robust-td algorithms --json
+
+Theory: proved means a theorem for Markovian samples; baseline, in common use with a theory of another kind;
+experimental, no guarantee is known for TD learning from Markovian samples.")]
+pub struct Arguments {
+    /// One method
+    #[arg(value_name = "ID")]
+    id: Option<String>,
+
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let methods: Vec<&'static Method> = match &arguments.id {
+        Some(id) => vec![choice::method(id).map_err(Failure::Usage)?],
+        None => METHODS.to_vec(),
+    };
+    if arguments.json {
+        return output::print_json(&Listing {
+            algorithms: methods.into_iter().map(Description::of).collect(),
+        });
+    }
+    let pages: Vec<String> = methods.into_iter().map(page).collect();
+    output::print(&pages.join("\n"))
+}
+
+/// One method as a paragraph.
+fn page(method: &Method) -> String {
+    let mut page = text::wrap(&format!("{}: ", method.id), 4, method.title);
+    page.push_str(&text::wrap("  reference: ", 4, method.reference));
+    page.push_str(&format!("  theory: {}\n", field::standing(method.standing)));
+    if !method.needs.is_empty() {
+        page.push_str(&text::wrap("  must be told: ", 4, &method.needs.join(", ")));
+    }
+    let rows: Vec<(String, String)> = method
+        .parameters
+        .iter()
+        .map(|parameter| {
+            let words = format!(
+                "{}; {}; default: {}",
+                parameter.meaning,
+                parameter.range.words(),
+                parameter.default
+            );
+            (parameter.name.to_string(), words)
+        })
+        .collect();
+    page.push_str(&text::definitions(&rows));
+    page
+}
+
+#[derive(Serialize)]
+struct Listing {
+    algorithms: Vec<Description>,
+}
+
+/// A method as JSON.
+#[derive(Serialize)]
+struct Description {
+    id: &'static str,
+    title: &'static str,
+    reference: &'static str,
+    standing: &'static str,
+    needs: &'static [&'static str],
+    parameters: Vec<ParameterDescription>,
+}
+
+#[derive(Serialize)]
+struct ParameterDescription {
+    name: &'static str,
+    meaning: &'static str,
+    range: &'static str,
+    default: &'static str,
+}
+
+impl Description {
+    fn of(method: &'static Method) -> Self {
+        let parameters = method
+            .parameters
+            .iter()
+            .map(|parameter| ParameterDescription {
+                name: parameter.name,
+                meaning: parameter.meaning,
+                range: parameter.range.words(),
+                default: parameter.default,
+            });
+        Self {
+            id: method.id,
+            title: method.title,
+            reference: method.reference,
+            standing: field::standing(method.standing),
+            needs: method.needs,
+            parameters: parameters.collect(),
+        }
+    }
+}

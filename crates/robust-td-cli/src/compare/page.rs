@@ -1,0 +1,285 @@
+//! Fills in the report of a comparison.
+
+use robust_td::learner::method::{Quantity, Source};
+use robust_td_engine::contest::{Estimate, Score};
+use robust_td_report::{
+    Cell, Column, ConstantsRow, Drawing, Fact, Report, ReportFigure, Rerun, RunFacts, Table,
+};
+
+use super::comparison::Comparison;
+use super::table::quantity_words;
+use crate::contest::field::{self, Contestant};
+use crate::text;
+
+/// The report with its figure.
+pub fn report(comparison: &Comparison<'_>, command: &str, drawing: Drawing) -> Report {
+    let ranked = comparison.ranked();
+    let mut tables = vec![ranking(&ranked), told(&ranked)];
+    tables.extend(
+        [notes(&ranked), guarantees(&ranked), absent(comparison)]
+            .into_iter()
+            .flatten(),
+    );
+    Report {
+        title: format!("Methods side by side on {}", comparison.problem_words()),
+        summary: summary(comparison),
+        run: Some(facts(comparison, command)),
+        figures: vec![ReportFigure {
+            title: "Error against samples".into(),
+            caption: caption(comparison),
+            drawing,
+        }],
+        tables,
+        constants: vec![constants(comparison)],
+        rerun: vec![Rerun {
+            what: "The same numbers, on any machine, with any number of threads:".into(),
+            command: command.into(),
+        }],
+        ..Report::default()
+    }
+}
+
+fn summary(comparison: &Comparison<'_>) -> String {
+    let ranked = comparison.ranked();
+    let diverged = ranked
+        .iter()
+        .filter(|(_, score)| score.divergence_rate > 0.0)
+        .count();
+    let best = ranked.first().map_or(String::new(), |(contestant, score)| {
+        format!(
+            " The smallest mean error is that of {}: f = {} where doing nothing has {}.",
+            contestant.label,
+            text::number(score.f.mean),
+            text::number(comparison.problem.f_zero())
+        )
+    });
+    format!(
+        "{} learned the same value function from the same {} sampled trajectories of {} steps each.{best} {}",
+        text::count(ranked.len(), "method"),
+        comparison.length.runs,
+        text::whole(comparison.length.horizon),
+        match diverged {
+            0 => "None diverged.".to_string(),
+            1 => "One diverged in some runs.".to_string(),
+            n => format!("{n} diverged in some runs."),
+        }
+    )
+}
+
+fn facts(comparison: &Comparison<'_>, command: &str) -> RunFacts {
+    let problem = comparison.problem;
+    let fact = |name: &str, value: String| Fact {
+        name: name.into(),
+        value,
+    };
+    RunFacts {
+        command: command.into(),
+        problem: format!(
+            "{}: {}, {}, discount {}",
+            comparison.problem_words(),
+            text::count(problem.states(), "state"),
+            text::count(problem.dimension(), "feature"),
+            problem.discount()
+        ),
+        seeds: format!(
+            "{}, the same trajectories for all methods",
+            comparison.length.seed
+        ),
+        kernel: comparison.kernel.into(),
+        threads: Some(comparison.threads as u64),
+        seconds: Some(comparison.outcome.seconds),
+        more: vec![
+            fact(
+                "Samples per run (T)",
+                text::whole(comparison.length.horizon),
+            ),
+            fact("Runs", comparison.length.runs.to_string()),
+            fact("Version", env!("CARGO_PKG_VERSION").into()),
+        ],
+        ..RunFacts::default()
+    }
+}
+
+fn caption(comparison: &Comparison<'_>) -> String {
+    format!(
+        "f of each method's output after so many samples: the mean of {} with a band of one standard error. \
+         Samples that a method drops count. Labels stand in the order of the final error. Triangles mark what left the panel: \
+         more than a hundred times f(0) is as bad as any.",
+        text::count(comparison.length.runs as usize, "run")
+    )
+}
+
+fn ranking(ranked: &[(&Contestant, &Score)]) -> Table {
+    let estimate = |Estimate {
+                        mean,
+                        standard_error,
+                    }: Estimate| Cell::Estimate {
+        value: mean,
+        stderr: standard_error,
+    };
+    let row = |&(contestant, score): &(&Contestant, &Score)| {
+        vec![
+            Cell::word(&contestant.label),
+            estimate(score.f),
+            estimate(score.d_norm_sq),
+            estimate(score.theta_error_sq),
+            Cell::number(Some(score.max_mean_theta_norm_sq)),
+            match score.divergence_rate {
+                0.0 => Cell::word("no"),
+                rate => Cell::Mark {
+                    text: format!("{} % of runs", text::number(100.0 * rate)),
+                    good: false,
+                },
+            },
+            match contestant.prepared.oracle() {
+                true => Cell::Mark {
+                    text: "oracle".into(),
+                    good: false,
+                },
+                false => Cell::word("no"),
+            },
+            Cell::word(field::standing(contestant.method.standing)),
+            Cell::number(score.projections),
+            Cell::Count {
+                value: score.updates,
+            },
+        ]
+    };
+    Table {
+        title: "Ranking".into(),
+        text: vec![
+            "Sorted by f(θ) = (1−γ)|V−V*|²_D + γ|V−V*|²_Dir at the method's own output after the last sample, V* being the value \
+             function of the projected Bellman equation; ± is one standard error over runs. A method diverged in a run when |θ|² \
+             passed 10¹² or stopped being a number. An oracle was told something that only the exact model knows, so its \
+             error cannot be had in practice. Experimental: no guarantee is known for TD learning from Markovian samples."
+                .into(),
+        ],
+        columns: vec![
+            Column::words("method"),
+            Column::numbers("f"),
+            Column::numbers("|V − V*|² in the D-norm"),
+            Column::numbers("|θ − θ*|²"),
+            Column::numbers("largest mean |θ|²"),
+            Column::words("diverged"),
+            Column::words("oracle"),
+            Column::words("theory"),
+            Column::numbers("projections per run"),
+            Column::numbers("updates per run"),
+        ],
+        rows: ranked.iter().map(row).collect(),
+    }
+}
+
+fn told(ranked: &[(&Contestant, &Score)]) -> Table {
+    let row = |&(contestant, _): &(&Contestant, &Score)| {
+        let inputs = &contestant.prepared.inputs;
+        let words = |source: Source| {
+            let of = inputs.iter().filter(|input| input.source == source);
+            let words: Vec<String> = of
+                .map(|input| format!("{} = {}", input.name, text::number(input.value)))
+                .collect();
+            Cell::prose(words.join(", "))
+        };
+        vec![
+            Cell::word(&contestant.label),
+            Cell::prose(contestant.method.title),
+            Cell::prose(contestant.method.reference),
+            words(Source::Known),
+            words(Source::Given),
+            words(Source::Oracle),
+        ]
+    };
+    Table {
+        title: "What each method was told".into(),
+        text: vec![
+            "The last column is what cannot be known in practice: it was taken from the exact problem. Give such a value \
+             by hand with --param, and the method is no oracle any more."
+                .into(),
+        ],
+        columns: [
+            "method",
+            "what it is",
+            "reference",
+            "anybody can know",
+            "given by the user",
+            "only the model knows",
+        ]
+        .map(Column::words)
+        .into(),
+        rows: ranked.iter().map(row).collect(),
+    }
+}
+
+fn notes(ranked: &[(&Contestant, &Score)]) -> Option<Table> {
+    let noted = ranked.iter().flat_map(|(contestant, _)| {
+        let notes = contestant.prepared.notes.iter();
+        notes.map(|note| vec![Cell::word(&contestant.label), Cell::prose(note)])
+    });
+    let rows: Vec<_> = noted.collect();
+    (!rows.is_empty()).then(|| Table {
+        title: "Conditions that do not hold here".into(),
+        text: vec!["These methods ran, but outside the conditions of their theorems.".into()],
+        columns: ["method", "condition"].map(Column::words).into(),
+        rows,
+    })
+}
+
+fn guarantees(ranked: &[(&Contestant, &Score)]) -> Option<Table> {
+    let proved = ranked.iter().filter_map(|(contestant, score)| {
+        let guarantee = contestant.prepared.guarantee.as_ref()?;
+        let measured = match guarantee.quantity {
+            Quantity::F => score.f.mean,
+            Quantity::DNormSq => score.d_norm_sq.mean,
+            Quantity::ThetaErrorSq => score.theta_error_sq.mean,
+        };
+        Some(vec![
+            Cell::word(&contestant.label),
+            Cell::word(quantity_words(guarantee.quantity)),
+            Cell::number(Some(guarantee.bound)),
+            Cell::number(Some(measured)),
+            Cell::prose(guarantee.statement),
+        ])
+    });
+    let rows: Vec<_> = proved.collect();
+    (!rows.is_empty()).then(|| Table {
+        title: "What is proved here".into(),
+        text: vec![
+            "Bounds on expectations that hold for this problem, horizon and setting, next to what was measured.".into(),
+        ],
+        columns: vec![
+            Column::words("method"),
+            Column::words("quantity"),
+            Column::numbers("bound"),
+            Column::numbers("measured"),
+            Column::words("by"),
+        ],
+        rows,
+    })
+}
+
+fn absent(comparison: &Comparison<'_>) -> Option<Table> {
+    let skipped = &comparison.field.skipped;
+    (!skipped.is_empty()).then(|| Table {
+        title: "Methods that do not apply".into(),
+        text: Vec::new(),
+        columns: ["method", "why"].map(Column::words).into(),
+        rows: skipped
+            .iter()
+            .map(|skipped| vec![Cell::word(skipped.id), Cell::prose(&skipped.why)])
+            .collect(),
+    })
+}
+
+fn constants(comparison: &Comparison<'_>) -> ConstantsRow {
+    let problem = comparison.problem;
+    ConstantsRow {
+        problem: comparison.problem_words(),
+        omega: problem.omega(),
+        kappa: problem.kappa(),
+        theta_star_norm_sq: problem.theta_star_norm().powi(2),
+        phi_inf_sq: problem.phi_inf().powi(2),
+        f_zero: problem.f_zero(),
+        t_mix: comparison.mixing.map(robust_td::Mixing::t_mix),
+        lambda2: comparison.mixing.map(robust_td::Mixing::lambda2),
+    }
+}

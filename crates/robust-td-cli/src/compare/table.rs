@@ -1,0 +1,155 @@
+//! Prints a comparison as a page: the ranking, then what the methods were told and what does not hold.
+
+use robust_td::learner::method::{Quantity, Standing};
+use robust_td_engine::contest::Score;
+
+use super::comparison::{Comparison, input_words};
+use crate::contest::field::{self, Contestant, Skipped};
+use crate::text::{self, number, whole};
+
+/// The whole page.
+pub fn page(comparison: &Comparison<'_>) -> String {
+    let length = comparison.length;
+    let mut page = format!(
+        "{}, T = {}, {}, seed {}\nf(0) = {} is what doing nothing achieves\n\n",
+        comparison.problem_words(),
+        whole(length.horizon),
+        text::count(length.runs as usize, "run"),
+        length.seed,
+        number(comparison.problem.f_zero()),
+    );
+    let ranked = comparison.ranked();
+    let mut rows = vec![
+        [
+            "method",
+            "f",
+            "+-",
+            "|V-V*|_D^2",
+            "max E|theta|^2",
+            "diverged",
+            "updates",
+            "remarks",
+        ]
+        .map(String::from),
+    ];
+    rows.extend(
+        ranked
+            .iter()
+            .map(|&(contestant, score)| row(contestant, score)),
+    );
+    page.push_str(&columns(&rows));
+    page.push_str("\nWhat each method was told\n");
+    let told = |&(contestant, _): &(&Contestant, &Score)| {
+        let words: Vec<String> = contestant.prepared.inputs.iter().map(input_words).collect();
+        (contestant.label.clone(), words.join(", "))
+    };
+    page.push_str(&text::definitions(
+        &ranked.iter().map(told).collect::<Vec<_>>(),
+    ));
+    let notes: Vec<(String, String)> = ranked
+        .iter()
+        .filter(|(contestant, _)| !contestant.prepared.notes.is_empty())
+        .map(|(contestant, _)| {
+            (
+                contestant.label.clone(),
+                contestant.prepared.notes.join("; "),
+            )
+        })
+        .collect();
+    if !notes.is_empty() {
+        page.push_str("\nConditions that do not hold here\n");
+        page.push_str(&text::definitions(&notes));
+    }
+    let proved: Vec<(String, String)> = ranked
+        .iter()
+        .filter_map(|(contestant, _)| {
+            let guarantee = contestant.prepared.guarantee.as_ref()?;
+            let words = format!(
+                "{} <= {} ({})",
+                quantity_words(guarantee.quantity),
+                number(guarantee.bound),
+                guarantee.statement
+            );
+            Some((contestant.label.clone(), words))
+        })
+        .collect();
+    if !proved.is_empty() {
+        page.push_str("\nProved here\n");
+        page.push_str(&text::definitions(&proved));
+    }
+    page
+}
+
+/// The methods that do not apply, with the reasons; nothing when there are none.
+pub fn skipped(skipped: &[Skipped]) -> String {
+    if skipped.is_empty() {
+        return String::new();
+    }
+    let rows: Vec<(&str, String)> = skipped.iter().map(|s| (s.id, s.why.clone())).collect();
+    format!("\nDo not apply here\n{}", text::definitions(&rows))
+}
+
+/// What a bound is about, in symbols.
+pub fn quantity_words(quantity: Quantity) -> &'static str {
+    match quantity {
+        Quantity::F => "E f",
+        Quantity::DNormSq => "E|V-V*|_D^2",
+        Quantity::ThetaErrorSq => "E|theta-theta*|^2",
+    }
+}
+
+fn row(contestant: &Contestant, score: &Score) -> [String; 8] {
+    [
+        contestant.label.clone(),
+        number(score.f.mean),
+        format!("{:.1e}", score.f.standard_error),
+        number(score.d_norm_sq.mean),
+        number(score.max_mean_theta_norm_sq),
+        share(score.divergence_rate),
+        whole(score.updates),
+        remarks(contestant, score).join(", "),
+    ]
+}
+
+/// A rate in percent, nothing when it is 0.
+pub fn share(rate: f64) -> String {
+    match rate {
+        0.0 => "-".into(),
+        rate => format!("{:.0} %", (100.0 * rate).ceil()),
+    }
+}
+
+/// What a reader should know before comparing.
+pub fn remarks(contestant: &Contestant, score: &Score) -> Vec<String> {
+    let mut remarks = Vec::new();
+    if contestant.prepared.oracle() {
+        remarks.push("oracle".into());
+    }
+    let standing = contestant.method.standing;
+    if standing == Standing::Experimental {
+        remarks.push(field::standing(standing).into());
+    }
+    match score.projections {
+        Some(0.0) => remarks.push("never projected".into()),
+        Some(projections) => remarks.push(format!("projected {} times", number(projections))),
+        None => {}
+    }
+    remarks
+}
+
+/// Lines of cells: the first and last column to the left, the others to the right.
+fn columns<const N: usize>(rows: &[[String; N]]) -> String {
+    let width = |j: usize| rows.iter().map(|row| row[j].chars().count()).max();
+    let widths: Vec<usize> = (0..N).map(|j| width(j).unwrap_or(0)).collect();
+    let mut text = String::new();
+    for row in rows {
+        let mut line = format!("  {:<w$}", row[0], w = widths[0]);
+        for j in 1..N - 1 {
+            line.push_str(&format!("  {:>w$}", row[j], w = widths[j]));
+        }
+        line.push_str(&format!("  {}", row[N - 1]));
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}

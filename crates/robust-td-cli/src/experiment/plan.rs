@@ -1,0 +1,203 @@
+//! Turns a spec into points: for each value a problem, a horizon and methods that are ready to run.
+
+use std::path::Path;
+
+use robust_td::{Mixing, Problem, catalog};
+
+use super::spec::Spec;
+use crate::contest::choice::{Choice, Wish};
+use crate::contest::field::{Contestant, gather};
+use crate::contest::run::Length;
+use crate::problem_argument::ProblemArgument;
+
+/// An experiment that is known to make sense.
+pub struct Plan {
+    /// What the user wrote.
+    pub spec: Spec,
+    /// What varies.
+    vary: Option<(String, Target)>,
+    /// One point per value, or a single one.
+    pub points: Vec<Point>,
+}
+
+/// What a varied name stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Target {
+    Horizon,
+    Problem,
+    Method,
+}
+
+/// One value of what varies, ready to run.
+pub struct Point {
+    /// The value.
+    pub value: Option<f64>,
+    /// The problem.
+    pub problem: Problem,
+    /// Horizon, runs and seed.
+    pub length: Length,
+    /// The methods.
+    pub contestants: Vec<Contestant>,
+}
+
+impl Plan {
+    /// Checks a spec and prepares all its points; `directory` is where a problem file is looked up.
+    pub fn new(spec: Spec, directory: &Path) -> Result<Self, String> {
+        let choices = spec.algorithms.iter().map(|text| Choice::parse(text));
+        let choices: Vec<Choice> = choices.collect::<Result<_, _>>()?;
+        // A problem that does not exist is the first thing to say; its parameters come later.
+        if catalog::find(&spec.problem).is_err() {
+            let problem = ProblemArgument::beside(&spec.problem, Vec::new(), directory);
+            problem.load().map_err(|failure| failure.to_string())?;
+        }
+        if choices.is_empty() {
+            return Err("algorithms is empty".into());
+        }
+        if spec.vary.len() > 1 {
+            let names: Vec<&str> = spec.vary.keys().map(String::as_str).collect();
+            return Err(format!("one thing varies, not {}", names.join(" and ")));
+        }
+        if let Some(agents) = spec.agents.iter().find(|&&agents| agents == 0) {
+            return Err(format!("agents has {agents}; there is at least one"));
+        }
+        if !spec.agents.is_empty() && spec.runs < 2 {
+            return Err("agents need at least 2 runs, to tell bias from spread".into());
+        }
+        let vary = match spec.vary.iter().next() {
+            Some((name, values)) => {
+                let target = target(&spec, name, &choices)?;
+                check_values(name, values, target)?;
+                Some((name.clone(), target))
+            }
+            None => None,
+        };
+        let values: Vec<Option<f64>> = match spec.vary.values().next() {
+            Some(values) => values.iter().copied().map(Some).collect(),
+            None => vec![None],
+        };
+        let mut points = Vec::with_capacity(values.len());
+        for value in values {
+            let point = point(&spec, &choices, vary.as_ref(), value, directory);
+            points.push(point.map_err(|message| match (&vary, value) {
+                (Some((name, _)), Some(value)) => format!("at {name} = {value}: {message}"),
+                _ => message,
+            })?);
+        }
+        Ok(Self { spec, vary, points })
+    }
+
+    /// The name of what varies.
+    pub fn varied(&self) -> &str {
+        self.vary.as_ref().map_or("", |(name, _)| name)
+    }
+
+    /// Whether anything varies.
+    pub fn varies(&self) -> bool {
+        self.vary.is_some()
+    }
+}
+
+/// What a name stands for: the horizon, a parameter of the problem, or else one of the methods.
+fn target(spec: &Spec, name: &str, choices: &[Choice]) -> Result<Target, String> {
+    let entry = catalog::find(&spec.problem);
+    let parameters = entry.map_or(&[][..], |entry| entry.parameters);
+    if name == "horizon" {
+        if spec.horizon.is_some() {
+            return Err("horizon is both fixed and varied".into());
+        }
+        return Ok(Target::Horizon);
+    }
+    if parameters.iter().any(|parameter| parameter.name == name) {
+        if spec.set.contains_key(name) {
+            return Err(format!("{name} is both set and varied"));
+        }
+        return Ok(Target::Problem);
+    }
+    if spec.param.contains_key(name) {
+        return Err(format!("{name} is both in param and varied"));
+    }
+    let wish = Wish::new(name, 1.0)?;
+    let open = |choice: &Choice| {
+        let own = choice.settings.iter().any(|(key, _)| *key == wish.name);
+        wish.concerns(choice.method) && !own
+    };
+    match choices.iter().any(open) {
+        true => Ok(Target::Method),
+        false => Err(format!(
+            "nothing here is called {name:?} and free to vary: no parameter of {}, none of a method, and not horizon",
+            spec.problem
+        )),
+    }
+}
+
+fn check_values(name: &str, values: &[f64], target: Target) -> Result<(), String> {
+    if values.is_empty() {
+        return Err(format!("{name} has no values"));
+    }
+    for (k, value) in values.iter().enumerate() {
+        if !value.is_finite() {
+            return Err(format!(
+                "{name} takes the value {value}, which is not finite"
+            ));
+        }
+        if values[..k].contains(value) {
+            return Err(format!("{name} takes the value {value} twice"));
+        }
+        // Up to 2^53 a whole number is exact.
+        let whole = value.fract() == 0.0 && (3.0..=9_007_199_254_740_992.0).contains(value);
+        if target == Target::Horizon && !whole {
+            return Err(format!(
+                "horizon takes the value {value}, not a whole number from 3 up"
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn point(
+    spec: &Spec,
+    choices: &[Choice],
+    vary: Option<&(String, Target)>,
+    value: Option<f64>,
+    directory: &Path,
+) -> Result<Point, String> {
+    let own = |map: &std::collections::BTreeMap<String, f64>| -> Vec<(String, f64)> {
+        map.iter()
+            .map(|(name, value)| (name.clone(), *value))
+            .collect()
+    };
+    let (mut settings, mut params, mut horizon) = (own(&spec.set), own(&spec.param), spec.horizon);
+    if let (Some((name, target)), Some(value)) = (vary, value) {
+        match target {
+            Target::Horizon => horizon = Some(value as u64),
+            Target::Problem => settings.push((name.clone(), value)),
+            Target::Method => params.push((name.clone(), value)),
+        }
+    }
+    let length = Length {
+        horizon: horizon.ok_or("missing key `horizon`")?,
+        runs: spec.runs,
+        seed: spec.seed,
+        points_per_decade: 1,
+    };
+    length.check()?;
+    let problem = ProblemArgument::beside(&spec.problem, settings, directory)
+        .load()
+        .map_err(|failure| failure.to_string())?;
+    let mixing = Mixing::of(problem.chain()).map_err(|error| error.to_string())?;
+    let wishes = params.iter().map(|(key, value)| Wish::new(key, *value));
+    let wishes: Vec<Wish> = wishes.collect::<Result<_, _>>()?;
+    let field = gather(
+        &problem,
+        mixing.as_ref().ok(),
+        length.horizon,
+        Some(choices),
+        &wishes,
+    );
+    Ok(Point {
+        value,
+        contestants: field.map_err(|failure| failure.to_string())?.contestants,
+        problem,
+        length,
+    })
+}

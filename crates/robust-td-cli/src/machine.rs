@@ -1,0 +1,35 @@
+//! Says with how many threads and which vector code to run.
+
+use robust_td_engine::Kernel;
+
+use crate::failure::Failure;
+
+/// How to run; nothing here changes the results.
+#[derive(Debug, Clone, clap::Args)]
+// Without a group of its own: the sweeps' options are a group of the same name around it.
+#[group(skip)]
+pub struct Machine {
+    /// Number of threads; 0 means one per CPU
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    threads: usize,
+
+    /// Code that computes the updates: auto, scalar, portable, avx2 or avx512
+    #[arg(long, value_name = "KERNEL", default_value = "auto")]
+    kernel: String,
+}
+
+impl Machine {
+    /// The kernel, if this CPU has it.
+    pub fn kernel(&self) -> Result<Kernel, Failure> {
+        let kernel = self.kernel.parse().and_then(Kernel::check);
+        kernel.map_err(|error: robust_td_engine::Error| Failure::Usage(error.to_string()))
+    }
+
+    /// The number of threads.
+    pub fn threads(&self) -> usize {
+        match self.threads {
+            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            threads => threads,
+        }
+    }
+}
