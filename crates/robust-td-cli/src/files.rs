@@ -15,20 +15,38 @@ pub fn create_directory(path: &Path) -> Result<(), Failure> {
     })
 }
 
-/// Writes a file through a temporary one beside it, so that a reader never sees half of it.
+/// Writes a file of a directory; see [`write_with`].
 pub fn write(directory: &Path, name: &str, contents: &[u8]) -> Result<(), Failure> {
     let path = directory.join(name);
-    let attempt = || -> std::io::Result<()> {
-        let mut file = tempfile::Builder::new()
-            .prefix(".robust-td-")
-            .tempfile_in(directory)?;
-        file.write_all(contents)?;
-        file.as_file().sync_all()?;
-        readable_by_all(file.as_file())?;
-        file.persist(&path)?;
-        Ok(())
+    write_with(&path, |file| {
+        file.write_all(contents)
+            .map_err(|error| cannot_write(&path, &error))
+    })
+}
+
+/// Writes a file through a temporary one beside it, so that a reader never sees half of it.
+pub fn write_with(
+    path: &Path,
+    fill: impl FnOnce(&mut std::fs::File) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let directory = match path.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
     };
-    attempt().map_err(|error| Failure::Run(format!("cannot write {}: {error}", path.display())))
+    let failed = |error: std::io::Error| cannot_write(path, &error);
+    let mut file = tempfile::Builder::new()
+        .prefix(".robust-td-")
+        .tempfile_in(directory)
+        .map_err(failed)?;
+    fill(file.as_file_mut())?;
+    file.as_file().sync_all().map_err(failed)?;
+    readable_by_all(file.as_file()).map_err(failed)?;
+    file.persist(path).map_err(|error| failed(error.error))?;
+    Ok(())
+}
+
+fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::Run(format!("cannot write {}: {error}", path.display()))
 }
 
 /// Temporary files are private; the results are ordinary files.

@@ -7,11 +7,15 @@ mod constants;
 mod contest;
 mod count;
 mod csv;
+mod evaluate;
 mod experiment;
 mod failure;
 mod files;
+mod inspect;
+mod log_argument;
 mod machine;
 mod output;
+mod predict;
 mod problem_argument;
 mod problem_file;
 mod problems;
@@ -40,6 +44,7 @@ Examples:
   robust-td problems
   robust-td certify paper-ring --horizon 1e7 --c 50
   robust-td certify my-problem.toml --horizon 1e6 --json
+  robust-td evaluate log.csv --discount 0.99 --c 0.1 --out model.json
   robust-td compare two-state --horizon 1e6 --runs 48 --out out/compare
 
 Exit codes: 0 done, 1 the run failed, 2 the command line or the data are wrong.")]
@@ -53,7 +58,10 @@ enum Command {
     Algorithms(algorithms::Arguments),
     Certify(certify::Arguments),
     Compare(compare::Arguments),
+    Evaluate(evaluate::Arguments),
     Experiment(experiment::Arguments),
+    Inspect(inspect::Arguments),
+    Predict(predict::Arguments),
     Problems(problems::Arguments),
     Reproduce(reproduce::Arguments),
     Sweep(sweep::Arguments),
@@ -70,7 +78,10 @@ fn main() -> ExitCode {
         Command::Algorithms(arguments) => algorithms::run(&arguments),
         Command::Certify(arguments) => certify::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
+        Command::Evaluate(arguments) => evaluate::run(&arguments),
         Command::Experiment(arguments) => experiment::run(&arguments),
+        Command::Inspect(arguments) => inspect::run(&arguments),
+        Command::Predict(arguments) => predict::run(&arguments),
         Command::Problems(arguments) => problems::run(&arguments),
         Command::Reproduce(arguments) => reproduce::run(&arguments),
         Command::Sweep(arguments) => sweep::run(&arguments),

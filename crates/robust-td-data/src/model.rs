@@ -227,6 +227,12 @@ impl Model {
         self.phi_inf
     }
 
+    /// How many transitions it learns from at most.
+    #[must_use]
+    pub fn limit(&self) -> Option<u64> {
+        self.limit
+    }
+
     /// How rows became transitions so far.
     #[must_use]
     pub fn pairing(&self) -> &Pairing {

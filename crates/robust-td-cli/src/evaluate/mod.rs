@@ -1,0 +1,233 @@
+//! Learns a value function from logged transitions in one streaming pass.
+
+mod report;
+mod start;
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clap::Args;
+use robust_td::learner::Learner;
+use robust_td_data::{Batch, Model, Purpose};
+
+use crate::failure::Failure;
+use crate::log_argument::{LogArgument, wrong_data};
+use crate::{count, files, output, predict, progress};
+
+/// Learn a value function from logged transitions
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Columns: obs_0, obs_1, ... (or a list obs), reward; optional next_obs_0, ... (or next_obs), terminated, truncated,
+episode, rho. Without next_obs a row's successor is the next row of its episode. terminated: the value after it is 0.
+truncated: bootstrap from what follows, then start anew. A lone `done` is refused until its meaning is said:
+--column terminated=done, or --column truncated=done.
+
+Files are passed over first to measure phi_inf, fit the features and count the transitions; on standard input
+alg1 uses the doubling trick, and phi_inf is given by hand.
+
+Examples:
+  robust-td evaluate log.csv --discount 0.99 --c 0.1
+  robust-td evaluate 'logs/*.parquet' --discount 0.99 --c 0.1 --features 'standardise + bias' --out model.json
+  robust-td evaluate log.csv --discount 0.9 --algorithm lstd --param ridge=0.01 --json
+  tail -f log.ndjson | robust-td evaluate - --format ndjson --discount 0.9 --c 0.1 --phi-inf 2 --report-every
+  robust-td evaluate more.csv --resume model.json --out model.json
+
+Features: identity, bias, standardise, running, polynomial(degree=2), fourier(order=3), tiles(tilings=8, bins=8),
+rbf(centres=5, width=1), one-hot(column=0); joined by + and applied one after the other by |.
+`robust-td algorithms` lists the algorithms and their parameters.")]
+pub struct Arguments {
+    #[command(flatten)]
+    log: LogArgument,
+
+    /// gamma, in [0, 1); needed unless a model is resumed
+    #[arg(long, value_name = "G", allow_negative_numbers = true)]
+    discount: Option<f64>,
+
+    /// The algorithm's id [default: alg1]
+    #[arg(long, value_name = "ID")]
+    algorithm: Option<String>,
+
+    /// The constant c of the steps, for algorithms that have one; auto (the default) is not there yet
+    #[arg(long, value_name = "C", allow_negative_numbers = true)]
+    c: Option<String>,
+
+    /// T: learn from the first T transitions, with steps for T; by default as many as the files hold
+    #[arg(long, value_name = "T", value_parser = count::horizon)]
+    horizon: Option<u64>,
+
+    /// A bound on the norm of the features; by default measured
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    phi_inf: Option<f64>,
+
+    /// A parameter of the algorithm, such as radius=10 or lambda=0.9
+    #[arg(long = "param", value_name = "KEY=VALUE", allow_hyphen_values = true)]
+    parameters: Vec<String>,
+
+    /// The feature map [default: identity]
+    #[arg(long, value_name = "SPEC")]
+    features: Option<String>,
+
+    /// How often to pass over the files
+    #[arg(long, value_name = "N", default_value = "1", value_parser = count::parse)]
+    passes: u64,
+
+    /// Write the model, with all that is needed to go on or to predict
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+
+    /// Go on with a model: the same result as one uninterrupted pass
+    #[arg(long, value_name = "FILE")]
+    resume: Option<PathBuf>,
+
+    /// Print the answer so far on standard error every N transitions; without N at powers of two
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "0", value_parser = count::parse)]
+    report_every: Option<u64>,
+
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let started = Instant::now();
+    if arguments.passes == 0 {
+        return Err(Failure::Usage(
+            "--passes is 0, but must be at least 1".into(),
+        ));
+    }
+    if arguments.log.is_stream() && arguments.passes > 1 {
+        let message = "--passes: standard input can be read only once";
+        return Err(Failure::Usage(message.into()));
+    }
+    let mut learning = match &arguments.resume {
+        Some(path) => Learning::Under(Box::new(resumed(arguments, path)?)),
+        None => start::prepare(arguments)?,
+    };
+    let bad_rows = learn(arguments, &mut learning)?;
+    let Learning::Under(model) = learning else {
+        let message = "the input holds no row that can be used";
+        return Err(Failure::Usage(message.into()));
+    };
+    if let Some(path) = &arguments.out {
+        let text = model.to_json().map_err(wrong_data)?;
+        files::write_with(path, |file| {
+            std::io::Write::write_all(file, text.as_bytes())
+                .map_err(|error| Failure::Run(format!("cannot write {}: {error}", path.display())))
+        })?;
+    }
+    let report = report::Report::new(&model, bad_rows, started.elapsed().as_secs_f64());
+    if arguments.json {
+        return output::print_json(&report);
+    }
+    output::print(&report.page())
+}
+
+/// A model, or what is known before the first row tells the length of observations.
+pub enum Learning {
+    /// Nothing is read yet.
+    Ahead(start::Start),
+    /// The model.
+    Under(Box<Model>),
+}
+
+/// Learns from the log; returns how many bad rows were skipped.
+fn learn(arguments: &Arguments, learning: &mut Learning) -> Result<u64, Failure> {
+    let mut batch = Batch::default();
+    let mut bad_rows = 0;
+    for pass in 0..arguments.passes {
+        let mut reader = arguments.log.open(Purpose::Evaluate).map_err(wrong_data)?;
+        while reader.read(&mut batch).map_err(wrong_data)? {
+            if let (Learning::Ahead(start), false) = (&mut *learning, batch.is_empty()) {
+                *learning = Learning::Under(Box::new(start.model(batch.dimension())?));
+            }
+            let Learning::Under(model) = learning else {
+                continue;
+            };
+            let mut from = 0;
+            loop {
+                let until = next_report(model.learner().steps(), arguments.report_every);
+                let next = model.learn(reader.schema(), &batch, from, until);
+                from = next.map_err(wrong_data)?;
+                let steps = model.learner().steps();
+                if steps < until || model.is_complete() {
+                    break;
+                }
+                report::so_far(model);
+            }
+            if model.is_complete() {
+                break;
+            }
+        }
+        bad_rows += reader.bad_rows().count();
+        if let Learning::Under(model) = learning {
+            if pass + 1 < arguments.passes {
+                model.end_pass();
+            }
+            progress::say(&format!("{} transitions", model.learner().steps()));
+        }
+    }
+    Ok(bad_rows)
+}
+
+/// The next step to report at: the next multiple, or the next power of two.
+fn next_report(steps: u64, every: Option<u64>) -> u64 {
+    match every {
+        None => u64::MAX,
+        Some(0) => (steps + 1).next_power_of_two(),
+        Some(every) => (steps / every + 1).saturating_mul(every),
+    }
+}
+
+/// The model to go on with; what is said about it again must be the same.
+fn resumed(arguments: &Arguments, path: &std::path::Path) -> Result<Model, Failure> {
+    let model = predict::load(path)?;
+    let refuse = |flag: &str, given: String, own: String| {
+        Err(Failure::Usage(format!(
+            "{flag} is {given}, but the model {} was made with {own}",
+            path.display()
+        )))
+    };
+    let learner = model.learner();
+    if let Some(discount) = arguments.discount
+        && discount != learner.discount()
+    {
+        return refuse(
+            "--discount",
+            discount.to_string(),
+            learner.discount().to_string(),
+        );
+    }
+    if let Some(id) = &arguments.algorithm
+        && id != learner.id()
+    {
+        return refuse("--algorithm", id.clone(), learner.id().into());
+    }
+    if let Some(spec) = &arguments.features
+        && spec != model.features().spec()
+    {
+        return refuse("--features", spec.clone(), model.features().spec().into());
+    }
+    if let Some(phi_inf) = arguments.phi_inf
+        && phi_inf != model.phi_inf()
+    {
+        return refuse(
+            "--phi-inf",
+            phi_inf.to_string(),
+            model.phi_inf().to_string(),
+        );
+    }
+    if let Some(horizon) = arguments.horizon
+        && Some(horizon) != model.limit()
+    {
+        let own = model
+            .limit()
+            .map_or("none".into(), |limit| limit.to_string());
+        return refuse("--horizon", horizon.to_string(), own);
+    }
+    if arguments.c.is_some() || !arguments.parameters.is_empty() {
+        let message = "--c and --param belong to a new model: one that is resumed keeps its own";
+        return Err(Failure::Usage(message.into()));
+    }
+    Ok(model)
+}

@@ -1,0 +1,160 @@
+//! Says what was learned.
+
+use robust_td::learner::Learner;
+use robust_td_data::Model;
+use serde::Serialize;
+
+use crate::text;
+
+/// The result, with the keys that scripts rely on.
+#[derive(Debug, Serialize)]
+pub struct Report {
+    algorithm: &'static str,
+    steps: u64,
+    dimension: usize,
+    theta: Vec<f64>,
+    theta_bar: Vec<f64>,
+    phi_inf: f64,
+    max_theta_norm_sq: f64,
+    diverged: bool,
+    seconds: f64,
+    discount: f64,
+    features: String,
+    rows: u64,
+    left_out: u64,
+    bad_rows: u64,
+    updates: u64,
+    projections: Option<u64>,
+    value_offset: f64,
+    diverged_at: Option<u64>,
+    suggestion: Option<String>,
+    td_error: TdError,
+    residual: Option<f64>,
+}
+
+#[derive(Debug, Serialize)]
+struct TdError {
+    mean: f64,
+    rms: f64,
+    max: f64,
+}
+
+impl Report {
+    /// The result of a model.
+    pub fn new(model: &Model, bad_rows: u64, seconds: f64) -> Self {
+        let learner = model.learner();
+        let health = learner.health();
+        let td_errors = model.diagnostics().td_errors();
+        Self {
+            algorithm: learner.id(),
+            steps: learner.steps(),
+            dimension: learner.dimension(),
+            theta: learner.theta().to_vec(),
+            theta_bar: learner.output(),
+            phi_inf: model.phi_inf(),
+            max_theta_norm_sq: health.max_theta_norm_sq,
+            diverged: health.diverged(),
+            seconds,
+            discount: learner.discount(),
+            features: model.features().spec().into(),
+            rows: model.pairing().rows(),
+            left_out: model.pairing().left_out(),
+            bad_rows,
+            updates: learner.updates(),
+            projections: learner.projections(),
+            value_offset: learner.value_offset(),
+            diverged_at: health.diverged_at,
+            suggestion: health.diverged().then(|| suggestion(learner.id())),
+            td_error: TdError {
+                mean: td_errors.mean(),
+                rms: td_errors.rms(),
+                max: td_errors.largest(),
+            },
+            residual: model.diagnostics().residual(),
+        }
+    }
+
+    /// The result for people.
+    pub fn page(&self) -> String {
+        let mut rows = vec![
+            (
+                "algorithm",
+                format!("{}, discount {}", self.algorithm, self.discount),
+            ),
+            (
+                "data",
+                format!(
+                    "{} transitions from {} rows; {} rows without a successor, {} bad rows skipped",
+                    self.steps, self.rows, self.left_out, self.bad_rows
+                ),
+            ),
+            (
+                "features",
+                format!(
+                    "{}: {} of them, norm at most {}",
+                    self.features,
+                    self.dimension,
+                    text::number(self.phi_inf)
+                ),
+            ),
+            ("theta_bar", text::list(&self.theta_bar)),
+            (
+                "iterates",
+                match self.diverged_at {
+                    Some(step) => format!("diverged at step {step}"),
+                    None => format!(
+                        "bounded: largest |theta|^2 {}",
+                        text::number(self.max_theta_norm_sq)
+                    ),
+                },
+            ),
+            (
+                "TD error",
+                format!(
+                    "mean {}, root mean square {}, largest {}",
+                    text::number(self.td_error.mean),
+                    text::number(self.td_error.rms),
+                    text::number(self.td_error.max)
+                ),
+            ),
+        ];
+        if let Some(residual) = self.residual {
+            let value = text::number(residual);
+            let meaning =
+                "|mean of delta phi| on blocks not learned from yet; 0 at the TD fixed point";
+            rows.push(("residual", format!("{value} ({meaning})")));
+        }
+        if let Some(projections) = self.projections {
+            rows.push(("projections", projections.to_string()));
+        }
+        if let Some(suggestion) = &self.suggestion {
+            rows.push(("suggestion", suggestion.clone()));
+        }
+        rows.push(("seconds", format!("{:.2}", self.seconds)));
+        text::definitions(&rows)
+    }
+}
+
+/// What to try after a divergence.
+fn suggestion(id: &str) -> String {
+    match id {
+        "alg1" | "alg1-const" | "alg1-doubling" | "td-lambda" | "lee26" | "lee26-mixfree" => {
+            "ten times the c makes the steps ten times smaller".into()
+        }
+        "lstd" => "a larger ridge".into(),
+        _ => "a smaller step, or alg1 with a larger c".into(),
+    }
+}
+
+/// Prints the answer so far as one line of JSON on standard error.
+pub fn so_far(model: &Model) {
+    let learner = model.learner();
+    let line = serde_json::json!({
+        "steps": learner.steps(),
+        "theta_bar": learner.output(),
+        "max_theta_norm_sq": learner.health().max_theta_norm_sq,
+        "diverged": learner.health().diverged(),
+        "residual": model.diagnostics().residual(),
+    });
+    eprintln!("{line}");
+}

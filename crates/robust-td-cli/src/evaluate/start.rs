@@ -1,0 +1,177 @@
+//! Sets a new model up from the command line and a first look at the data.
+
+use robust_td::features::{FeatureMap, Fitting};
+use robust_td::learner::method::{Method, Setting};
+use robust_td::learner::recipe::{Output, Recipe};
+use robust_td::learner::{AnyLearner, Learner, Td0, methods};
+use robust_td_data::{Model, Purpose, Survey};
+
+use super::{Arguments, Learning};
+use crate::failure::Failure;
+use crate::log_argument::wrong_data;
+use crate::{inspect, suggestion};
+
+/// Stands for a horizon that nobody knows; a method that asks for it is refused.
+const UNKNOWN: u64 = u64::MAX;
+
+/// What a model needs beyond the length of observations.
+pub struct Start {
+    method: &'static Method,
+    discount: f64,
+    given: Vec<(String, f64)>,
+    spec: String,
+    phi_inf: Option<f64>,
+    limit: Option<u64>,
+}
+
+/// Checks the command line, and surveys files where something must be measured.
+pub fn prepare(arguments: &Arguments) -> Result<Learning, Failure> {
+    let start = Start::new(arguments)?;
+    let all_given = start.phi_inf.is_some() && start.limit.is_some() && start.spec == "identity";
+    if arguments.log.is_stream() || all_given {
+        return Ok(Learning::Ahead(start));
+    }
+    let mut open = || arguments.log.open(Purpose::Evaluate);
+    let survey = Survey::take(&mut open, &start.spec).map_err(wrong_data)?;
+    if !survey.report.findings.is_empty() && !arguments.json {
+        eprint!("{}", inspect::findings(&survey.report));
+    }
+    let transitions = survey.transitions.saturating_mul(arguments.passes);
+    if transitions == 0 {
+        let message = "no transition comes of the data: robust-td inspect says why";
+        return Err(Failure::Usage(message.into()));
+    }
+    let phi_inf = start.phi_inf.unwrap_or(survey.phi_inf);
+    let horizon = start.limit.unwrap_or(transitions);
+    let model = start.build(survey.features, phi_inf, horizon)?;
+    Ok(Learning::Under(Box::new(model)))
+}
+
+impl Start {
+    fn new(arguments: &Arguments) -> Result<Self, Failure> {
+        let Some(discount) = arguments.discount else {
+            return Err(Failure::Usage(
+                "--discount is needed: gamma, in [0, 1)".into(),
+            ));
+        };
+        if !(0.0..1.0).contains(&discount) {
+            let message = format!("--discount is {discount}, but must be at least 0 and below 1");
+            return Err(Failure::Usage(message));
+        }
+        if let Some(phi_inf) = arguments.phi_inf
+            && !(phi_inf > 0.0 && phi_inf.is_finite())
+        {
+            let message = format!("--phi-inf is {phi_inf}, but must be finite and above 0");
+            return Err(Failure::Usage(message));
+        }
+        let unknown_length = arguments.log.is_stream() && arguments.horizon.is_none();
+        let method = match arguments.algorithm.as_deref() {
+            None | Some("alg1") if unknown_length => "alg1-doubling",
+            None => "alg1",
+            Some(id) => id,
+        };
+        let known: Vec<&str> = methods::METHODS.iter().map(|method| method.id).collect();
+        let method = methods::find(method).map_err(|_| {
+            let hint = suggestion::or_known(method, &known);
+            Failure::Usage(format!("--algorithm: there is no {method:?}; {hint}"))
+        })?;
+        Ok(Self {
+            method,
+            discount,
+            given: given(arguments, method)?,
+            spec: arguments
+                .features
+                .clone()
+                .unwrap_or_else(|| "identity".into()),
+            phi_inf: arguments.phi_inf,
+            limit: arguments.horizon,
+        })
+    }
+
+    /// The model for observations of a length that the first row tells.
+    pub fn model(&self, inputs: usize) -> Result<Model, Failure> {
+        let features = Fitting::new(&self.spec, inputs).and_then(Fitting::finish);
+        let features = features.map_err(|error| Failure::Usage(error.to_string()))?;
+        let bound = self.phi_inf.or_else(|| features.norm_bound());
+        let phi_inf = bound.ok_or_else(|| {
+            let why = "standard input cannot be measured ahead";
+            Failure::Usage(format!("--phi-inf is needed: {why}"))
+        })?;
+        self.build(features, phi_inf, self.limit.unwrap_or(UNKNOWN))
+    }
+
+    fn build(&self, features: FeatureMap, phi_inf: f64, horizon: u64) -> Result<Model, Failure> {
+        let setting = Setting {
+            discount: self.discount,
+            dimension: features.outputs(),
+            horizon,
+            phi_inf,
+            model: None,
+        };
+        let wrong = |error: robust_td::Error| Failure::Usage(error.to_string());
+        let prepared = self.method.prepare(&setting, &self.given).map_err(wrong)?;
+        let mut learner = prepared.learner;
+        if horizon == UNKNOWN {
+            if prepared.inputs.iter().any(|input| input.name == "T") {
+                let id = self.method.id;
+                let message = format!("{id} needs --horizon on standard input");
+                return Err(Failure::Usage(message));
+            }
+            learner = without_horizon(learner).map_err(wrong)?;
+        }
+        Model::new(features, learner, phi_inf, self.limit).map_err(wrong_data)
+    }
+}
+
+/// The same learner with a tail average that need not know how many samples come.
+fn without_horizon(learner: AnyLearner) -> robust_td::Result<AnyLearner> {
+    match learner.recipe() {
+        Some(recipe) if matches!(recipe.output, Output::Tail { .. }) => {
+            let recipe = Recipe {
+                output: Output::DoublingTail,
+                ..recipe
+            };
+            Ok(Td0::new(recipe, learner.dimension())?.into())
+        }
+        _ => Ok(learner),
+    }
+}
+
+/// The parameters that the user gives, c among them.
+fn given(arguments: &Arguments, method: &Method) -> Result<Vec<(String, f64)>, Failure> {
+    let mut given = Vec::new();
+    for text in &arguments.parameters {
+        let pair = text.split_once('=');
+        let number = |value: &str| value.trim().parse::<f64>().ok();
+        match pair.and_then(|(key, value)| Some((key.trim().to_owned(), number(value)?))) {
+            Some(pair) => given.push(pair),
+            None => {
+                let message = format!("--param {text:?} is not key=value with a number");
+                return Err(Failure::Usage(message));
+            }
+        }
+    }
+    let has_c = method.parameters.iter().any(|p| p.name == "c");
+    let id = method.id;
+    match arguments.c.as_deref() {
+        Some("auto") | None if has_c && given.iter().all(|(key, _)| key != "c") => {
+            Err(Failure::Usage(format!(
+                "{id} needs --c, which must be finite and above 0: an automatic choice does not exist yet \
+                 (0.1 is a fair first try; `max_theta_norm_sq` and `residual` tell whether it was too small)"
+            )))
+        }
+        Some("auto") | None => Ok(given),
+        Some(_) if !has_c => Err(Failure::Usage(format!(
+            "{id} has no constant c: leave --c out"
+        ))),
+        Some(text) => match text.parse::<f64>() {
+            Ok(c) => {
+                given.push(("c".into(), c));
+                Ok(given)
+            }
+            Err(_) => Err(Failure::Usage(format!(
+                "--c is {text:?}, but must be a number or auto"
+            ))),
+        },
+    }
+}

@@ -1,0 +1,108 @@
+//! Reports on logged data before anything is learned from them.
+
+use clap::Args;
+use robust_td_data::{DataReport, Inspector, Purpose};
+
+use crate::failure::Failure;
+use crate::log_argument::{LogArgument, wrong_data};
+use crate::{output, text};
+
+/// Look at logged transitions: what they hold, and what looks wrong
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Bad rows are counted here, not refused. Every finding names the first row where it happens.
+
+Examples:
+  robust-td inspect log.csv
+  robust-td inspect 'logs/*.parquet' --layout minari
+  robust-td inspect log.ndjson --column reward=r --json")]
+pub struct Arguments {
+    #[command(flatten)]
+    log: LogArgument,
+
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let reader = arguments.log.open_skipping(Purpose::Evaluate, u64::MAX);
+    let report = reader.and_then(Inspector::inspect).map_err(wrong_data)?;
+    if arguments.json {
+        return output::print_json(&report);
+    }
+    output::print(&page(&report))
+}
+
+/// The report for people.
+fn page(report: &DataReport) -> String {
+    let range = |stats: Option<(f64, f64, f64, f64)>| match stats {
+        Some((min, max, mean, deviation)) => format!(
+            "{} to {}, mean {}, deviation {}",
+            text::number(min),
+            text::number(max),
+            text::number(mean),
+            text::number(deviation)
+        ),
+        None => "none".into(),
+    };
+    let tuple =
+        |stats: &robust_td_data::inspect::Stats| (stats.min, stats.max, stats.mean, stats.std);
+    let mut rows = vec![
+        ("files", text::count(report.files.len(), "file")),
+        (
+            "rows",
+            format!(
+                "{} good, {} bad; {} transitions, {} rows without a successor",
+                report.rows,
+                report.bad_rows.count(),
+                report.transitions,
+                report.left_out
+            ),
+        ),
+        (
+            "episodes",
+            format!(
+                "{}: {} terminated, {} truncated",
+                report.episodes.count, report.episodes.terminated, report.episodes.truncated
+            ),
+        ),
+        ("length", range(report.episodes.length.as_ref().map(tuple))),
+        ("reward", range(report.reward.as_ref().map(tuple))),
+        ("norm", range(report.obs_norm.as_ref().map(tuple))),
+        ("dimension", report.dimension.to_string()),
+    ];
+    const SHOWN: usize = 20;
+    let features: Vec<String> = (report.features.iter().take(SHOWN))
+        .map(|feature| format!("feature {}", feature.name))
+        .collect();
+    for (name, feature) in features.iter().zip(&report.features) {
+        rows.push((name, range(Some(tuple(&feature.stats)))));
+    }
+    let mut page = text::definitions(&rows);
+    if report.features.len() > SHOWN {
+        page += &format!(
+            "  ... and {} features more\n",
+            report.features.len() - SHOWN
+        );
+    }
+    page += "\n";
+    page += &findings(report);
+    page
+}
+
+/// What looks wrong, one paragraph each.
+pub fn findings(report: &DataReport) -> String {
+    if report.findings.is_empty() {
+        return "Nothing looks wrong.\n".into();
+    }
+    let paragraphs = report.findings.iter().map(|finding| {
+        let place = match (&finding.file, finding.row) {
+            (Some(file), Some(row)) => format!(" (first: {file}, row {row})"),
+            _ => String::new(),
+        };
+        text::wrap("- ", 2, &format!("{}{place}", finding.message))
+    });
+    paragraphs.collect()
+}
