@@ -123,10 +123,15 @@ fn without_a_choice_all_methods_that_apply_take_part() {
     let mut seen = ids(&report["algorithms"]);
     seen.extend(ids(&report["skipped"]));
     let mut all = ids(&known["algorithms"]);
-    assert!(seen.len() == all.len() && report["algorithms"].as_array().unwrap().len() >= 3);
+    assert_eq!(
+        (all.len(), report["algorithms"].as_array().unwrap().len()),
+        (30, 28)
+    );
     seen.sort();
     all.sort();
     assert_eq!(seen, all);
+    // Two learn to act, not to predict; everything else takes part.
+    assert_eq!(ids(&report["skipped"]), ["optimal-stopping", "q-learning"]);
     for skipped in report["skipped"].as_array().unwrap() {
         assert!(skipped["why"].as_str().unwrap().len() > 10);
     }
@@ -366,6 +371,145 @@ fn bad_requests_name_the_method_the_parameter_and_its_range() {
         }
         assert!(!Path::new("never").exists(), "{flags:?}");
     }
+}
+
+/// Each message names the method, the parameter with its value, and the valid range.
+#[test]
+fn parameters_out_of_their_ranges_are_refused() {
+    let bad = [
+        (
+            "bhandari-a:radius=-1",
+            "bhandari-a: radius is -1, but must be finite and above 0",
+        ),
+        (
+            "liu-olshevsky:radius=0",
+            "liu-olshevsky: radius is 0, but must be finite and above 0",
+        ),
+        (
+            "adatd:radius=inf",
+            "adatd: radius is inf, but must be finite and above 0",
+        ),
+        (
+            "td-lambda:lambda=1.5",
+            "td-lambda: lambda is 1.5, but must be between 0 and 1",
+        ),
+        (
+            "etd:lambda=2",
+            "etd: lambda is 2, but must be between 0 and 1",
+        ),
+        (
+            "lstd:lambda=-0.1",
+            "lstd: lambda is -0.1, but must be between 0 and 1",
+        ),
+        (
+            "swift-td:lambda=1.01",
+            "swift-td: lambda is 1.01, but must be between 0 and 1",
+        ),
+        (
+            "bhandari-b:step=0",
+            "bhandari-b: step is 0, but must be finite and above 0",
+        ),
+        // ref-2 has omega = 0.09 and phi_inf^2 = 1.09: 1.09 / (2 * 0.09 * 0.1) = 60.56.
+        (
+            "bhandari-b:step=61",
+            "bhandari-b: step is 61, but must be above 0 and below 1 / (2 omega (1-gamma)) = 60.5",
+        ),
+        (
+            "mitra:step=0",
+            "mitra: step is 0, but must be finite and above 0",
+        ),
+        (
+            "li-exp:step=0",
+            "li-exp: step is 0, but must be finite and above 0",
+        ),
+        (
+            "implicit-td:step=0",
+            "implicit-td: step is 0, but must be finite and above 0",
+        ),
+        (
+            "gtd2:step_w=0",
+            "gtd2: step_w is 0, but must be finite and above 0",
+        ),
+        (
+            "bhandari-c:omega=0",
+            "bhandari-c: omega is 0, but must be finite and above 0",
+        ),
+        (
+            "bhandari-c:omega=nan",
+            "bhandari-c: omega is NaN, but must be finite and above 0",
+        ),
+        (
+            "samsonov:drop=0",
+            "samsonov: drop is 0, but must be a whole number, at least 1",
+        ),
+        (
+            "patil-tail:drop=2.5",
+            "patil-tail: drop is 2.5, but must be a whole number, at least 1",
+        ),
+        (
+            "patil-reg:lambda=0",
+            "patil-reg: lambda is 0, but must be finite and above 0",
+        ),
+        (
+            "adatd:beta=1",
+            "adatd: beta is 1, but must be at least 0 and below 1",
+        ),
+        (
+            "t-dog:delta=1",
+            "t-dog: delta is 1, but must be above 0 and below 1",
+        ),
+        (
+            "bhandari-a:omega=0.1",
+            "bhandari-a has no parameter \"omega\"; it takes radius",
+        ),
+        (
+            "implicit-td:radius=1",
+            "implicit-td has no parameter \"radius\"; it takes step, lambda",
+        ),
+        (
+            "optimal-stopping",
+            "optimal-stopping does not apply: it needs a reward for stopping",
+        ),
+        (
+            "q-learning",
+            "q-learning does not apply: it needs a choice of actions",
+        ),
+    ];
+    for (choice, message) in bad {
+        let run = run(&[&SMALL[..], &["--algorithms", choice]].concat());
+        assert_eq!(run.code, 2, "{choice}: {}", run.stderr);
+        assert!(run.stdout.is_empty(), "{choice}");
+        assert!(run.stderr.contains(message), "{choice}: {}", run.stderr);
+    }
+}
+
+/// What a method works out for itself is shown beside what it was told.
+#[test]
+fn the_steps_that_were_used_are_listed() {
+    let report = compare(&[
+        "--algorithms",
+        "implicit-td,gtd2,tdc,etd,lstd,gtd2:step=0.5",
+    ]);
+    let phi_inf_sq = 1.09;
+    let step = 1.0 / (phi_inf_sq * 500_f64.sqrt());
+    for (label, name, value) in [
+        ("implicit-td", "step", step),
+        ("gtd2", "step", step),
+        ("gtd2", "step_w", step),
+        ("tdc", "step", step),
+        // Divided by 1/(1-gamma) = 10, by which emphasis enlarges it.
+        ("etd", "step", step / 10.0),
+        ("lstd", "ridge", 1e-3 * phi_inf_sq),
+        ("gtd2:step=0.5", "step", 0.5),
+        ("gtd2:step=0.5", "step_w", 0.5),
+    ] {
+        let found = find(&report, label)["inputs"][name].as_f64().unwrap();
+        assert!(
+            (found / value - 1.0).abs() < 1e-12,
+            "{label} {name}: {found}"
+        );
+    }
+    assert_eq!(find(&report, "gtd2")["oracle"], false);
 }
 
 #[test]
