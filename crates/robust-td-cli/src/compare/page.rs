@@ -133,7 +133,6 @@ fn ranking(ranked: &[(&Contestant, &Score)]) -> Table {
             },
             Cell::word(field::standing(contestant.method.standing)),
             Cell::number(Some(score.d_norm_sq.mean)),
-            Cell::number(Some(score.theta_error_sq.mean)),
             Cell::number(Some(score.max_mean_theta_norm_sq)),
             Cell::number(score.projections),
             Cell::Count {
@@ -151,7 +150,7 @@ fn ranking(ranked: &[(&Contestant, &Score)]) -> Table {
                 .into(),
             "Theory: proved methods have a theorem for Markovian samples, baselines another kind of theory, and of experimental ones \
              no guarantee is known for TD learning. The other columns are means over runs at the output, the largest mean |θ|² \
-             over all steps, and projections and updates per run; a method that drops samples makes fewer updates."
+             over all steps, and projections and updates per run; a method that drops samples makes fewer updates. compare.csv has more."
                 .into(),
         ],
         columns: vec![
@@ -161,7 +160,6 @@ fn ranking(ranked: &[(&Contestant, &Score)]) -> Table {
             Column::words("oracle"),
             Column::words("theory"),
             Column::numbers("|V − V*|²_D"),
-            Column::numbers("|θ − θ*|²"),
             Column::numbers("largest mean |θ|²"),
             Column::numbers("projected"),
             Column::numbers("updates"),

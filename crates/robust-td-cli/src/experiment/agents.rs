@@ -67,7 +67,10 @@ pub fn splits(plan: &Plan, scores: &[Vec<Score>]) -> Vec<Split> {
 fn sampled(score: &Score, runs: u64) -> (f64, f64) {
     let runs = runs as f64;
     let spread = (score.f.mean - score.f_of_mean) * runs / (runs - 1.0);
-    let bias = (score.f.mean - spread).max(0.0);
+    let bias = match score.f.mean - spread {
+        below if below < 0.0 => 0.0,
+        bias => bias,
+    };
     (bias, score.f.mean - bias)
 }
 
