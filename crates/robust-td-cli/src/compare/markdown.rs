@@ -40,10 +40,15 @@ fn row(contestant: &Contestant, score: &Score) -> String {
         "| `{}` | {} | {} | {} | {} ± {:.1e} | {} |\n",
         contestant.label,
         contestant.method.reference,
-        contestant.method.needs.join(", "),
-        oracle.join(", "),
+        escaped(&contestant.method.needs.join(", ")),
+        escaped(&oracle.join(", ")),
         number(score.f.mean),
         score.f.standard_error,
         share(score.divergence_rate)
     )
+}
+
+/// A bar, as in |theta*|, would end the cell.
+fn escaped(cell: &str) -> String {
+    cell.replace('|', "\\|")
 }

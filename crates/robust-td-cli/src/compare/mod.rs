@@ -25,21 +25,21 @@ use crate::{count, output, progress};
 /// Run methods side by side on the same samples: what each must be told, whether it blows up, how good it is
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Run i of every method follows the same trajectory. A method is charged by samples of the environment, those
-that it drops included. What a method must be told and nobody gives is taken from the exact problem; what
-cannot be known in practice marks it as an oracle. f is that of the method's own output, such as an average;
-f(0) is what doing nothing achieves.
+Run i of every method follows the same trajectory. A method is charged by samples of the
+environment, those that it drops included. What a method must be told and nobody gives is taken
+from the exact problem; what cannot be known in practice marks it as an oracle. f is that of the
+method's own output, such as an average; f(0) is what doing nothing achieves.
 
 Examples:
   robust-td compare two-state --horizon 1e6
-  robust-td compare two-state --set epsilon=0.1 --algorithms alg1:c=0.01,alg1:c=0.1,bhandari-a --horizon 1e6
+  robust-td compare two-state --set epsilon=0.1 --algorithms alg1:c=0.1,bhandari-a --horizon 1e6
   robust-td compare paper-ring --horizon 1e6 --param radius=5 --param bhandari-c.omega=0.01
   robust-td compare my-problem.toml --horizon 1e5 --runs 100 --out out/compare
   robust-td compare two-state --horizon 1e6 --json
 
 Of several settings the nearest wins: that of the entry, of --param ID.KEY, of --param KEY and --c.
-`robust-td algorithms` lists the methods with their parameters. Files are written only with --out: compare.csv,
-curves.csv, compare.svg, compare.png, report.html and manifest.json.")]
+`robust-td algorithms` lists the methods with their parameters. Files are written only with --out:
+compare.csv, curves.csv, compare.svg, compare.png, report.html and manifest.json.")]
 pub struct Arguments {
     #[command(flatten)]
     problem: ProblemArgument,

@@ -1,7 +1,7 @@
 //! Fills in the report of a comparison.
 
 use robust_td::learner::method::{Quantity, Source};
-use robust_td_engine::contest::{Estimate, Score};
+use robust_td_engine::contest::Score;
 use robust_td_report::{
     Cell, Column, ConstantsRow, Drawing, Fact, Report, ReportFigure, Rerun, RunFacts, Table,
 };
@@ -110,20 +110,13 @@ fn caption(comparison: &Comparison<'_>) -> String {
 }
 
 fn ranking(ranked: &[(&Contestant, &Score)]) -> Table {
-    let estimate = |Estimate {
-                        mean,
-                        standard_error,
-                    }: Estimate| Cell::Estimate {
-        value: mean,
-        stderr: standard_error,
-    };
     let row = |&(contestant, score): &(&Contestant, &Score)| {
         vec![
             Cell::word(&contestant.label),
-            estimate(score.f),
-            estimate(score.d_norm_sq),
-            estimate(score.theta_error_sq),
-            Cell::number(Some(score.max_mean_theta_norm_sq)),
+            Cell::Estimate {
+                value: score.f.mean,
+                stderr: score.f.standard_error,
+            },
             match score.divergence_rate {
                 0.0 => Cell::word("no"),
                 rate => Cell::Mark {
@@ -139,6 +132,8 @@ fn ranking(ranked: &[(&Contestant, &Score)]) -> Table {
                 false => Cell::word("no"),
             },
             Cell::word(field::standing(contestant.method.standing)),
+            Cell::number(Some(score.d_norm_sq.mean)),
+            Cell::number(Some(score.max_mean_theta_norm_sq)),
             Cell::number(score.projections),
             Cell::Count {
                 value: score.updates,
@@ -151,61 +146,70 @@ fn ranking(ranked: &[(&Contestant, &Score)]) -> Table {
             "Sorted by f(θ) = (1−γ)|V−V*|²_D + γ|V−V*|²_Dir at the method's own output after the last sample, V* being the value \
              function of the projected Bellman equation; ± is one standard error over runs. A method diverged in a run when |θ|² \
              passed 10¹² or stopped being a number. An oracle was told something that only the exact model knows, so its \
-             error cannot be had in practice. Experimental: no guarantee is known for TD learning from Markovian samples."
+             error cannot be had in practice."
+                .into(),
+            "Theory: proved methods have a theorem for Markovian samples, baselines another kind of theory, and of experimental ones \
+             no guarantee is known for TD learning. The other columns are means over runs at the output, the largest mean |θ|² \
+             over all steps, and projections and updates per run; a method that drops samples makes fewer updates. compare.csv has more."
                 .into(),
         ],
         columns: vec![
             Column::words("method"),
             Column::numbers("f"),
-            Column::numbers("|V − V*|² in the D-norm"),
-            Column::numbers("|θ − θ*|²"),
-            Column::numbers("largest mean |θ|²"),
             Column::words("diverged"),
             Column::words("oracle"),
             Column::words("theory"),
-            Column::numbers("projections per run"),
-            Column::numbers("updates per run"),
+            Column::numbers("|V − V*|²_D"),
+            Column::numbers("largest mean |θ|²"),
+            Column::numbers("projected"),
+            Column::numbers("updates"),
         ],
         rows: ranked.iter().map(row).collect(),
     }
 }
 
 fn told(ranked: &[(&Contestant, &Score)]) -> Table {
-    let row = |&(contestant, _): &(&Contestant, &Score)| {
-        let inputs = &contestant.prepared.inputs;
-        let words = |source: Source| {
-            let of = inputs.iter().filter(|input| input.source == source);
-            let words: Vec<String> = of
-                .map(|input| format!("{} = {}", input.name, text::number(input.value)))
-                .collect();
-            Cell::prose(words.join(", "))
-        };
-        vec![
-            Cell::word(&contestant.label),
-            Cell::prose(contestant.method.title),
-            Cell::prose(contestant.method.reference),
-            words(Source::Known),
-            words(Source::Given),
-            words(Source::Oracle),
-        ]
+    let words = |contestant: &Contestant, source: Source| {
+        let inputs = contestant.prepared.inputs.iter();
+        let words: Vec<String> = inputs
+            .filter(|input| input.source == source)
+            .map(|input| format!("{} = {}", input.name, text::number(input.value)))
+            .collect();
+        words.join(", ")
     };
+    // A column that would be empty for all is left out.
+    let sources: Vec<(&str, Source)> = [
+        ("only the model knows", Source::Oracle),
+        ("given by the user", Source::Given),
+        ("anybody can know", Source::Known),
+    ]
+    .into_iter()
+    .filter(|&(_, source)| ranked.iter().any(|(who, _)| !words(who, source).is_empty()))
+    .collect();
+    let row = |&(contestant, _): &(&Contestant, &Score)| {
+        let mut row = vec![Cell::word(&contestant.label)];
+        row.extend(
+            sources
+                .iter()
+                .map(|&(_, source)| Cell::prose(words(contestant, source))),
+        );
+        row.push(Cell::prose(contestant.method.title));
+        row.push(Cell::prose(contestant.method.reference));
+        row
+    };
+    let names = sources.iter().map(|&(name, _)| name);
+    let names = ["method"].into_iter().chain(names);
     Table {
         title: "What each method was told".into(),
         text: vec![
-            "The last column is what cannot be known in practice: it was taken from the exact problem. Give such a value \
+            "What only the model knows cannot be known in practice: it was taken from the exact problem. Give such a value \
              by hand with --param, and the method is no oracle any more."
                 .into(),
         ],
-        columns: [
-            "method",
-            "what it is",
-            "reference",
-            "anybody can know",
-            "given by the user",
-            "only the model knows",
-        ]
-        .map(Column::words)
-        .into(),
+        columns: names
+            .chain(["what it is", "reference"])
+            .map(Column::words)
+            .collect(),
         rows: ranked.iter().map(row).collect(),
     }
 }

@@ -62,11 +62,16 @@ pub fn splits(plan: &Plan, scores: &[Vec<Score>]) -> Vec<Split> {
     splits
 }
 
-/// From R runs: f of their mean has expectation bias + spread / R, which the identity undoes without bias.
+/// From R runs: f of their mean has expectation bias + spread / R, which the identity undoes. The bias is not negative,
+/// but its estimate may come out so when it is well below spread / R; then it is 0 as far as the runs can tell.
 fn sampled(score: &Score, runs: u64) -> (f64, f64) {
     let runs = runs as f64;
     let spread = (score.f.mean - score.f_of_mean) * runs / (runs - 1.0);
-    (score.f.mean - spread, spread)
+    let bias = match score.f.mean - spread {
+        below if below < 0.0 => 0.0,
+        bias => bias,
+    };
+    (bias, score.f.mean - bias)
 }
 
 /// By the exact moments, for unprojected TD(0) on every sample whose output is an average of its iterates.

@@ -27,21 +27,22 @@ A spec is a TOML file:
   question = \"Where do they cross?\"    # a sentence for the report (optional)
   problem = \"two-state\"                # a catalog name, or a problem file relative to the spec
   set = { alpha = 0.9 }                # fixed parameters of a catalog problem (optional)
-  vary = { epsilon = [0.3, 0.1, 0.03] }  # of the problem, or \"alg1.c\", or \"c\" of all methods that have it, or horizon
+  vary = { epsilon = [0.3, 0.1] }      # of the problem, or horizon, or of methods (c, \"alg1.c\")
   algorithms = [\"alg1:c=0.1\", \"bhandari-c\"]
-  param = { c = 1 }                    # parameters for all methods, or \"alg1.c\" for one (optional)
+  param = { c = 1 }                    # for all methods, or \"alg1.c\" for one (optional)
   horizon = 1_000_000                  # T
   runs = 48                            # (default)
   seed = 1                             # (default)
-  show = \"f\"                           # in the figure: f, d_norm_sq, theta_error_sq, max_mean_theta_norm_sq, projections
-  agents = [1, 4, 16, 64]              # one-shot averaging over so many independent agents (optional)
+  show = \"f\"                           # in the figure: f, d_norm_sq, theta_error_sq,
+                                       # max_mean_theta_norm_sq or projections
+  agents = [1, 4, 16, 64]              # one-shot averaging over so many agents (optional)
 
 Examples:
   robust-td experiment experiments/robust-vs-fast.toml
   robust-td experiment experiments/one-shot.toml --out out/one-shot
 
-DIR gets results.csv, figure.svg, figure.png, report.html and manifest.json; with agents also agents.csv and
-agents.svg, the exact split E f(mean of N outputs) = bias + spread / N.")]
+DIR gets results.csv, figure.svg, figure.png, report.html and manifest.json; with agents also
+agents.csv and agents.svg, the exact split E f(mean of N outputs) = bias + spread / N.")]
 pub struct Arguments {
     /// The spec, a TOML file
     #[arg(value_name = "SPEC")]

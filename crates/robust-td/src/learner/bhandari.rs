@@ -26,10 +26,12 @@
 //! The mean of theta_0, ..., theta_{t-1} for (a) and (c), the last iterate for (b).
 
 use crate::error::Result;
-use crate::learner::knowledge::{features_within_bound, horizon_from};
-use crate::learner::method::{Inputs, Method, Parameter, Quantity, Range, Standing};
+use crate::learner::knowledge::horizon_from;
+use crate::learner::method::{Inputs, Method, Parameter, Range, Standing};
 use crate::learner::recipe::{Output, Recipe};
 use crate::learner::{AnyLearner, Steps, Td0};
+use crate::mixing::Mixing;
+use crate::problem::Problem;
 use crate::theory::horizon::tau;
 
 /// The radius of the ball.
@@ -54,7 +56,11 @@ pub static A: Method = Method {
     build: |inputs| {
         let recipe = robust(inputs)?;
         let radius = radius(inputs)?;
-        guarantee_a(inputs, radius);
+        if inputs.known_problem().is_some() {
+            inputs.warn(
+                "Theorem 3(a) is for a start s_0 ~ pi, and here it is a fixed state: no bound",
+            );
+        }
         learner(inputs, recipe.projected(radius))
     },
 };
@@ -156,32 +162,31 @@ pub(crate) fn radius(inputs: &mut Inputs<'_>) -> Result<f64> {
     Ok(radius)
 }
 
-/// Theorem 3(a), in normalised units: theta' = phi_inf theta, R' = phi_inf R, G = r_inf + 2 R',
+/// The bound of Theorem 3(a) on E|V_avg - V*|_D^2, for runs whose first state is drawn from pi: in normalised units,
+/// theta' = phi_inf theta, R' = phi_inf R, G = r_inf + 2 R',
 ///
 /// ```text
 /// E|V_avg - V*|_D^2 <= ( |theta*'|^2 + G^2 (9 + 12 tau(1/sqrt T)) ) / ( 2 sqrt T (1-gamma) )
 /// ```
-fn guarantee_a(inputs: &mut Inputs<'_>, radius: f64) {
-    let (Some(problem), Some(mixing)) = (inputs.known_problem(), inputs.known_mixing()) else {
-        return;
-    };
-    if !features_within_bound(inputs) || !(radius >= problem.theta_star_norm()) {
-        return;
+///
+/// A [`Problem`] starts at a fixed state, so that the method itself states no bound. `None` when the ball misses theta*
+/// or tau is not defined.
+#[must_use]
+pub fn stationary_bound_a(
+    problem: &Problem,
+    mixing: &Mixing,
+    horizon: u64,
+    radius: f64,
+) -> Option<f64> {
+    if !(radius >= problem.theta_star_norm()) {
+        return None;
     }
-    let (phi_inf, root) = (inputs.phi_inf(), (inputs.horizon() as f64).sqrt());
-    let Some(tau) = tau(2.0, mixing.alpha(), 1.0 / root) else {
-        return;
-    };
+    let (phi_inf, root) = (problem.phi_inf(), (horizon as f64).sqrt());
+    let tau = tau(2.0, mixing.alpha(), 1.0 / root)?;
     let update = problem.r_inf() + 2.0 * phi_inf * radius;
     let start = (phi_inf * problem.theta_star_norm()).powi(2);
     let noise = update * update * (9.0 + 12.0 * tau as f64);
-    let bound = (start + noise) / (2.0 * root * (1.0 - problem.discount()));
-    inputs.warn("the bound is for a stationary start s_0 ~ pi");
-    inputs.guarantee(
-        Quantity::DNormSq,
-        bound,
-        "Bhandari et al. 2018, Theorem 3(a), for a stationary start",
-    );
+    Some((start + noise) / (2.0 * root * (1.0 - problem.discount())))
 }
 
 fn learner(inputs: &Inputs<'_>, recipe: Recipe) -> Result<AnyLearner> {

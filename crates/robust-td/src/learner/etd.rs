@@ -66,7 +66,10 @@ fn build(inputs: &mut Inputs<'_>) -> Result<AnyLearner> {
         step: match inputs.given("step") {
             Some(step) => step,
             None => {
-                default_step(inputs) * (1.0 - discount * lambda) / fair_factor(discount, lambda)
+                let plain = default_step(inputs);
+                let step = plain * (1.0 - discount * lambda) / fair_factor(discount, lambda);
+                inputs.note_known("step", step);
+                step
             }
         },
         lambda,

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::learner::features::check_length;
-use crate::learner::implicit_td::default_step;
+use crate::learner::implicit_td::given_or_default_step;
 use crate::learner::iterate::Iterate;
 use crate::learner::method::{Inputs, Parameter, Range};
 use crate::learner::{Transition, check_discount};
@@ -52,10 +52,7 @@ pub struct Params {
 impl Params {
     /// What the user gave, or the defaults.
     pub(crate) fn gather(inputs: &mut Inputs<'_>) -> Self {
-        let step = match inputs.given("step") {
-            Some(step) => step,
-            None => default_step(inputs),
-        };
+        let step = given_or_default_step(inputs);
         Self {
             discount: inputs.discount(),
             step,

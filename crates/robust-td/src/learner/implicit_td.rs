@@ -56,14 +56,20 @@ pub static METHOD: Method = Method {
 fn build(inputs: &mut Inputs<'_>) -> Result<AnyLearner> {
     let params = Params {
         discount: inputs.discount(),
-        step: match inputs.given("step") {
-            Some(step) => step,
-            None => default_step(inputs),
-        },
+        step: given_or_default_step(inputs),
         lambda: inputs.value("lambda", 0.0),
     };
     warn_other_target(inputs, params.lambda);
     Ok(ImplicitTd::new(params, inputs.dimension())?.into())
+}
+
+/// The given `step`, or 1/(phi_inf^2 sqrt T), which is put on record.
+pub(crate) fn given_or_default_step(inputs: &mut Inputs<'_>) -> f64 {
+    inputs.given("step").unwrap_or_else(|| {
+        let step = default_step(inputs);
+        inputs.note_known("step", step);
+        step
+    })
 }
 
 /// 1/(phi_inf^2 sqrt T): the step that baselines without a step rule of their own get.

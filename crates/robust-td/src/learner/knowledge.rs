@@ -27,6 +27,11 @@ pub(crate) fn given_or_from_mixing(
     inputs.value_or_oracle(name, |model| model.mixing.map(from).ok_or(unknown))
 }
 
+/// ceil(x), without the one that rounding would add where x is a whole number, as logarithms of powers of two are.
+pub(crate) fn ceil_of_logarithms(x: f64) -> f64 {
+    (x * (1.0 - 1e-12)).ceil()
+}
+
 /// The average over the later half of the updates within the horizon.
 pub(crate) fn later_half(inputs: &mut Inputs<'_>, samples: Samples, horizon: u64) -> Output {
     let updates = samples.updates(horizon);

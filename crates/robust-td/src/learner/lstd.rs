@@ -67,7 +67,11 @@ fn build(inputs: &mut Inputs<'_>) -> Result<AnyLearner> {
         lambda: inputs.value("lambda", 0.0),
         ridge: match inputs.given("ridge") {
             Some(ridge) => ridge,
-            None => 1e-3 * inputs.phi_inf().powi(2),
+            None => {
+                let ridge = 1e-3 * inputs.phi_inf().powi(2);
+                inputs.note_known("ridge", ridge);
+                ridge
+            }
         },
     };
     warn_other_target(inputs, params.lambda);

@@ -28,7 +28,7 @@ pub static METHOD: Method = Method {
     id: "optimal-stopping",
     title: "Algorithm 1 for optimal stopping",
     reference: "Tsitsiklis & Van Roy 1999; steps of Lee & Orabona 2025",
-    standing: Standing::Proved,
+    standing: Standing::Baseline,
     needs: &["phi_inf", "T", "stop rewards"],
     parameters: &[C],
     build: |inputs| {

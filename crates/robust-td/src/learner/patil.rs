@@ -26,7 +26,9 @@
 //! The mean of theta_{floor(n/2)+1}, ..., theta_n, n the number of updates within the horizon.
 
 use crate::error::Result;
-use crate::learner::knowledge::{given_or_from_mixing, horizon_from, later_half};
+use crate::learner::knowledge::{
+    ceil_of_logarithms, given_or_from_mixing, horizon_from, later_half,
+};
 use crate::learner::method::{Inputs, Method, Parameter, Range, Standing};
 use crate::learner::recipe::{Output, Recipe, Samples};
 use crate::learner::{Steps, Td0};
@@ -96,7 +98,7 @@ fn thinned(inputs: &mut Inputs<'_>) -> Result<(Samples, Output)> {
     let mut rate = None;
     let group = given_or_from_mixing(inputs, "drop", |mixing| {
         rate = Some(mixing.alpha());
-        1.0 + (log / -mixing.alpha().ln()).ceil()
+        1.0 + ceil_of_logarithms(log / -mixing.alpha().ln())
     })?;
     if let Some(alpha) = rate {
         inputs.note_oracle("alpha", alpha);

@@ -28,7 +28,7 @@ pub static METHOD: Method = Method {
     id: "q-learning",
     title: "Linear Q-learning with the steps of Algorithm 1",
     reference: "Chen et al. 2022, arXiv:1905.11425; steps of Lee & Orabona 2025",
-    standing: Standing::Proved,
+    standing: Standing::Baseline,
     needs: &["phi_inf", "T", "the features of all actions"],
     parameters: &[C],
     build: |inputs| {

@@ -23,7 +23,9 @@
 //! # Output
 //! The mean of theta_{floor(m/2)+1}, ..., theta_m, m the number of updates within the horizon.
 
-use crate::learner::knowledge::{given_or_from_mixing, horizon_from, later_half};
+use crate::learner::knowledge::{
+    ceil_of_logarithms, given_or_from_mixing, horizon_from, later_half,
+};
 use crate::learner::method::{Inputs, Method, Parameter, Range, Standing};
 use crate::learner::recipe::{Recipe, Samples};
 use crate::learner::{Steps, Td0};
@@ -62,7 +64,7 @@ pub static METHOD: Method = Method {
         let group = given_or_from_mixing(inputs, "drop", |mixing| {
             let t_mix = mixing.time_to(0.25) as f64;
             mixing_time = Some(t_mix);
-            (t_mix * log / 4f64.ln()).ceil()
+            ceil_of_logarithms(t_mix * log / 4f64.ln())
         })?;
         if let Some(t_mix) = mixing_time {
             inputs.note_oracle("t_mix", t_mix);

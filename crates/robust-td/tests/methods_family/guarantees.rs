@@ -1,6 +1,7 @@
 //! Compares every printed bound with the mean over sampled runs.
 
 use robust_td::Problem;
+use robust_td::learner::bhandari::stationary_bound_a;
 use robust_td::learner::method::{Guarantee, Quantity, Setting};
 use robust_td::learner::{Learner, Transition, methods};
 use robust_td::random::Stream;
@@ -58,7 +59,6 @@ fn bounds_lie_above_what_is_measured() {
             ("alg1-const", &[]),
             ("alg1-const", &[("c", 60.0)]),
             ("alg1-doubling", &[("c", 5.0)]),
-            ("bhandari-a", &[]),
             ("srikant-ying", &[]),
             ("lee26", &[("c", 13_000.0)]),
             ("td-const-certified", &[]),
@@ -74,6 +74,8 @@ fn bounds_lie_above_what_is_measured() {
 fn no_other_method_prints_a_bound() {
     for problem in [ref_2(), ref_3()] {
         for id in [
+            // Its theorem is for a stationary start, and a problem starts at a fixed state.
+            "bhandari-a",
             "bhandari-b",
             "bhandari-c",
             "liu-olshevsky",
@@ -91,21 +93,52 @@ fn no_other_method_prints_a_bound() {
     }
 }
 
-/// The formula of Theorem 3(a) on REF-2, where alpha = 1/2 (t_mix = 2) would need tau = 2 (1 + log2 sqrt T).
+/// The formula of Theorem 3(a) on REF-2, where alpha = 2^(-1/2) (t_mix = 2) and tau(1/sqrt T) = 2 (1 + log2 sqrt T).
 #[test]
 fn the_bound_of_bhandari_is_its_formula() {
     let problem = ref_2();
-    let horizon = 10_000;
-    let found = checked(&problem, "bhandari-a", horizon, &[("radius", 2.0)]).unwrap();
+    let found = stationary_bound_a(&problem, &mixing(&problem), 10_000, 2.0).unwrap();
     // dbar(t) = 0.6^t is at most 1/2 from t = 2 on; 2 * 2^(-t/2) <= 1/100 from t = 16 on.
     let g = 1.0 + 2.0 * problem.phi_inf() * 2.0;
     let start = (problem.phi_inf() * problem.theta_star_norm()).powi(2);
     let expected = (start + g * g * (9.0 + 12.0 * 16.0)) / (2.0 * 100.0 * 0.1);
-    assert!(
-        (found.bound / expected - 1.0).abs() < 1e-12,
-        "{found:?} {expected}"
+    assert!((found / expected - 1.0).abs() < 1e-12, "{found} {expected}");
+    // |theta*| = 1.79: a smaller ball has no theorem.
+    assert_eq!(
+        stationary_bound_a(&problem, &mixing(&problem), 10_000, 1.7),
+        None
     );
-    assert_eq!(found.quantity, Quantity::DNormSq);
+}
+
+/// From a start drawn from pi, which is what the theorem is about.
+#[test]
+fn the_bound_of_bhandari_holds_from_a_stationary_start() {
+    for problem in [ref_2(), ref_3()] {
+        let (horizon, runs) = (2_000, 64);
+        let radius = problem.theta_star_norm();
+        let mixing = mixing(&problem);
+        let bound = stationary_bound_a(&problem, &mixing, horizon, radius).unwrap();
+        let setting = Setting::of_problem(&problem, Some(&mixing), horizon);
+        let method = methods::find("bhandari-a").unwrap();
+        let prepared = method.prepare(&setting, &[("radius", radius)]).unwrap();
+        let sampler = Sampler::new(&problem);
+        let mut sum = 0.0;
+        for run in 0..runs {
+            let mut stream = Stream::new(6, run);
+            let (mut start, mut left) = (0, stream.uniform());
+            while left >= problem.stationary()[start] && start + 1 < problem.states() {
+                left -= problem.stationary()[start];
+                start += 1;
+            }
+            let mut learner = prepared.learner.clone();
+            let states = sampler.trajectory(start, horizon as usize, &mut stream);
+            for pair in states.windows(2) {
+                learner.step(&Transition::of_problem(&problem, pair[0], pair[1]));
+            }
+            sum += measure(&problem, Quantity::DNormSq, &learner.output());
+        }
+        assert!(sum / runs as f64 <= bound, "{sum} / {runs} above {bound}");
+    }
 }
 
 /// The bounds are invariant under a change of the units of the features.

@@ -168,7 +168,9 @@ pub fn line(problem: &Problem, id: &str, horizon: usize, prepared: &Prepared) ->
             constant(eps * scale * scale, Answer::Last)
         }
         "patil-tail" | "patil-reg" => {
-            let group = 1 + ((2.0 * t.powi(3)).ln() / (1.0 / alpha).ln()).ceil() as usize;
+            // ln(1/alpha) = ln(2) / t_mix; the slack is for whole numbers, at powers of two.
+            let lag = t_mix as f64 * (2.0 * t.powi(3)).log2();
+            let group = 1 + (lag - 1e-9).ceil() as usize;
             let updates = (1..=horizon)
                 .filter(|i| (i - 1).is_multiple_of(group))
                 .count();
@@ -195,7 +197,7 @@ pub fn line(problem: &Problem, id: &str, horizon: usize, prepared: &Prepared) ->
                 .find(|&k| pair_distances(problem, k) <= 0.25 + 1e-12)
                 .unwrap();
             let log = (t / (1.0 / (t * t))).ln();
-            let group = (quarter as f64 * log / 4f64.ln()).ceil() as usize;
+            let group = (quarter as f64 * 1.5 * t.log2() - 1e-9).ceil() as usize;
             let updates = horizon / group;
             let eta = rest / (128.0 * log) / (ph * ph);
             Line {
@@ -240,6 +242,25 @@ pub fn line(problem: &Problem, id: &str, horizon: usize, prepared: &Prepared) ->
             constant(eta, Answer::Uniform)
         }
         other => panic!("no reference for {other}"),
+    }
+}
+
+/// On REF-2, where dbar(t) = 0.6^t: 2 lags of 1/2 and 3 of 1/4, so that at T = 2^8 the formulas give whole numbers.
+#[test]
+fn whole_numbers_are_not_rounded_up() {
+    let problem = crate::common::ref_2();
+    let mixing = mixing(&problem);
+    let setting = Setting::of_problem(&problem, Some(&mixing), 256);
+    // 1 + log2(2 T^3) * 2 = 1 + 25 * 2, and log2(T^3) / 2 * 3 = 12 * 3.
+    for (id, drop) in [
+        ("patil-tail", 51.0),
+        ("patil-reg", 51.0),
+        ("samsonov", 36.0),
+    ] {
+        let method = methods::find(id).unwrap();
+        let prepared = method.prepare::<&str>(&setting, &[]).unwrap();
+        let found = prepared.inputs.iter().find(|input| input.name == "drop");
+        assert_eq!(found.unwrap().value, drop, "{id}");
     }
 }
 

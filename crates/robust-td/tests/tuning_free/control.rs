@@ -252,7 +252,7 @@ fn the_walk_has_the_right_frequencies() {
     }
 }
 
-/// At least the rate ln^2(T)/sqrt(T) that is proved, a factor 4.4 from T = 1e4 to 1e6, and the optimal policy in the end.
+/// From T = 1e4 to 1e6 the error falls by more than ln^2(T)/sqrt(T) does (a factor 4.4), and the greedy policy is the optimal one in the end.
 #[test]
 fn the_learner_approaches_the_optimal_values() {
     let problem = tabular(7, 3, 0.6);

@@ -200,7 +200,7 @@ fn mean_error_sq(stopping: &StoppingProblem, horizon: u64, c: f64) -> f64 {
     (0..RUNS).map(run).sum::<f64>() / RUNS as f64
 }
 
-/// At least the rate ln^2(T)/sqrt(T) that is proved, a factor 4.4 from T = 1e4 to 1e6, and close to the solution in the end.
+/// From T = 1e4 to 1e6 the error falls by more than ln^2(T)/sqrt(T) does (a factor 4.4), to below a thousandth of where it started.
 #[test]
 fn the_learner_approaches_the_solution() {
     let stopping = mixed_stops();
