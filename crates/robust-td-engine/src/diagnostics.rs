@@ -124,7 +124,8 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// Mean and standard error; a non-finite value makes the mean infinite.
+    /// Mean and standard error; a non-finite value makes the mean infinite, and one value alone has no
+    /// standard error: it is NaN.
     pub fn of(values: &[f64]) -> Self {
         let count = values.len() as f64;
         let mean = values.iter().sum::<f64>() / count;
@@ -135,14 +136,9 @@ impl Estimate {
             };
         }
         let squares: f64 = values.iter().map(|x| (x - mean) * (x - mean)).sum();
-        let variance = if values.len() > 1 {
-            squares / (count - 1.0)
-        } else {
-            0.0
-        };
         Self {
             mean,
-            standard_error: (variance / count).sqrt(),
+            standard_error: (squares / (count - 1.0) / count).sqrt(),
         }
     }
 }

@@ -85,12 +85,16 @@ pub static B: Method = Method {
         let square = inputs.phi_inf().powi(2);
         let rest = 1.0 - inputs.discount();
         let limit = |omega: f64| 1.0 / (2.0 * (omega / square) * rest);
+        let by_hand = inputs.given("step").is_some();
         let step = inputs.value_or_oracle("step", |model| {
             Ok(SENSIBLE_STEP.min(0.5 * limit(model.problem.omega())))
         })?;
         match inputs.known_problem() {
             Some(problem) => {
-                inputs.note_oracle("omega", problem.omega());
+                // A step that is given is only checked against omega, not made from it.
+                if !by_hand {
+                    inputs.note_oracle("omega", problem.omega());
+                }
                 let limit = limit(problem.omega());
                 if !(step < limit) {
                     let range = format!("above 0 and below 1 / (2 omega (1-gamma)) = {limit}");

@@ -40,7 +40,7 @@ use crate::learner::{Health, Learner, Td0, Transition};
 /// Projected TD(0) with mean adjustment.
 pub static METHOD: Method = Method {
     id: "liu-olshevsky",
-    title: "projected TD(0), steps 1/sqrt T, mean-adjusted",
+    title: "projected TD(0), steps 1/sqrt T; predicted values are mean-adjusted",
     reference: "Liu & Olshevsky 2021, Corollary 2",
     standing: Standing::Proved,
     needs: &["phi_inf", "R", "T"],
