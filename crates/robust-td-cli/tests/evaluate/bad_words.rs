@@ -40,7 +40,10 @@ fn a_wrong_word_is_named() {
         ),
         (format!("{good} --passes 0"), ["--passes", "0"]),
     ] {
-        let run = run_in(folder.path(), &words(&format!("evaluate log.csv {line}")));
+        let run = run_in(
+            folder.path(),
+            &words(&format!("evaluate log.csv --json {line}")),
+        );
         assert_refused(&run, 2, &parts, &line);
     }
     let run = run_in(
@@ -83,7 +86,7 @@ fn a_model_that_does_not_fit_is_refused() {
     );
     write(
         "shorter.json",
-        &model.replace("\"inputs\":3", "\"inputs\":2"),
+        &model.replace("\"inputs\":2", "\"inputs\":3"),
     );
     for (name, part) in [
         ("foreign.json", "a cake"),
@@ -91,7 +94,7 @@ fn a_model_that_does_not_fit_is_refused() {
         ("cut.json", "not a robust-td model"),
         ("newer.json", "version is 99"),
         ("renamed.json", "damaged"),
-        ("shorter.json", "2 features"),
+        ("shorter.json", "3 features"),
         ("log.csv", "not a robust-td model"),
         ("missing.json", "cannot read"),
     ] {
@@ -108,7 +111,7 @@ fn a_model_that_does_not_fit_is_refused() {
         "predict model.json other.csv --out values.csv",
     ] {
         let run = run_in(folder.path(), &words(line));
-        assert_refused(&run, 2, &["other.csv", "3 numbers", "1"], line);
+        assert_refused(&run, 2, &["other.csv", "2 numbers", "1"], line);
     }
     let run = run_in(
         folder.path(),

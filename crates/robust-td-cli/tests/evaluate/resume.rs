@@ -8,7 +8,7 @@ use crate::common::{folder, run_in};
 use crate::log::{Columns, Log, words};
 
 fn run(folder: &Path, line: &str) {
-    let run = run_in(folder, &words(line));
+    let run = run_in(folder, &words(&format!("{line} --json")));
     assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{line}");
 }
 
