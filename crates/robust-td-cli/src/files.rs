@@ -24,15 +24,28 @@ pub fn write(directory: &Path, name: &str, contents: &[u8]) -> Result<(), Failur
     })
 }
 
+/// The directory of a file to be written; asked before long work, so that it is not done in vain.
+pub fn directory_of(path: &Path) -> Result<&Path, Failure> {
+    let directory = match path.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    };
+    match directory.is_dir() {
+        true => Ok(directory),
+        false => Err(Failure::Run(format!(
+            "cannot write {}: there is no directory {}",
+            path.display(),
+            directory.display()
+        ))),
+    }
+}
+
 /// Writes a file through a temporary one beside it, so that a reader never sees half of it.
 pub fn write_with(
     path: &Path,
     fill: impl FnOnce(&mut std::fs::File) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    let directory = match path.parent() {
-        Some(parent) if parent != Path::new("") => parent,
-        _ => Path::new("."),
-    };
+    let directory = directory_of(path)?;
     let failed = |error: std::io::Error| cannot_write(path, &error);
     let mut file = tempfile::Builder::new()
         .prefix(".robust-td-")

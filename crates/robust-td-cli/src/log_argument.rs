@@ -1,7 +1,7 @@
 //! Opens the logged data that a command names.
 
 use clap::Args;
-use robust_td_data::{ColumnMap, Format, Preset, Purpose, ReadOptions, Reader, Source};
+use robust_td_data::{Batch, ColumnMap, Format, Preset, Purpose, ReadOptions, Reader, Source};
 
 use crate::count;
 use crate::failure::Failure;
@@ -80,4 +80,13 @@ pub fn wrong_data(error: robust_td_data::Error) -> Failure {
         robust_td_data::Error::Write { .. } => Failure::Run(error.to_string()),
         error => Failure::Usage(error.to_string()),
     }
+}
+
+/// What is wrong with a batch as a whole is wrong with its file.
+pub fn wrong_batch(reader: &Reader, batch: &Batch, error: &robust_td_data::Error) -> Failure {
+    let file = reader.files().get(batch.file());
+    Failure::Usage(match file {
+        Some(file) => format!("{file}: {error}"),
+        None => error.to_string(),
+    })
 }

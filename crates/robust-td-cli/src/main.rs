@@ -73,7 +73,18 @@ fn command_line() -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
+/// Keeps quiet over panics that the data crate catches and tells as errors.
+fn install_panic_hook() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if !robust_td_data::panics_are_caught() {
+            usual(panic);
+        }
+    }));
+}
+
 fn main() -> ExitCode {
+    install_panic_hook();
     let done = match CommandLine::parse().command {
         Command::Algorithms(arguments) => algorithms::run(&arguments),
         Command::Certify(arguments) => certify::run(&arguments),

@@ -8,7 +8,7 @@ use robust_td_data::{Batch, Model, Purpose, ValueFormat, ValueWriter};
 
 use crate::failure::Failure;
 use crate::files;
-use crate::log_argument::{LogArgument, wrong_data};
+use crate::log_argument::{LogArgument, wrong_batch, wrong_data};
 
 /// Write the value of every row
 #[derive(Debug, Args)]
@@ -34,30 +34,20 @@ pub struct Arguments {
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut model = load(&arguments.model)?;
-    match &arguments.out {
-        None => {
-            let stdout = std::io::BufWriter::new(std::io::stdout());
-            match write(arguments, &mut model, ValueFormat::Csv, stdout) {
-                // A reader that has seen enough.
-                Err(robust_td_data::Error::Write { message })
-                    if message.contains("Broken pipe") =>
-                {
-                    Ok(())
-                }
-                other => other.map(|_| ()).map_err(wrong_data),
-            }
-        }
-        Some(path) => {
-            let format = format_of(path)?;
-            files::write_with(path, |file| {
-                let file = std::io::BufWriter::new(file.try_clone().map_err(|error| {
-                    Failure::Run(format!("cannot write {}: {error}", path.display()))
-                })?);
-                write(arguments, &mut model, format, file).map_err(wrong_data)?;
-                Ok(())
-            })
-        }
-    }
+    let Some(path) = &arguments.out else {
+        let stdout = std::io::BufWriter::new(std::io::stdout());
+        return match write(arguments, &mut model, ValueFormat::Csv, stdout) {
+            // A reader that has seen enough.
+            Err(Failure::Run(message)) if message.contains("Broken pipe") => Ok(()),
+            other => other,
+        };
+    };
+    let format = format_of(path)?;
+    files::write_with(path, |file| {
+        let failed = |error| Failure::Run(format!("cannot write {}: {error}", path.display()));
+        let file = std::io::BufWriter::new(file.try_clone().map_err(failed)?);
+        write(arguments, &mut model, format, file)
+    })
 }
 
 fn write<W: Write + Send>(
@@ -65,18 +55,18 @@ fn write<W: Write + Send>(
     model: &mut Model,
     format: ValueFormat,
     out: W,
-) -> robust_td_data::Result<()> {
-    let mut reader = arguments.log.open(Purpose::Predict)?;
-    let mut writer = ValueWriter::new(format, out, &["value"])?;
+) -> Result<(), Failure> {
+    let mut reader = arguments.log.open(Purpose::Predict).map_err(wrong_data)?;
+    let mut writer = ValueWriter::new(format, out, &["value"]).map_err(wrong_data)?;
     let (mut batch, mut values) = (Batch::default(), Vec::new());
-    while reader.read(&mut batch)? {
-        model.predict(&batch, &mut values)?;
-        writer.write(&[&values])?;
+    while reader.read(&mut batch).map_err(wrong_data)? {
+        (model.predict(&batch, &mut values))
+            .map_err(|error| wrong_batch(&reader, &batch, &error))?;
+        writer.write(&[&values]).map_err(wrong_data)?;
     }
-    let mut out = writer.finish()?;
-    out.flush().map_err(|error| robust_td_data::Error::Write {
-        message: error.to_string(),
-    })
+    let mut out = writer.finish().map_err(wrong_data)?;
+    out.flush()
+        .map_err(|error| Failure::Run(format!("cannot write: {error}")))
 }
 
 fn format_of(path: &Path) -> Result<ValueFormat, Failure> {

@@ -36,11 +36,13 @@ pub struct Model {
     rows: Rows,
 }
 
-/// Memory for the features of one transition.
+/// Memory for the features of one transition, and what is asked of the map at each.
 #[derive(Debug, Clone, Default)]
 struct Rows {
     here: Row,
     next: Row,
+    identity: bool,
+    adapts: bool,
 }
 
 impl Model {
@@ -113,6 +115,8 @@ impl Model {
         self.rows = Rows {
             here: Row::for_map(&self.features),
             next: Row::for_map(&self.features),
+            identity: self.features.is_identity(),
+            adapts: self.features.adapts(),
         };
         Ok(self)
     }
@@ -168,10 +172,10 @@ impl Model {
 
     #[inline]
     fn step(&mut self, step: &Step<'_>) {
-        if self.features.adapts() {
+        if self.rows.adapts {
             self.features.observe(step.obs);
         }
-        let (here, outcome) = if self.features.is_identity() {
+        let (here, outcome) = if self.rows.identity {
             (Features::Dense(step.obs), step.outcome)
         } else {
             self.features.write(step.obs, &mut self.rows.here);

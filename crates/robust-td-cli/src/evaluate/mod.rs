@@ -12,7 +12,7 @@ use robust_td_data::{Batch, Model, Purpose};
 
 use crate::failure::Failure;
 use crate::log_argument::{LogArgument, wrong_data};
-use crate::{count, files, output, predict, progress};
+use crate::{count, files, log_argument, output, predict, progress};
 
 /// Learn a value function from logged transitions
 #[derive(Debug, Args)]
@@ -100,6 +100,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         let message = "--passes: standard input can be read only once";
         return Err(Failure::Usage(message.into()));
     }
+    if let Some(path) = &arguments.out {
+        files::directory_of(path)?;
+    }
     let mut learning = match &arguments.resume {
         Some(path) => Learning::Under(Box::new(resumed(arguments, path)?)),
         None => start::prepare(arguments)?,
@@ -148,7 +151,7 @@ fn learn(arguments: &Arguments, learning: &mut Learning) -> Result<u64, Failure>
             loop {
                 let until = next_report(model.learner().steps(), arguments.report_every);
                 let next = model.learn(reader.schema(), &batch, from, until);
-                from = next.map_err(wrong_data)?;
+                from = next.map_err(|error| log_argument::wrong_batch(&reader, &batch, &error))?;
                 let steps = model.learner().steps();
                 if steps < until || model.is_complete() {
                     break;

@@ -161,7 +161,7 @@ fn bad_rows(findings: &mut Findings<'_>, reader: &Reader) {
         };
         findings.list.push(Finding {
             kind,
-            message: format!("{} rows; the first: {}", bad.count, bad.first),
+            message: format!("bad rows: {}; the first: {}", bad.count, bad.first),
             file: Some(bad.first.file.clone()),
             row: Some(bad.first.row),
             count: bad.count,

@@ -4,7 +4,6 @@
 //! Arrow (dictionaries, lists of fixed length) do not change the values.
 
 use std::fs::File;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use arrow_array::RecordBatch;
 use parquet::arrow::ProjectionMask;
@@ -14,6 +13,7 @@ use parquet::arrow::arrow_reader::{
 
 use crate::batch::Batch;
 use crate::error::{Error, Result};
+use crate::guard::guarded;
 use crate::layout::{CellKind, Column, Layout, Target, Wanted};
 use crate::read::parquet_column::{ParquetColumn, is_list};
 use crate::row::{Bad, Ledger, Place, Row};
@@ -134,17 +134,6 @@ impl ParquetRows {
         }
         self.loaded = records.num_rows();
         self.used = 0;
-    }
-}
-
-/// Runs a call into the Parquet library, which panics over some damaged files where it should fail.
-fn guarded<T, E: std::fmt::Display>(
-    call: impl FnOnce() -> std::result::Result<T, E>,
-) -> std::result::Result<T, String> {
-    // What the call leaves half done is not used again: its owner goes down with the error.
-    match catch_unwind(AssertUnwindSafe(call)) {
-        Ok(result) => result.map_err(|error| error.to_string()),
-        Err(_) => Err("the file is damaged".to_owned()),
     }
 }
 

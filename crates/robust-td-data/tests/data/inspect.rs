@@ -95,7 +95,7 @@ fn bad_values_are_counted_by_kind() {
     assert_eq!((report.rows, report.bad_rows.count()), (3, 4));
     assert_eq!(
         report.findings[0].message,
-        "2 rows; the first: log: row 2 (line 3), column obs: the value is missing"
+        "bad rows: 2; the first: log: row 2 (line 3), column obs: the value is missing"
     );
 }
 

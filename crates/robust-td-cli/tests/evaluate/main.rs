@@ -1,0 +1,12 @@
+//! Tests `evaluate` and `predict` on logs simulated from catalog problems.
+#![allow(clippy::unwrap_used)]
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod bad_data;
+mod bad_words;
+mod formats;
+mod library;
+mod log;
+mod resume;

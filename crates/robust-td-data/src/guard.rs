@@ -1,0 +1,50 @@
+//! Turns the panics of a library over damaged files into messages.
+
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+thread_local! {
+    static ACTIVE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether a panic of this thread would be caught here and told as an error.
+///
+/// A panic hook that asks first prints nothing over a file that is merely damaged.
+#[must_use]
+pub fn panics_are_caught() -> bool {
+    ACTIVE.get()
+}
+
+/// Runs a call into the Parquet library, which panics over some damaged files where it should fail.
+pub(crate) fn guarded<T, E: std::fmt::Display>(
+    call: impl FnOnce() -> std::result::Result<T, E>,
+) -> std::result::Result<T, String> {
+    ACTIVE.set(true);
+    // What the call leaves half done is not used again: its owner goes down with the error.
+    let done = catch_unwind(AssertUnwindSafe(call));
+    ACTIVE.set(false);
+    match done {
+        Ok(result) => result.map_err(|error| error.to_string()),
+        Err(_) => Err("the file is damaged".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_told_as_an_error_and_known_to_be_caught() {
+        assert!(!panics_are_caught());
+        let done: std::result::Result<(), String> = guarded(|| -> std::result::Result<(), &str> {
+            assert!(panics_are_caught());
+            Err("no footer")
+        });
+        assert_eq!(done, Err("no footer".to_owned()));
+        // Unwinding without the hook, as `panic!` would print to the test's output.
+        let done: std::result::Result<(), String> =
+            guarded(|| -> std::result::Result<(), &str> { std::panic::resume_unwind(Box::new(0)) });
+        assert_eq!(done, Err("the file is damaged".to_owned()));
+        assert!(!panics_are_caught());
+    }
+}
