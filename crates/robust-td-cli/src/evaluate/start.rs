@@ -33,9 +33,6 @@ pub fn prepare(arguments: &Arguments) -> Result<Learning, Failure> {
     }
     let mut open = || arguments.log.open(Purpose::Evaluate);
     let survey = Survey::take(&mut open, &start.spec).map_err(wrong_data)?;
-    if !survey.report.findings.is_empty() && !arguments.json {
-        eprint!("{}", inspect::findings(&survey.report));
-    }
     let transitions = survey.transitions.saturating_mul(arguments.passes);
     if transitions == 0 {
         let message = "no transition comes of the data: robust-td inspect says why";
@@ -44,6 +41,9 @@ pub fn prepare(arguments: &Arguments) -> Result<Learning, Failure> {
     let phi_inf = start.phi_inf.unwrap_or(survey.phi_inf);
     let horizon = start.limit.unwrap_or(transitions);
     let model = start.build(survey.features, phi_inf, horizon)?;
+    if !survey.report.findings.is_empty() && !arguments.json {
+        eprint!("{}", inspect::findings(&survey.report));
+    }
     Ok(Learning::Under(Box::new(model)))
 }
 
@@ -157,7 +157,7 @@ fn given(arguments: &Arguments, method: &Method) -> Result<Vec<(String, f64)>, F
         Some("auto") | None if has_c && given.iter().all(|(key, _)| key != "c") => {
             Err(Failure::Usage(format!(
                 "{id} needs --c, which must be finite and above 0: an automatic choice does not exist yet \
-                 (0.1 is a fair first try; `max_theta_norm_sq` and `residual` tell whether it was too small)"
+                 (try 0.1, 0.01, 0.001, ... and take the smallest `residual` of those that did not diverge)"
             )))
         }
         Some("auto") | None => Ok(given),
