@@ -1,6 +1,8 @@
-//! Measures how fast each format is read, next to counting the lines of the same file.
+//! Measures how fast each format is read and learned from, next to counting the lines of the same file.
 //!
-//! `cargo bench -p robust-td-data` prints one table. Observations have 10 numbers with all their digits.
+//! `cargo bench -p robust-td-data` prints one table. Observations have 10 numbers with all their digits. The last
+//! column is the time over that of reading alone; `alg1` and `tiles` learn with Algorithm 1 from the
+//! observation itself and from 8 active features of 4096.
 
 use std::fs::File;
 use std::io::{BufWriter, Read, Write};
@@ -11,7 +13,9 @@ use std::time::Instant;
 
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, RecordBatch};
 use parquet::arrow::ArrowWriter;
-use robust_td_data::{Batch, Inspector, Pairing, ReadOptions, Reader, Source, Transitions};
+use robust_td::features::Fitting;
+use robust_td::learner::{Alg1, AnyLearner, Features, Learner, Transition, alg1};
+use robust_td_data::{Batch, Inspector, Model, Pairing, ReadOptions, Reader, Source, Transitions};
 
 const ROWS: usize = 400_000;
 const DIMENSION: usize = 10;
@@ -22,28 +26,61 @@ fn main() {
     let table = Table::random();
     let files = table.write(directory.path());
     println!("{ROWS} rows, d = {DIMENSION}");
-    println!("{:<24} {:>8} {:>12} {:>10}", "", "MB", "rows/s", "MB/s");
+    println!(
+        "{:<24} {:>8} {:>12} {:>10} {:>12}",
+        "", "MB", "rows/s", "MB/s", "of reading"
+    );
     for file in &files {
         let name = file
             .extension()
             .and_then(|e| e.to_str())
             .unwrap_or_default();
         let size = std::fs::metadata(file).expect("the size").len() as f64 / 1e6;
+        let reading = best(|| batches(file));
         let show = |what: &str, seconds: f64| {
             let rate = ROWS as f64 / seconds;
             println!(
-                "{:<24} {size:>8.1} {rate:>12.3e} {:>10.0}",
+                "{:<24} {size:>8.1} {rate:>12.3e} {:>10.0} {:>12.2}",
                 format!("{name} {what}"),
-                size / seconds
+                size / seconds,
+                seconds / reading
             );
         };
         if matches!(name, "csv" | "ndjson") {
             show("newlines", best(|| newlines(file)));
         }
-        show("batches", best(|| batches(file)));
+        show("batches", reading);
         show("transitions", best(|| transitions(file)));
         show("inspect", best(|| inspect(file)));
+        show("alg1", best(|| learn(file, "identity")));
+        show("tiles", best(|| learn(file, TILES)));
     }
+    let memory = best(|| table.learn_in_memory());
+    let rate = ROWS as f64 / memory;
+    println!("{:<24} {:>8} {rate:>12.3e}", "memory alg1", "");
+}
+
+/// Eight tilings with 512 features each.
+const TILES: &str = "tiles(tilings=8, bins=4, size=512, low=-1, high=1)";
+
+fn alg1(dimension: usize) -> AnyLearner {
+    let params = alg1::Params::decaying(0.9, ROWS as u64, 0.1).phi_inf(3.0);
+    let params = params.check().expect("valid parameters");
+    let learner = Alg1::new(params, dimension).expect("a dimension");
+    learner.into()
+}
+
+fn learn(file: &Path, spec: &str) -> usize {
+    let fitting = Fitting::new(spec, DIMENSION).expect("a map");
+    let features = fitting.finish().expect("no pass needed");
+    let learner = alg1(features.outputs());
+    let mut model = Model::new(features, learner, 3.0, None).expect("a model");
+    let (mut reader, mut batch) = (open(file), Batch::default());
+    while reader.read(&mut batch).expect("good rows") {
+        let learned = model.learn(reader.schema(), &batch, 0, u64::MAX);
+        learned.expect("observations of the right length");
+    }
+    model.learner().steps() as usize
 }
 
 /// The shortest of three runs, in seconds.
@@ -123,6 +160,21 @@ impl Table {
             columns,
             terminated,
         }
+    }
+
+    /// Feeds the learner from arrays: no reading, no diagnostics.
+    fn learn_in_memory(&self) -> usize {
+        let row = |i: usize| -> [f64; DIMENSION] { std::array::from_fn(|k| self.columns[k][i]) };
+        let rows: Vec<[f64; DIMENSION]> = (0..ROWS).map(row).collect();
+        let mut learner = alg1(DIMENSION);
+        for i in 0..ROWS {
+            let (here, reward) = (Features::Dense(&rows[i]), self.columns[DIMENSION][i]);
+            learner.step(&match self.terminated[i] || i + 1 == ROWS {
+                true => Transition::terminated(here, reward),
+                false => Transition::continues(here, reward, Features::Dense(&rows[i + 1])),
+            });
+        }
+        learner.steps() as usize
     }
 
     fn names() -> Vec<String> {

@@ -5,6 +5,7 @@ mod bad_rows;
 mod formats;
 mod inspect;
 mod layout;
+mod model;
 mod pairing;
 mod source;
 mod table;

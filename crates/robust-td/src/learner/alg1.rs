@@ -96,7 +96,7 @@ pub(crate) fn guarantee(inputs: &mut Inputs<'_>, horizon: u64, c: f64, unit: imp
 pub(crate) fn warn_small_c(inputs: &mut Inputs<'_>, c: f64) {
     if !(c > C0) {
         inputs.warn(format!(
-            "c = {c:?} is not above c_0 = {C0:.4}, as Theorem 1 asks"
+            "c = {c} is not above c_0 = {C0:.4}, as Theorem 1 asks"
         ));
     }
 }

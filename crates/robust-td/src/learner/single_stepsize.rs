@@ -156,7 +156,7 @@ fn guarantee(inputs: &mut Inputs<'_>, c: f64, tau_mix: f64) {
     let constants = Constants::new(DELTA);
     let c_min = constants.c_min();
     if !(c > c_min) {
-        inputs.warn(format!("c = {c:?} is not above {c_min:.2}: no theorem"));
+        inputs.warn(format!("c = {c} is not above {c_min:.2}: no theorem"));
         return;
     }
     let (Some(problem), Some(mixing)) = (inputs.known_problem(), inputs.known_mixing()) else {
