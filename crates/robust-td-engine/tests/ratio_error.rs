@@ -75,9 +75,9 @@ fn other_problems() {
 }
 
 #[test]
-fn one_run_has_no_error() {
+fn one_run_tells_no_error() {
     let plan = paper_plan(Mode::Algorithm { seed: 1 }, &[0.1, 1.0], 1, 3_000, 3_000);
     for lane in lanes(&plan) {
-        assert_eq!(lane.ratio_standard_error, 0.0);
+        assert!(lane.ratio_standard_error.is_nan());
     }
 }
