@@ -65,8 +65,10 @@ pub struct StepProfile<F> {
     distances: Vec<f64>,
     /// `eta_k` for the head, `k < head`.
     eta: Vec<f64>,
-    /// `prefix[k] = eta_0 + ... + eta_{k-1}`, `k <= head`.
+    /// `prefix[k] = eta_0 + ... + eta_{k-1}` for `k` up to the number of lags.
     prefix: Vec<f64>,
+    /// The sum of the head.
+    head_sum: f64,
     /// Upper bound on the sum of the steps after the head.
     tail_sum: f64,
     /// `E1` and `W1` by lag.
@@ -107,11 +109,12 @@ impl<F: Fn(u64) -> f64> StepProfile<F> {
         let eta: Vec<f64> = (0..head).map(&step_size).collect();
 
         let mut total = Compensated::default();
-        let mut prefix = Vec::with_capacity(eta.len() + 1);
-        prefix.push(0.0);
-        for &step in &eta {
+        let mut prefix = vec![0.0];
+        for (k, &step) in eta.iter().enumerate() {
             total.add(step);
-            prefix.push(total.value());
+            if k < lags as usize {
+                prefix.push(total.value());
+            }
         }
 
         let (mut bias, mut drift) = (Compensated::default(), Compensated::default());
@@ -123,7 +126,9 @@ impl<F: Fn(u64) -> f64> StepProfile<F> {
             w1.push(drift.value());
         }
 
-        let head_squares = sum_by_chunks(eta.len(), |range| eta[range].iter().map(|x| x * x).sum());
+        let head_squares = sum_by_chunks(4096, eta.len(), |range| {
+            eta[range].iter().map(|x| x * x).sum()
+        });
         let mut profile = Self {
             tail_sum: upper_sum(&step_size, head, horizon),
             h: head_squares + upper_sum(|k| step_size(k).powi(2), head, horizon),
@@ -133,6 +138,7 @@ impl<F: Fn(u64) -> f64> StepProfile<F> {
             distances: distances[..lags as usize].to_vec(),
             eta,
             prefix,
+            head_sum: total.value(),
             e1,
             w1,
             drift: BTreeMap::new(),
@@ -204,8 +210,7 @@ impl<F: Fn(u64) -> f64> StepProfile<F> {
 
     fn assemble(&self, lag: u64, drift: f64) -> StepSums {
         let u = lag as usize;
-        let head = self.eta.len();
-        let later = self.prefix[head] - self.prefix[u + 1] + self.tail_sum;
+        let later = self.head_sum - self.prefix[u + 1] + self.tail_sum;
         StepSums {
             lag,
             e1: self.e1[u],
@@ -217,20 +222,21 @@ impl<F: Fn(u64) -> f64> StepProfile<F> {
         }
     }
 
-    /// `W2`: the head by prefix sums, the tail by chords of the convex function `k -> eta_k sum_{k-u<=i<k} eta_i`.
+    /// `W2`: the head term by term, the tail by chords of the convex function `k -> eta_k sum_{k-u<=i<k} eta_i`.
     fn late_drift(&self, lag: u64) -> f64 {
         let u = lag as usize;
         let head = self.eta.len();
-        let exact = sum_by_chunks(head - (u + 1), |range| {
+        // The window of u steps before k slides along a chunk, and is summed anew at the start of the next one
+        // before rounding can add up.
+        let exact = sum_by_chunks(1 << 14, head - (u + 1), |range| {
             let (from, to) = (range.start + u + 1, range.end + u + 1);
-            let steps = self.eta[from..to].iter();
-            let windows = self.prefix[from..to]
-                .iter()
-                .zip(&self.prefix[from - u..to - u]);
-            steps
-                .zip(windows)
-                .map(|(eta, (end, start))| eta * (end - start))
-                .sum()
+            let mut window: f64 = self.eta[from - u..from].iter().sum();
+            let mut sum = 0.0;
+            for (&new, &old) in self.eta[from..to].iter().zip(&self.eta[from - u..to - u]) {
+                sum += new * window;
+                window += new - old;
+            }
+            sum
         });
         let eta = &self.step_size;
         let term = |k: u64| eta(k) * upper_sum(eta, k - lag, k);
@@ -241,12 +247,12 @@ impl<F: Fn(u64) -> f64> StepProfile<F> {
     }
 }
 
-/// Adds `sum(range)` over chunks of `0..len`, so that rounding grows with the number of chunks and not of terms.
-fn sum_by_chunks(len: usize, sum: impl Fn(std::ops::Range<usize>) -> f64) -> f64 {
-    const CHUNK: usize = 4096;
+/// Adds `sum(range)` over chunks of `0..len`, so that rounding grows with the length and number of chunks and not with
+/// the number of terms.
+fn sum_by_chunks(chunk: usize, len: usize, sum: impl Fn(std::ops::Range<usize>) -> f64) -> f64 {
     let mut total = Compensated::default();
-    for start in (0..len).step_by(CHUNK) {
-        total.add(sum(start..len.min(start + CHUNK)));
+    for start in (0..len).step_by(chunk) {
+        total.add(sum(start..len.min(start + chunk)));
     }
     total.value()
 }
