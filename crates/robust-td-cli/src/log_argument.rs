@@ -30,7 +30,7 @@ pub struct LogArgument {
     layout: Option<String>,
 
     /// Allow so many bad rows; each is counted, and nothing is paired across it
-    #[arg(long, value_name = "N", default_value = "0", value_parser = count::parse)]
+    #[arg(long, value_name = "N", default_value = "0", value_parser = count::parse, allow_negative_numbers = true)]
     skip_bad_rows: u64,
 }
 

@@ -10,7 +10,12 @@ use crate::failure::Failure;
 #[group(skip)]
 pub struct Machine {
     /// Number of threads; 0 means one per CPU
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 0,
+        allow_negative_numbers = true
+    )]
     threads: usize,
 
     /// Code that computes the updates: auto, scalar, portable, avx2 or avx512

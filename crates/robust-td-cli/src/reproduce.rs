@@ -40,15 +40,15 @@ pub struct Arguments {
     mode: Mode,
 
     /// Horizon T in the stepsizes (default 10000000)
-    #[arg(long, value_name = "T", value_parser = count::horizon)]
+    #[arg(long, value_name = "T", value_parser = count::horizon, allow_negative_numbers = true)]
     steps: Option<u64>,
 
     /// Stop after K steps, K at most T
-    #[arg(long, value_name = "K", value_parser = count::parse)]
+    #[arg(long, value_name = "K", value_parser = count::parse, allow_negative_numbers = true)]
     simulate: Option<u64>,
 
     /// Runs per value of c (default 48)
-    #[arg(long, value_name = "N", value_parser = count::parse)]
+    #[arg(long, value_name = "N", value_parser = count::parse, allow_negative_numbers = true)]
     runs: Option<u64>,
 
     /// Places in the paper's grid of 97 values of c, from 0
@@ -79,7 +79,7 @@ pub struct Arguments {
     scales: Option<Vec<f64>>,
 
     /// Seed of the random streams, with --mode algorithm (default 1)
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
     seed: Option<u64>,
 
     /// How --mode exact counts steps and averages (default algorithm)

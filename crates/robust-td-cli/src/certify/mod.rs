@@ -32,7 +32,7 @@ pub struct Arguments {
     problem: ProblemArgument,
 
     /// The horizon T, a whole number from 3 up: 10000000, 1e7 or 10_000_000
-    #[arg(long, value_name = "T", value_parser = count::horizon)]
+    #[arg(long, value_name = "T", value_parser = count::horizon, allow_negative_numbers = true)]
     horizon: u64,
 
     /// The stepsize constant c; by default the one that makes certificate y smallest

@@ -45,11 +45,11 @@ pub struct Arguments {
     problem: ProblemArgument,
 
     /// The horizon T, samples per run: 1000000, 1e6 or 1_000_000
-    #[arg(long, value_name = "T", value_parser = count::horizon)]
+    #[arg(long, value_name = "T", value_parser = count::horizon, allow_negative_numbers = true)]
     horizon: u64,
 
     /// Independent runs of each method
-    #[arg(long, value_name = "N", default_value = "48", value_parser = count::parse)]
+    #[arg(long, value_name = "N", default_value = "48", value_parser = count::parse, allow_negative_numbers = true)]
     runs: u64,
 
     /// Methods, each with settings if you like (alg1:c=0.01); by default all that apply
@@ -65,11 +65,21 @@ pub struct Arguments {
     c: Option<f64>,
 
     /// Seed of the trajectories
-    #[arg(long, value_name = "S", default_value_t = 1)]
+    #[arg(
+        long,
+        value_name = "S",
+        default_value_t = 1,
+        allow_negative_numbers = true
+    )]
     seed: u64,
 
     /// Points per decade of samples in the learning curves
-    #[arg(long, value_name = "N", default_value_t = 10)]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 10,
+        allow_negative_numbers = true
+    )]
     points_per_decade: u32,
 
     /// Output directory; without it nothing is written

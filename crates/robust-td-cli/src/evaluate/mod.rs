@@ -52,7 +52,7 @@ pub struct Arguments {
     c: Option<String>,
 
     /// T: learn from the first T transitions, with steps for T; by default as many as the files hold
-    #[arg(long, value_name = "T", value_parser = count::horizon)]
+    #[arg(long, value_name = "T", value_parser = count::horizon, allow_negative_numbers = true)]
     horizon: Option<u64>,
 
     /// A bound on the norm of the features; by default measured
@@ -68,7 +68,7 @@ pub struct Arguments {
     features: Option<String>,
 
     /// How often to pass over the files
-    #[arg(long, value_name = "N", default_value = "1", value_parser = count::parse)]
+    #[arg(long, value_name = "N", default_value = "1", value_parser = count::parse, allow_negative_numbers = true)]
     passes: u64,
 
     /// Write the model, with all that is needed to go on or to predict

@@ -151,6 +151,13 @@ fn given(arguments: &Arguments, method: &Method) -> Result<Vec<(String, f64)>, F
             }
         }
     }
+    if ["optimal-stopping", "q-learning"].contains(&method.id) {
+        let why = "it learns from choices, which a log of one policy does not show";
+        return Err(Failure::Usage(format!(
+            "{} does not apply: {why}",
+            method.id
+        )));
+    }
     let has_c = method.parameters.iter().any(|p| p.name == "c");
     let id = method.id;
     match arguments.c.as_deref() {
