@@ -194,6 +194,11 @@ impl Bank {
         }
     }
 
+    /// Lanes of a pack.
+    pub fn pack_lanes(&self) -> usize {
+        if self.split { QUAD } else { PACK }
+    }
+
     /// Cells for so many runs.
     pub fn cells(&self, runs: usize) -> usize {
         if self.split {

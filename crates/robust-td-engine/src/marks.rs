@@ -3,7 +3,10 @@
 //! The kernels keep the sum over runs of |theta_t|^2 per step, not its runs. A mark holds what it takes
 //! to walk from a step again: iterates, chain states and generators. Marks are taken now and then and
 //! kept while a lane's peak is the last one before the next mark; a finished unit walks from each kept
-//! mark to the peaks behind it, with the same blocks and hence the same bits.
+//! mark to the peaks behind it, with the packs that have them. The bits of an iterate do not depend on
+//! where blocks end.
+
+use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +16,7 @@ use crate::generators::{GROUP, Generators};
 use crate::kernel::{CELL, Kernel};
 use crate::layout::Unit;
 use crate::tables::squared_norm;
-use crate::unit::{Scratch, UnitState};
+use crate::unit::{BLOCK, Scratch, UnitState};
 
 /// TD updates between two marks: so many that taking marks is free, so few that walking again is.
 const UPDATES: u64 = 1 << 23;
@@ -91,27 +94,25 @@ pub fn spreads(
         spreads.push(spread);
     }
     visits.sort_unstable();
-    let mut visits = visits.into_iter().peekable();
+    let mut rest = &visits[..];
     let ends = state.marks.iter().skip(1).map(|m| m.done);
     for (mark, end) in state.marks.iter().zip(ends.chain([u64::MAX])) {
-        if visits.peek().is_none_or(|(step, ..)| *step > end) {
+        let (here, later) = rest.split_at(rest.partition_point(|(step, ..)| *step <= end));
+        rest = later;
+        if here.is_empty() {
             continue;
         }
         let mut walk = UnitState::from_mark(context, unit, mark);
-        while let Some(&(step, ..)) = visits.peek().filter(|(step, ..)| *step <= end) {
-            let count = walk.next_block(context);
-            if step > walk.done + count as u64 {
-                walk.block(context, unit, kernel, scratch, count);
-                continue;
+        let pack = |(_, b, lane): &(u64, usize, usize)| (*b, lane / unit.banks[*b].pack_lanes());
+        let packs: HashSet<_> = here.iter().map(pack).collect();
+        let wanted = |b: usize, pack: usize| packs.contains(&(b, pack));
+        for &(step, b, lane) in here {
+            while walk.done < step {
+                let count = (step - walk.done).min(BLOCK as u64) as usize;
+                walk.block(context, unit, kernel, scratch, count, wanted);
             }
-            // A part of the block, since the peak is inside.
-            let mut there = walk.clone();
-            let part = (step - walk.done) as usize;
-            there.block(context, unit, kernel, scratch, part);
-            while let Some((_, b, lane)) = visits.next_if(|(s, ..)| *s == step) {
-                let norms = there.norms(context, unit, b, lane);
-                spreads[b][lane] = Estimate::of(&norms).standard_error;
-            }
+            let norms = walk.norms(context, unit, b, lane);
+            spreads[b][lane] = Estimate::of(&norms).standard_error;
         }
     }
     spreads

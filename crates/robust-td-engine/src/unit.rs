@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::context::Context;
 use crate::diagnostics::{Peak, Record, UpdatePeaks};
 use crate::generators::{GROUP, Generators};
-use crate::kernel::{Block, CELL, Kernel, Line, PACK, QUAD, Sharing};
+use crate::kernel::{Block, CELL, Kernel, Line, PACK, Sharing};
 use crate::kernel::{values, values_mut, with_features};
 use crate::layout::{Bank, Unit};
 use crate::marks::{Mark, mark, spreads};
@@ -113,7 +113,7 @@ impl UnitState {
         while self.done < end {
             mark(context, unit, self);
             let count = self.next_block(context);
-            self.block(context, unit, kernel, scratch, count);
+            self.block(context, unit, kernel, scratch, count, |_, _| true);
             if context.cuts.binary_search(&self.done).is_ok() {
                 self.record(context, unit);
             }
@@ -124,13 +124,13 @@ impl UnitState {
     }
 
     /// Steps of the next block: it ends at the next point of the curves.
-    pub fn next_block(&self, context: &Context) -> usize {
+    fn next_block(&self, context: &Context) -> usize {
         let cut = context.cuts.partition_point(|&cut| cut <= self.done);
         let next = context.cuts.get(cut).unwrap_or(&context.plan.simulate);
         (next - self.done).min(BLOCK as u64) as usize
     }
 
-    /// Takes `count` steps.
+    /// Takes `count` steps with the packs, named by bank and number, that are wanted.
     pub fn block(
         &mut self,
         context: &Context,
@@ -138,6 +138,7 @@ impl UnitState {
         kernel: Kernel,
         scratch: &mut Scratch,
         count: usize,
+        wanted: impl Fn(usize, usize) -> bool,
     ) {
         scratch.weights(context, kernel, self.done, count);
         for (group, generators) in self.generators.iter_mut().enumerate() {
@@ -154,16 +155,13 @@ impl UnitState {
             with_features(kernel, work);
         }
         let mut rest = &mut self.cells[..];
-        for (bank, peaks) in unit.banks.iter().zip(&mut self.peaks) {
+        for (b, (bank, peaks)) in unit.banks.iter().zip(&mut self.peaks).enumerate() {
             let (cells, others) = rest.split_at_mut(bank.cells(context.plan.runs));
             rest = others;
             // All packs of a split bank have the same lanes and sums.
-            let (packs, lanes) = if bank.split {
-                (1, QUAD)
-            } else {
-                (bank.packs, PACK)
-            };
-            for (pack, peaks) in peaks.chunks_mut(lanes).take(packs).enumerate() {
+            let packs = if bank.split { 1 } else { bank.packs };
+            let peaks = peaks.chunks_mut(bank.pack_lanes()).take(packs);
+            for (pack, peaks) in peaks.enumerate().filter(|(pack, _)| wanted(b, *pack)) {
                 scratch.sums[..=count].fill(Line::default());
                 scratch.run_pack(context, kernel, (bank, pack), cells, count);
                 let work = UpdatePeaks {
