@@ -3,8 +3,8 @@
 //! The kernels keep the sum over runs of |theta_t|^2 per step, not its runs. A mark holds what it takes
 //! to walk from a step again: iterates, chain states and generators. Marks are taken now and then and
 //! kept while a lane's peak is the last one before the next mark; a finished unit walks from each kept
-//! mark to the peaks behind it, with the packs that have them. The bits of an iterate do not depend on
-//! where blocks end.
+//! mark to the peaks behind it, only with the packs that have them, in the same blocks and hence with the
+//! same bits.
 
 use std::collections::HashSet;
 
@@ -16,7 +16,7 @@ use crate::generators::{GROUP, Generators};
 use crate::kernel::{CELL, Kernel};
 use crate::layout::Unit;
 use crate::tables::squared_norm;
-use crate::unit::{BLOCK, Scratch, UnitState};
+use crate::unit::{Scratch, UnitState};
 
 /// TD updates between two marks: so many that taking marks is free, so few that walking again is.
 const UPDATES: u64 = 1 << 23;
@@ -106,13 +106,21 @@ pub fn spreads(
         let pack = |(_, b, lane): &(u64, usize, usize)| (*b, lane / unit.banks[*b].pack_lanes());
         let packs: HashSet<_> = here.iter().map(pack).collect();
         let wanted = |b: usize, pack: usize| packs.contains(&(b, pack));
-        for &(step, b, lane) in here {
-            while walk.done < step {
-                let count = (step - walk.done).min(BLOCK as u64) as usize;
+        for same in here.chunk_by(|(a, ..), (b, ..)| a == b) {
+            let step = same[0].0;
+            let mut count = walk.next_block(context);
+            while walk.done + (count as u64) < step {
                 walk.block(context, unit, kernel, scratch, count, wanted);
+                count = walk.next_block(context);
             }
-            let norms = walk.norms(context, unit, b, lane);
-            spreads[b][lane] = Estimate::of(&norms).standard_error;
+            // A part of the block, since the peak is inside.
+            let mut there = walk.clone();
+            let part = (step - walk.done) as usize;
+            there.block(context, unit, kernel, scratch, part, wanted);
+            for &(_, b, lane) in same {
+                let norms = there.norms(context, unit, b, lane);
+                spreads[b][lane] = Estimate::of(&norms).standard_error;
+            }
         }
     }
     spreads

@@ -124,7 +124,7 @@ impl UnitState {
     }
 
     /// Steps of the next block: it ends at the next point of the curves.
-    fn next_block(&self, context: &Context) -> usize {
+    pub fn next_block(&self, context: &Context) -> usize {
         let cut = context.cuts.partition_point(|&cut| cut <= self.done);
         let next = context.cuts.get(cut).unwrap_or(&context.plan.simulate);
         (next - self.done).min(BLOCK as u64) as usize
