@@ -26,7 +26,7 @@ fn now(start: &Instant) -> f64 {
 }
 
 /// Turns of every measurement.
-const TURNS: usize = 3;
+const TURNS: usize = 5;
 
 /// Entries of the baseline's stepsize table, used in turn.
 const TABLE: usize = 1 << 16;
