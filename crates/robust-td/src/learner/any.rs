@@ -7,6 +7,7 @@ use crate::learner::{
     AdaTd, Alg1, CoinBetting, Dog, Doubling, Etd, Gtd2, Health, ImplicitTd, Learner, Lstd,
     MeanAdjusted, SwiftTd, Td0, TdLambda, Tdc, Transition,
 };
+use crate::portfolio::RobustTd;
 
 /// Declares the enum and forwards the trait to the learner inside.
 macro_rules! any_learner {
@@ -86,6 +87,8 @@ macro_rules! any_learner {
 any_learner! {
     /// Algorithm 1.
     Alg1(Alg1),
+    /// Algorithm 1 with c chosen by the data.
+    Auto(RobustTd),
     /// Algorithm 1 in phases.
     Doubling(Doubling),
     /// Any TD(0)-type method.

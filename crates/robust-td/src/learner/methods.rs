@@ -7,6 +7,7 @@ use crate::learner::{
     li_exponential, liu_olshevsky, lstd, mitra, optimal_stopping, patil, q_learning, samsonov,
     single_stepsize, srikant_ying, swift_td, td_lambda, tdc,
 };
+use crate::portfolio;
 
 /// All methods, in the order of the documentation.
 pub static METHODS: &[&Method] = &[
@@ -40,6 +41,7 @@ pub static METHODS: &[&Method] = &[
     &dog::T_DOG,
     &optimal_stopping::METHOD,
     &q_learning::METHOD,
+    &portfolio::METHOD,
 ];
 
 /// The method with an id.

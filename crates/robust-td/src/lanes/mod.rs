@@ -1,0 +1,265 @@
+//! Advances many iterates over one stream of transitions, with the uniform averages of their tails.
+
+mod kernel;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::learner::Features;
+
+pub(crate) use kernel::{Change, Line, WIDTH, accumulate, td_errors};
+
+/// Iterates that see the same transitions, each with steps of its own.
+///
+/// Lane l is at place l mod 8 of line l / 8.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "SavedLanes", into = "SavedLanes")]
+pub(crate) struct Lanes {
+    dimension: usize,
+    /// theta: the coordinates of one line after the other.
+    theta: Vec<Line>,
+    /// sum_j S_j Delta_j over the moves since the average began, S_j iterates counted at move j.
+    moves: Vec<Line>,
+    /// How many iterates the averages count.
+    counted: u64,
+}
+
+impl Lanes {
+    /// So many lines of lanes at theta = 0.
+    pub fn zero(dimension: usize, lines: usize) -> Self {
+        let zeros = vec![Line::default(); dimension * lines];
+        Self {
+            dimension,
+            moves: zeros.clone(),
+            theta: zeros,
+            counted: 0,
+        }
+    }
+
+    pub fn dimension(&self) -> usize {
+        self.dimension
+    }
+
+    pub fn lines(&self) -> usize {
+        self.theta.len() / self.dimension
+    }
+
+    /// How many iterates the averages count.
+    pub fn counted(&self) -> u64 {
+        self.counted
+    }
+
+    /// One step of all lanes; `deltas` holds their rewards and becomes their temporal-difference errors.
+    #[inline]
+    pub fn advance(&mut self, mut change: Change<'_>, gains: &[Line], deltas: &mut [Line]) {
+        self.counted += 1;
+        change.counted = self.counted as f64;
+        kernel::advance(&change, gains, &mut self.theta, &mut self.moves, deltas);
+    }
+
+    /// Starts the averages anew from the next iterate on.
+    pub fn restart_averages(&mut self) {
+        self.moves.fill(Line::default());
+        self.counted = 0;
+    }
+
+    /// Coordinate `j` of a lane's iterate.
+    #[inline]
+    pub fn theta(&self, lane: usize, j: usize) -> f64 {
+        self.theta[self.place(lane, j)][lane % WIDTH]
+    }
+
+    /// A lane's average: of the iterates before each step since the averages began; the iterate if there is none.
+    pub fn average(&self, lane: usize) -> Vec<f64> {
+        let entry = |j: usize| {
+            let place = self.place(lane, j);
+            average(
+                self.theta[place][lane % WIDTH],
+                self.moves[place][lane % WIDTH],
+                self.counted,
+            )
+        };
+        (0..self.dimension).map(entry).collect()
+    }
+
+    /// Writes the averages of the first lines.
+    pub fn write_averages(&self, out: &mut [Line]) {
+        let pairs = self.theta.iter().zip(&self.moves);
+        for (out, (theta, moves)) in out.iter_mut().zip(pairs) {
+            for l in 0..WIDTH {
+                out[l] = average(theta[l], moves[l], self.counted);
+            }
+        }
+    }
+
+    /// |theta|^2 restricted to the coordinates of some features, for the first lines.
+    pub fn partial_norms(&self, features: Features<'_>, out: &mut [Line]) {
+        for (theta, out) in self.theta.chunks_exact(self.dimension).zip(out) {
+            *out = Line::default();
+            let mut add = |theta: &Line| {
+                for l in 0..WIDTH {
+                    out[l] += theta[l] * theta[l];
+                }
+            };
+            match features {
+                Features::Dense(_) => theta.iter().for_each(&mut add),
+                Features::Sparse { indices, .. } => {
+                    indices.iter().for_each(|&i| add(&theta[i as usize]));
+                }
+            }
+        }
+    }
+
+    /// Multiplies all iterates by a factor from now on; the averages keep what they have counted.
+    pub fn scale(&mut self, factor: f64) {
+        let weight = self.counted as f64 * (factor - 1.0);
+        for (theta, moves) in self.theta.iter_mut().zip(&mut self.moves) {
+            for l in 0..WIDTH {
+                moves[l] += weight * theta[l];
+                theta[l] *= factor;
+            }
+        }
+    }
+
+    /// Puts a lane back to zero, its average too.
+    pub fn clear(&mut self, lane: usize) {
+        for j in 0..self.dimension {
+            let place = self.place(lane, j);
+            self.theta[place][lane % WIDTH] = 0.0;
+            self.moves[place][lane % WIDTH] = 0.0;
+        }
+    }
+
+    #[inline]
+    fn place(&self, lane: usize, j: usize) -> usize {
+        lane / WIDTH * self.dimension + j
+    }
+}
+
+/// theta - U / S, as in [`average`](crate::learner::average).
+#[inline(always)]
+fn average(theta: f64, moves: f64, counted: u64) -> f64 {
+    if counted == 0 {
+        theta
+    } else {
+        theta - moves / counted as f64
+    }
+}
+
+/// What is stored.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SavedLanes {
+    dimension: usize,
+    #[serde(with = "crate::exact_float")]
+    theta: Vec<f64>,
+    #[serde(with = "crate::exact_float")]
+    moves: Vec<f64>,
+    counted: u64,
+}
+
+impl From<Lanes> for SavedLanes {
+    fn from(lanes: Lanes) -> Self {
+        Self {
+            dimension: lanes.dimension,
+            theta: flat(&lanes.theta),
+            moves: flat(&lanes.moves),
+            counted: lanes.counted,
+        }
+    }
+}
+
+impl TryFrom<SavedLanes> for Lanes {
+    type Error = Error;
+
+    fn try_from(saved: SavedLanes) -> Result<Self> {
+        let whole = saved.dimension * WIDTH;
+        if whole == 0
+            || !saved.theta.len().is_multiple_of(whole)
+            || saved.moves.len() != saved.theta.len()
+        {
+            let contradiction = format!(
+                "{} and {} numbers for lanes of dimension {}",
+                saved.theta.len(),
+                saved.moves.len(),
+                saved.dimension
+            );
+            return Err(Error::Saved { contradiction });
+        }
+        Ok(Self {
+            dimension: saved.dimension,
+            theta: lines(&saved.theta),
+            moves: lines(&saved.moves),
+            counted: saved.counted,
+        })
+    }
+}
+
+/// The numbers of lines, one after the other.
+pub(crate) fn flat(lines: &[Line]) -> Vec<f64> {
+    lines.iter().flat_map(|line| line.0).collect()
+}
+
+/// The lines of numbers, a multiple of eight.
+pub(crate) fn lines(numbers: &[f64]) -> Vec<Line> {
+    let line = |eight: &[f64]| Line(std::array::from_fn(|l| eight[l]));
+    numbers.chunks_exact(WIDTH).map(line).collect()
+}
+
+/// Room for gamma phi(s') - phi(s), dense or sparse.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Difference {
+    indices: Vec<u32>,
+    values: Vec<f64>,
+}
+
+impl Difference {
+    /// gamma next - here, in the view of `here`; `None` for next is zero.
+    #[inline]
+    pub fn of<'a>(
+        &'a mut self,
+        here: Features<'_>,
+        next: Option<Features<'_>>,
+        gamma: f64,
+    ) -> Features<'a> {
+        self.values.clear();
+        self.indices.clear();
+        match (here, next) {
+            (Features::Dense(here), Some(Features::Dense(next))) => {
+                let entries = here.iter().zip(next).map(|(x, y)| gamma * y - x);
+                self.values.extend(entries);
+                Features::Dense(&self.values)
+            }
+            (Features::Dense(here), None) => {
+                self.values.extend(here.iter().map(|x| -x));
+                Features::Dense(&self.values)
+            }
+            (here, next) => {
+                self.merge(here, next, gamma);
+                Features::Sparse {
+                    indices: &self.indices,
+                    values: &self.values,
+                }
+            }
+        }
+    }
+
+    /// The same for sparse features, or one of each.
+    fn merge(&mut self, here: Features<'_>, next: Option<Features<'_>>, gamma: f64) {
+        here.for_each(|i, x| {
+            self.indices.push(i as u32);
+            self.values.push(-x);
+        });
+        let Some(next) = next else { return };
+        let own = self.indices.len();
+        next.for_each(
+            |i, y| match self.indices[..own].binary_search(&(i as u32)) {
+                Ok(k) => self.values[k] += gamma * y,
+                Err(_) => {
+                    self.indices.push(i as u32);
+                    self.values.push(gamma * y);
+                }
+            },
+        );
+    }
+}

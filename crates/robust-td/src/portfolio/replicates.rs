@@ -1,0 +1,163 @@
+//! Carries bootstrap replicates of the error along: what the answer would deviate by if the noise had other signs.
+//!
+//! # Update rule
+//! With s_t = delta_t(theta) phi_t the score at a recent answer theta, and xi = +-1 at random for each block of samples and
+//! each replicate, a replicate is
+//! ```text
+//! e_{t+1} = e_t + eta_t ( (gamma phi(s_{t+1}) - phi(s_t)).e_t phi(s_t) + xi s_t ),     e_0 = 0:
+//! ```
+//! the same linear recursion as the leader's error theta_t - theta*, driven by the same noise with random signs on blocks. Its average
+//! is distributed like the error of the leader's average, to first order. Because it is linear, a replicate
+//! stays bounded where the leader does.
+//!
+//! Scores are taken at the answer rather than at the iterate: the iterate's own fluctuations are slow, and over a block
+//! they would count as noise.
+//!
+//! # Reference
+//! Ramprasad et al., "Online bootstrap inference for policy evaluation in reinforcement learning", JASA 118, 2023, for
+//! multipliers along the recursion; Kuensch, "The jackknife and the bootstrap for general stationary observations", Annals of
+//! Statistics 17, 1989, for blocks, because successive samples of a chain are not independent.
+
+use serde::{Deserialize, Serialize};
+
+use super::bootstrap::{Bootstrap, Deviation};
+use super::correlation::Correlation;
+use crate::lanes::{Change, Lanes, Line, WIDTH};
+use crate::random::Stream;
+
+/// The replicates, and what decides the length of blocks.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Replicates {
+    seed: u64,
+    count: usize,
+    lane: usize,
+    errors: Lanes,
+    /// Blocks begun.
+    blocks: u64,
+    length: u64,
+    left: u64,
+    /// The answer that scores are taken at.
+    #[serde(with = "crate::exact_float")]
+    answer: Vec<f64>,
+    correlation: Correlation,
+    /// Follow from the seed and the block.
+    #[serde(skip)]
+    signs: Vec<Line>,
+    #[serde(skip)]
+    gains: Vec<Line>,
+    #[serde(skip)]
+    deltas: Vec<Line>,
+}
+
+impl Replicates {
+    pub fn new(count: usize, seed: u64, dimension: usize) -> Self {
+        let correlation = Correlation::new(dimension);
+        let new = Self {
+            seed,
+            count,
+            lane: 0,
+            errors: Lanes::zero(dimension, count.div_ceil(WIDTH)),
+            blocks: 0,
+            length: correlation.block_length(),
+            left: 0,
+            answer: vec![0.0; dimension],
+            correlation,
+            signs: Vec::new(),
+            gains: Vec::new(),
+            deltas: Vec::new(),
+        };
+        new.restored()
+    }
+
+    /// Fills in what is not stored.
+    pub fn restored(mut self) -> Self {
+        let zeros = vec![Line::default(); self.errors.lines()];
+        self.gains = zeros.clone();
+        self.deltas = zeros;
+        self.draw();
+        self
+    }
+
+    /// Whether the parts fit a dimension.
+    pub fn fits(&self, dimension: usize) -> bool {
+        self.answer.len() == dimension
+            && self.correlation.dimension() == dimension
+            && self.errors.dimension() == dimension
+            && self.errors.lines() == self.count.div_ceil(WIDTH)
+    }
+
+    /// The lane whose steps they take.
+    pub fn lane(&self) -> usize {
+        self.lane
+    }
+
+    /// Takes the steps of another lane, which are so many times as large.
+    ///
+    /// Iterates fluctuate as the root of the step size. Small steps would forget the fluctuations of large ones only slowly,
+    /// and a lane that took small steps all the time does not have them.
+    pub fn change_lane(&mut self, lane: usize, larger: f64) {
+        self.lane = lane;
+        if larger < 1.0 {
+            self.errors.scale(larger.sqrt());
+        }
+    }
+
+    /// One step of a size.
+    #[inline]
+    pub fn step(&mut self, change: &Change<'_>, eta: f64) {
+        if self.left == 0 {
+            self.blocks += 1;
+            self.left = self.length;
+            self.draw();
+        }
+        self.left -= 1;
+        let delta = change.reward + change.psi.dot(&self.answer);
+        self.correlation.push(delta, change.phi);
+        for (deltas, signs) in self.deltas.iter_mut().zip(&self.signs) {
+            for l in 0..WIDTH {
+                deltas[l] = delta * signs[l];
+            }
+        }
+        self.gains.fill(Line::of(eta));
+        self.errors.advance(*change, &self.gains, &mut self.deltas);
+    }
+
+    /// Averages from now on.
+    pub fn restart_averages(&mut self) {
+        self.errors.restart_averages();
+    }
+
+    /// Takes the scores to come at another answer.
+    pub fn follow(&mut self, answer: Vec<f64>) {
+        self.answer = answer;
+    }
+
+    /// Sets the length of the blocks to come from the scores so far, and begins to collect them anew.
+    pub fn set_length(&mut self) {
+        self.length = self.correlation.block_length();
+        self.correlation = Correlation::new(self.answer.len());
+    }
+
+    /// The replicates' averages.
+    pub fn bootstrap(&self) -> Bootstrap {
+        let deviation = |r: usize| Deviation(self.errors.average(r));
+        Bootstrap {
+            block: self.length,
+            deviations: (0..self.count).map(deviation).collect(),
+        }
+    }
+
+    /// Draws the signs of the block: a function of seed, block and replicate.
+    fn draw(&mut self) {
+        let mut stream = Stream::new(self.seed, self.blocks);
+        let words = self.errors.lines().div_ceil(64 / WIDTH);
+        let bits: Vec<u64> = (0..words).map(|_| stream.next_u64()).collect();
+        let sign = |r: usize| match bits[r / 64] >> (r % 64) & 1 {
+            0 => 1.0,
+            _ => -1.0,
+        };
+        let line = |l: usize| Line(std::array::from_fn(|i| sign(WIDTH * l + i)));
+        self.signs = (0..self.errors.lines()).map(line).collect();
+    }
+}
