@@ -57,6 +57,7 @@ mod projected;
 mod quantile;
 pub mod random;
 pub mod reward;
+pub mod sandwich;
 pub mod schedule;
 pub mod simulate;
 pub mod stability;

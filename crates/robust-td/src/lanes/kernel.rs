@@ -1,10 +1,11 @@
-//! Takes one TD step of eight lanes at once, compiled for the vector instructions that the CPU has.
+//! Takes one TD step of eight lanes at once, with the vector instructions that the CPU has.
 //!
 //! The operations are plain products and sums in a fixed order, never fused, so every instruction set gives the
 //! same bits and a saved state goes on anywhere.
 
 use std::ops::{Index, IndexMut};
 
+use super::vector::Vector;
 use crate::learner::Features;
 
 /// Lanes of one line.
@@ -40,8 +41,6 @@ impl IndexMut<usize> for Line {
 }
 
 /// One transition as the lanes see it: delta = reward + psi.theta, theta += gain delta phi.
-///
-/// Where lanes have rewards of their own, those count instead.
 #[derive(Debug, Clone, Copy)]
 pub struct Change<'a> {
     /// gamma phi(s') - phi(s).
@@ -50,61 +49,185 @@ pub struct Change<'a> {
     pub phi: Features<'a>,
     /// r.
     pub reward: f64,
-    /// How many iterates the average counts, the one before this step included; 0 when it counts none.
-    pub counted: f64,
 }
 
-/// Advances lines of lanes, each lane with a reward of its own; `theta` and `moves` hold the d coordinates of one line
-/// after the other.
+/// A step of all lanes.
 ///
-/// `deltas` holds the rewards and becomes the temporal-difference errors. With Delta = gain delta phi the move of the iterate, `moves` gains counted Delta (see
-/// [`average`](crate::learner::average)).
-pub fn advance(
-    change: &Change<'_>,
-    gains: &[Line],
-    theta: &mut [Line],
-    moves: &mut [Line],
-    deltas: &mut [Line],
-) {
-    let work = Advance {
-        change,
-        gains,
-        theta,
-        moves,
-        deltas,
-    };
-    with_vectors(work);
+/// The arrays hold the d coordinates of one line after the other, or one entry per line.
+pub struct Advance<'a> {
+    /// What happened.
+    pub change: &'a Change<'a>,
+    /// How many iterates the averages count, the one before this step included.
+    pub counted: f64,
+    /// The step sizes.
+    pub gains: &'a [Line],
+    /// The iterates.
+    pub theta: &'a mut [Line],
+    /// With Delta = gain delta phi the move of the iterate, this gains counted Delta (see
+    /// [`average`](crate::learner::average)).
+    pub moves: &'a mut [Line],
+    /// Holds the rewards, lane by lane, and becomes the temporal-difference errors.
+    pub deltas: &'a mut [Line],
 }
 
-/// deltas = reward + psi.theta, line by line.
-pub fn td_errors(change: &Change<'_>, theta: &[Line], deltas: &mut [Line]) {
-    with_vectors(TdErrors {
-        change,
-        theta,
-        deltas,
-    });
+impl Work for Advance<'_> {
+    #[inline(always)]
+    unsafe fn run<V: Vector>(self) {
+        let Change { psi, phi, .. } = *self.change;
+        let d = self.theta.len() / self.gains.len();
+        let lines = self.theta.chunks_exact_mut(d);
+        let lines = lines.zip(self.moves.chunks_exact_mut(d));
+        for (((theta, moves), gain), delta) in lines.zip(self.gains).zip(self.deltas) {
+            // SAFETY: the caller answers for the instructions.
+            unsafe {
+                let error = plus_product(V::load(delta), psi, theta);
+                error.store(delta);
+                let g = V::load(gain).times(error);
+                add(phi, g, theta);
+                add(phi, g.times(V::splat(self.counted)), moves);
+            }
+        }
+    }
 }
 
-/// sums += factors x phi, line by line.
-pub fn accumulate(phi: Features<'_>, factors: &[Line], sums: &mut [Line]) {
-    with_vectors(Accumulate { phi, factors, sums });
+/// deltas = reward + psi.theta, and sums += deltas phi: the residuals of fixed thetas.
+pub struct Measure<'a> {
+    /// What happened.
+    pub change: &'a Change<'a>,
+    /// d.
+    pub dimension: usize,
+    /// The coordinates of one line after the other.
+    pub theta: &'a [Line],
+    /// The same.
+    pub sums: &'a mut [Line],
 }
 
-/// Work to be compiled for several instruction sets; `run` and all it calls must be `#[inline(always)]`.
-trait Work {
-    fn run(self);
+impl Work for Measure<'_> {
+    #[inline(always)]
+    unsafe fn run<V: Vector>(self) {
+        let d = self.dimension;
+        for (theta, sums) in self
+            .theta
+            .chunks_exact(d)
+            .zip(self.sums.chunks_exact_mut(d))
+        {
+            // SAFETY: the caller answers for the instructions.
+            unsafe {
+                let reward = V::splat(self.change.reward);
+                let delta = plus_product(reward, self.change.psi, theta);
+                add(self.change.phi, delta, sums);
+            }
+        }
+    }
 }
 
-fn with_vectors(work: impl Work) {
+/// |theta|^2 of the coordinates where some features are, or of all for dense ones.
+pub struct Norms<'a> {
+    /// The features.
+    pub features: Features<'a>,
+    /// The coordinates of one line after the other.
+    pub theta: &'a [Line],
+    /// One line for each.
+    pub norms: &'a mut [Line],
+}
+
+impl Work for Norms<'_> {
+    #[inline(always)]
+    unsafe fn run<V: Vector>(self) {
+        let d = self.theta.len() / self.norms.len();
+        for (theta, norm) in self.theta.chunks_exact(d).zip(self.norms) {
+            // SAFETY: the caller answers for the instructions.
+            unsafe {
+                let mut sum = V::splat(0.0);
+                match self.features {
+                    Features::Dense(_) => {
+                        for theta in theta {
+                            let x = V::load(theta);
+                            sum = sum.plus(x.times(x));
+                        }
+                    }
+                    Features::Sparse { indices, .. } => {
+                        for i in indices {
+                            let x = V::load(&theta[*i as usize]);
+                            sum = sum.plus(x.times(x));
+                        }
+                    }
+                }
+                sum.store(norm);
+            }
+        }
+    }
+}
+
+/// start + x.theta.
+#[inline(always)]
+unsafe fn plus_product<V: Vector>(start: V, x: Features<'_>, theta: &[Line]) -> V {
+    let mut sum = start;
+    // SAFETY: the caller answers for the instructions.
+    unsafe {
+        match x {
+            Features::Dense(x) => {
+                for (x, theta) in x.iter().zip(theta) {
+                    sum = sum.plus(V::splat(*x).times(V::load(theta)));
+                }
+            }
+            Features::Sparse { indices, values } => {
+                for (i, x) in indices.iter().zip(values) {
+                    sum = sum.plus(V::splat(*x).times(V::load(&theta[*i as usize])));
+                }
+            }
+        }
+    }
+    sum
+}
+
+/// target += g phi.
+#[inline(always)]
+unsafe fn add<V: Vector>(phi: Features<'_>, g: V, target: &mut [Line]) {
+    // SAFETY: the caller answers for the instructions.
+    unsafe {
+        match phi {
+            Features::Dense(phi) => {
+                for (x, target) in phi.iter().zip(target) {
+                    V::load(target).plus(g.times(V::splat(*x))).store(target);
+                }
+            }
+            Features::Sparse { indices, values } => {
+                for (i, x) in indices.iter().zip(values) {
+                    let target = &mut target[*i as usize];
+                    V::load(target).plus(g.times(V::splat(*x))).store(target);
+                }
+            }
+        }
+    }
+}
+
+/// Work that any kind of vector can do; `run` and all it calls must be `#[inline(always)]`, because only what is inlined into
+/// a function with target features is compiled for them.
+pub trait Work {
+    /// Does the work.
+    ///
+    /// # Safety
+    /// The CPU must have the instructions of V.
+    unsafe fn run<V: Vector>(self);
+}
+
+/// Does the work with the best vectors of this CPU.
+#[inline]
+pub fn with_vectors(work: impl Work) {
     #[cfg(target_arch = "x86_64")]
     {
+        use std::arch::x86_64::{__m256d, __m512d};
+
         #[target_feature(enable = "avx512f")]
         fn avx512(work: impl Work) {
-            work.run();
+            // SAFETY: the instructions of this function.
+            unsafe { work.run::<__m512d>() }
         }
         #[target_feature(enable = "avx2")]
         fn avx2(work: impl Work) {
-            work.run();
+            // SAFETY: the instructions of this function.
+            unsafe { work.run::<[__m256d; 2]>() }
         }
         if is_x86_feature_detected!("avx512f") {
             // SAFETY: just detected.
@@ -115,112 +238,6 @@ fn with_vectors(work: impl Work) {
             return unsafe { avx2(work) };
         }
     }
-    work.run();
-}
-
-struct Advance<'a> {
-    change: &'a Change<'a>,
-    gains: &'a [Line],
-    theta: &'a mut [Line],
-    moves: &'a mut [Line],
-    deltas: &'a mut [Line],
-}
-
-impl Work for Advance<'_> {
-    #[inline(always)]
-    fn run(self) {
-        let change = self.change;
-        let d = self.theta.len() / self.gains.len();
-        let lines = self.theta.chunks_exact_mut(d);
-        let lines = lines.zip(self.moves.chunks_exact_mut(d));
-        for (((theta, moves), gain), delta) in lines.zip(self.gains).zip(self.deltas) {
-            add_next_minus_here(change.psi, theta, delta);
-            let mut g = Line::default();
-            for l in 0..WIDTH {
-                g[l] = gain[l] * delta[l];
-            }
-            add(change.phi, &g, theta);
-            if change.counted > 0.0 {
-                for l in 0..WIDTH {
-                    g[l] *= change.counted;
-                }
-                add(change.phi, &g, moves);
-            }
-        }
-    }
-}
-
-struct TdErrors<'a> {
-    change: &'a Change<'a>,
-    theta: &'a [Line],
-    deltas: &'a mut [Line],
-}
-
-impl Work for TdErrors<'_> {
-    #[inline(always)]
-    fn run(self) {
-        let d = self.theta.len() / self.deltas.len();
-        for (theta, delta) in self.theta.chunks_exact(d).zip(self.deltas) {
-            *delta = Line::of(self.change.reward);
-            add_next_minus_here(self.change.psi, theta, delta);
-        }
-    }
-}
-
-struct Accumulate<'a> {
-    phi: Features<'a>,
-    factors: &'a [Line],
-    sums: &'a mut [Line],
-}
-
-impl Work for Accumulate<'_> {
-    #[inline(always)]
-    fn run(self) {
-        let d = self.sums.len() / self.factors.len();
-        for (sums, factor) in self.sums.chunks_exact_mut(d).zip(self.factors) {
-            add(self.phi, factor, sums);
-        }
-    }
-}
-
-/// delta += psi.theta.
-#[inline(always)]
-fn add_next_minus_here(psi: Features<'_>, theta: &[Line], total: &mut Line) {
-    // A local stays in a register.
-    let mut delta = *total;
-    let mut term = |x: f64, theta: &Line| {
-        for l in 0..WIDTH {
-            delta[l] += x * theta[l];
-        }
-    };
-    match psi {
-        Features::Dense(psi) => psi.iter().zip(theta).for_each(|(x, theta)| term(*x, theta)),
-        Features::Sparse { indices, values } => {
-            for (i, x) in indices.iter().zip(values) {
-                term(*x, &theta[*i as usize]);
-            }
-        }
-    }
-    *total = delta;
-}
-
-#[inline(always)]
-fn add(phi: Features<'_>, g: &Line, target: &mut [Line]) {
-    let term = |x: f64, target: &mut Line| {
-        for l in 0..WIDTH {
-            target[l] += g[l] * x;
-        }
-    };
-    match phi {
-        Features::Dense(phi) => {
-            for (x, target) in phi.iter().zip(target) {
-                term(*x, target);
-            }
-        }
-        Features::Sparse { indices, values } => {
-            for (i, x) in indices.iter().zip(values) {
-                term(*x, &mut target[*i as usize]);
-            }
-        }
-    }
+    // SAFETY: arrays need no special instructions.
+    unsafe { work.run::<[f64; WIDTH]>() }
 }

@@ -1,13 +1,15 @@
 //! Advances many iterates over one stream of transitions, with the uniform averages of their tails.
 
 mod kernel;
+mod vector;
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::learner::Features;
 
-pub(crate) use kernel::{Change, Line, WIDTH, accumulate, td_errors};
+use kernel::{Advance, Norms};
+pub(crate) use kernel::{Change, Line, Measure, WIDTH, with_vectors};
 
 /// Iterates that see the same transitions, each with steps of its own.
 ///
@@ -51,10 +53,16 @@ impl Lanes {
 
     /// One step of all lanes; `deltas` holds their rewards and becomes their temporal-difference errors.
     #[inline]
-    pub fn advance(&mut self, mut change: Change<'_>, gains: &[Line], deltas: &mut [Line]) {
+    pub fn advance(&mut self, change: &Change<'_>, gains: &[Line], deltas: &mut [Line]) {
         self.counted += 1;
-        change.counted = self.counted as f64;
-        kernel::advance(&change, gains, &mut self.theta, &mut self.moves, deltas);
+        with_vectors(Advance {
+            change,
+            counted: self.counted as f64,
+            gains,
+            theta: &mut self.theta,
+            moves: &mut self.moves,
+            deltas,
+        });
     }
 
     /// Starts the averages anew from the next iterate on.
@@ -92,22 +100,14 @@ impl Lanes {
         }
     }
 
-    /// |theta|^2 restricted to the coordinates of some features, for the first lines.
-    pub fn partial_norms(&self, features: Features<'_>, out: &mut [Line]) {
-        for (theta, out) in self.theta.chunks_exact(self.dimension).zip(out) {
-            *out = Line::default();
-            let mut add = |theta: &Line| {
-                for l in 0..WIDTH {
-                    out[l] += theta[l] * theta[l];
-                }
-            };
-            match features {
-                Features::Dense(_) => theta.iter().for_each(&mut add),
-                Features::Sparse { indices, .. } => {
-                    indices.iter().for_each(|&i| add(&theta[i as usize]));
-                }
-            }
-        }
+    /// |theta|^2 of the coordinates where some features are, or of all for dense ones.
+    #[inline]
+    pub fn norms(&self, features: Features<'_>, norms: &mut [Line]) {
+        with_vectors(Norms {
+            features,
+            theta: &self.theta,
+            norms,
+        });
     }
 
     /// Multiplies all iterates by a factor from now on; the averages keep what they have counted.
@@ -207,7 +207,7 @@ pub(crate) fn lines(numbers: &[f64]) -> Vec<Line> {
 }
 
 /// Room for gamma phi(s') - phi(s), dense or sparse.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Difference {
     indices: Vec<u32>,
     values: Vec<f64>,

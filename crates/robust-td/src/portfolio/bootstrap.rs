@@ -11,6 +11,8 @@ use crate::quantile::student;
 pub struct Bootstrap {
     /// Samples of a block, all of which a replicate weights alike.
     pub block: u64,
+    /// Which features were ever different from zero.
+    pub(crate) seen: Vec<bool>,
     /// One vector per replicate.
     pub(crate) deviations: Vec<Deviation>,
 }
@@ -26,9 +28,14 @@ impl Bootstrap {
         self.deviations.len()
     }
 
-    /// The standard error of phi.theta; not finite when a replicate diverged.
+    /// The standard error of phi.theta; infinite where a feature was never seen.
     #[must_use]
     pub fn standard_error(&self, phi: Features<'_>) -> f64 {
+        let mut seen = true;
+        phi.for_each(|j, _| seen &= self.seen[j]);
+        if !seen {
+            return f64::INFINITY;
+        }
         let square = |Deviation(theta): &Deviation| phi.dot(theta).powi(2);
         let sum: f64 = self.deviations.iter().map(square).sum();
         (sum / self.deviations.len() as f64).sqrt()

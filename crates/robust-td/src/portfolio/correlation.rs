@@ -22,6 +22,8 @@ const FEWEST: u64 = 64;
 #[serde(deny_unknown_fields)]
 pub(crate) struct Correlation {
     count: u64,
+    /// Which features were ever different from zero.
+    seen: Vec<bool>,
     /// Per coordinate the sum of s_t^2.
     #[serde(with = "crate::exact_float")]
     squares: Vec<f64>,
@@ -54,11 +56,25 @@ impl Correlation {
         let zeros = vec![0.0; dimension];
         Self {
             count: 0,
+            seen: vec![false; dimension],
             squares: zeros.clone(),
             total: zeros.clone(),
             open: zeros,
             levels: Vec::new(),
         }
+    }
+
+    /// The same for the scores to come; what was seen stays seen.
+    pub fn renewed(&self) -> Self {
+        Self {
+            seen: self.seen.clone(),
+            ..Self::new(self.total.len())
+        }
+    }
+
+    /// Which features were ever different from zero.
+    pub fn seen(&self) -> &[bool] {
+        &self.seen
     }
 
     /// Takes the score delta phi in.
@@ -69,6 +85,7 @@ impl Correlation {
             let score = delta * x;
             self.squares[j] += score * score;
             self.open[j] += score;
+            self.seen[j] = true;
         });
         if self.count.is_multiple_of(SHORTEST) {
             self.close_block();
@@ -137,9 +154,14 @@ impl Correlation {
         times.fold(0.0, f64::max)
     }
 
-    /// The number of coordinates.
-    pub fn dimension(&self) -> usize {
-        self.total.len()
+    /// Whether all parts have that many coordinates.
+    pub fn fits(&self, dimension: usize) -> bool {
+        let parts = [&self.squares, &self.total, &self.open];
+        let parts = parts
+            .into_iter()
+            .chain(self.levels.iter().flat_map(|l| [&l.squares, &l.waiting]));
+        let mut lengths = parts.map(Vec::len).chain([self.seen.len()]);
+        lengths.all(|length| length == dimension)
     }
 }
 

@@ -14,7 +14,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::lanes::{Change, Lanes, Line, WIDTH, accumulate, flat, lines, td_errors};
+use crate::lanes::{Change, Lanes, Line, Measure, WIDTH, flat, lines, with_vectors};
 
 /// The longest block.
 const LONGEST: u64 = 256;
@@ -31,7 +31,6 @@ pub(crate) struct Judge {
     measured: u64,
     copies: Vec<Line>,
     sums: Vec<Line>,
-    deltas: Vec<Line>,
 }
 
 impl Judge {
@@ -44,13 +43,12 @@ impl Judge {
             measured: 0,
             copies: zeros.clone(),
             sums: zeros,
-            deltas: vec![Line::default(); lines],
         }
     }
 
     /// Whether it is for lines of a dimension.
     pub fn fits(&self, dimension: usize, lines: usize) -> bool {
-        self.deltas.len() == lines && self.copies.len() == dimension * lines
+        self.copies.len() == dimension * lines
     }
 
     /// Forgets what was measured.
@@ -70,8 +68,12 @@ impl Judge {
         if place < self.block {
             return false;
         }
-        td_errors(change, &self.copies, &mut self.deltas);
-        accumulate(change.phi, &self.deltas, &mut self.sums);
+        with_vectors(Measure {
+            change,
+            dimension: lanes.dimension(),
+            theta: &self.copies,
+            sums: &mut self.sums,
+        });
         self.measured += 1;
         place + 1 == 2 * self.block
     }
@@ -101,7 +103,6 @@ struct Saved {
     block: u64,
     seen: u64,
     measured: u64,
-    lines: usize,
     #[serde(with = "crate::exact_float")]
     copies: Vec<f64>,
     #[serde(with = "crate::exact_float")]
@@ -114,7 +115,6 @@ impl From<Judge> for Saved {
             block: judge.block,
             seen: judge.seen,
             measured: judge.measured,
-            lines: judge.deltas.len(),
             copies: flat(&judge.copies),
             sums: flat(&judge.sums),
         }
@@ -125,18 +125,10 @@ impl TryFrom<Saved> for Judge {
     type Error = Error;
 
     fn try_from(saved: Saved) -> Result<Self> {
-        let whole = saved.lines * WIDTH;
-        let fits = saved.block > 0
-            && whole > 0
-            && saved.copies.len().is_multiple_of(whole)
-            && saved.sums.len() == saved.copies.len();
-        if !fits {
-            let contradiction = format!(
-                "{} copies and {} residuals of {} lines",
-                saved.copies.len(),
-                saved.sums.len(),
-                saved.lines
-            );
+        let numbers = [saved.copies.len(), saved.sums.len()];
+        let whole = numbers[0] == numbers[1] && numbers[0].is_multiple_of(WIDTH);
+        if saved.block == 0 || !whole {
+            let contradiction = format!("{} copies and {} residuals", numbers[0], numbers[1]);
             return Err(Error::Saved { contradiction });
         }
         Ok(Self {
@@ -145,7 +137,6 @@ impl TryFrom<Saved> for Judge {
             measured: saved.measured,
             copies: lines(&saved.copies),
             sums: lines(&saved.sums),
-            deltas: vec![Line::default(); saved.lines],
         })
     }
 }

@@ -38,6 +38,7 @@ mod run;
 use serde::{Deserialize, Serialize};
 
 pub use bootstrap::Bootstrap;
+pub(crate) use correlation::Correlation;
 pub use run::CONSTANTS;
 
 use self::run::Run;
@@ -324,11 +325,10 @@ impl Learner for RobustTd {
             psi: self.difference.of(transition.features, next, discount),
             phi: transition.features,
             reward: transition.reward,
-            counted: 0.0,
         };
         let unit = self.unit.step_size(self.steps - self.phase.start);
         let value_bound = self.largest_reward / (1.0 - discount);
-        self.run.step(change, unit, value_bound);
+        self.run.step(&change, unit, value_bound);
         self.steps += 1;
     }
 

@@ -82,7 +82,7 @@ impl Replicates {
     /// Whether the parts fit a dimension.
     pub fn fits(&self, dimension: usize) -> bool {
         self.answer.len() == dimension
-            && self.correlation.dimension() == dimension
+            && self.correlation.fits(dimension)
             && self.errors.dimension() == dimension
             && self.errors.lines() == self.count.div_ceil(WIDTH)
     }
@@ -120,7 +120,7 @@ impl Replicates {
             }
         }
         self.gains.fill(Line::of(eta));
-        self.errors.advance(*change, &self.gains, &mut self.deltas);
+        self.errors.advance(change, &self.gains, &mut self.deltas);
     }
 
     /// Averages from now on.
@@ -136,7 +136,7 @@ impl Replicates {
     /// Sets the length of the blocks to come from the scores so far, and begins to collect them anew.
     pub fn set_length(&mut self) {
         self.length = self.correlation.block_length();
-        self.correlation = Correlation::new(self.answer.len());
+        self.correlation = self.correlation.renewed();
     }
 
     /// The replicates' averages.
@@ -144,6 +144,7 @@ impl Replicates {
         let deviation = |r: usize| Deviation(self.errors.average(r));
         Bootstrap {
             block: self.length,
+            seen: self.correlation.seen().to_vec(),
             deviations: (0..self.count).map(deviation).collect(),
         }
     }

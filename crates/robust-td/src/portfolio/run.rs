@@ -7,7 +7,7 @@ use super::replicates::Replicates;
 use super::{Answer, LaneReport};
 use crate::error::{Error, Result};
 use crate::lanes::{Change, Lanes, Line, WIDTH, flat, lines};
-use crate::learner::{Features, Health};
+use crate::learner::{DIVERGENCE_THRESHOLD, Features, Health};
 
 /// Constants c of the portfolio: from 50, which the theorem covers, down to 1.6e-6, two for each decade.
 pub const CONSTANTS: [f64; 16] = [
@@ -36,8 +36,9 @@ pub(crate) struct Run {
     steps: u64,
     lanes: Lanes,
     retired: Vec<Option<u64>>,
-    healths: Vec<Health>,
     norms: Vec<Line>,
+    /// The largest norms so far.
+    largest: Vec<Line>,
     /// Sparse steps since the norms were last summed in full.
     corrections: u64,
     /// Sums of squared temporal-difference errors since the last look.
@@ -47,8 +48,11 @@ pub(crate) struct Run {
     leader: usize,
     judge: Judge,
     replicates: Option<Replicates>,
-    /// The leader's iterate.
+    /// The leader's iterate, and how far it went.
     theta: Vec<f64>,
+    health: Health,
+    /// 1/c, or 0 for a lane that is retired.
+    inverses: Vec<Line>,
     scratch: Scratch,
 }
 
@@ -81,8 +85,8 @@ impl Run {
             steps: 0,
             lanes: Lanes::zero(dimension, LINES),
             retired: vec![None; CONSTANTS.len()],
-            healths: vec![Health::default(); CONSTANTS.len()],
             norms: vec![Line::default(); LINES],
+            largest: vec![Line::default(); LINES],
             corrections: 0,
             squares: vec![Line::default(); LINES],
             feature_squares: vec![0.0; dimension],
@@ -90,6 +94,8 @@ impl Run {
             judge: Judge::new(dimension, LINES, horizon),
             replicates: (replicates > 0).then(|| Replicates::new(replicates, seed, dimension)),
             theta: vec![0.0; dimension],
+            health: Health::default(),
+            inverses: inverses(&[None; CONSTANTS.len()]),
             scratch: Scratch::new(),
         }
     }
@@ -108,11 +114,11 @@ impl Run {
     }
 
     pub fn health(&self) -> &Health {
-        &self.healths[self.leader]
+        &self.health
     }
 
     /// One step of all lanes: eta = unit / c. `value_bound` is r_inf / (1 - gamma) so far.
-    pub fn step(&mut self, change: Change<'_>, unit: f64, value_bound: f64) {
+    pub fn step(&mut self, change: &Change<'_>, unit: f64, value_bound: f64) {
         if self.steps == self.horizon / BURN_IN {
             self.lanes.restart_averages();
             self.judge.restart();
@@ -120,21 +126,21 @@ impl Run {
                 replicates.restart_averages();
             }
         }
-        let judged = self.judge.watch(&change, &self.lanes);
+        let judged = self.judge.watch(change, &self.lanes);
         change.phi.for_each(|j, x| self.feature_squares[j] += x * x);
         self.set_gains(unit);
         if let Some(replicates) = &mut self.replicates {
-            replicates.step(&change, unit / CONSTANTS[replicates.lane()]);
+            replicates.step(change, unit / CONSTANTS[replicates.lane()]);
         }
         let sparse = matches!(change.phi, Features::Sparse { .. });
         let scratch = &mut self.scratch;
         if sparse {
-            self.lanes.partial_norms(change.phi, &mut scratch.before);
+            self.lanes.norms(change.phi, &mut scratch.before);
         }
         scratch.deltas.fill(Line::of(change.reward));
         self.lanes
             .advance(change, &scratch.gains, &mut scratch.deltas);
-        self.lanes.partial_norms(change.phi, &mut scratch.after);
+        self.lanes.norms(change.phi, &mut scratch.after);
         self.steps += 1;
         self.follow_norms(sparse);
         for (squares, delta) in self.squares.iter_mut().zip(&self.scratch.deltas) {
@@ -164,9 +170,10 @@ impl Run {
     }
 
     fn set_gains(&mut self, unit: f64) {
-        for (lane, c) in CONSTANTS.into_iter().enumerate() {
-            let alive = self.retired[lane].is_none();
-            self.scratch.gains[lane / WIDTH][lane % WIDTH] = if alive { unit / c } else { 0.0 };
+        for (gains, inverse) in self.scratch.gains.iter_mut().zip(&self.inverses) {
+            for l in 0..WIDTH {
+                gains[l] = unit * inverse[l];
+            }
         }
     }
 
@@ -183,14 +190,28 @@ impl Run {
             if self.corrections >= self.theta.len() as u64 {
                 self.corrections = 0;
                 let all = Features::Dense(&[]);
-                self.lanes.partial_norms(all, &mut self.norms);
+                self.lanes.norms(all, &mut self.norms);
             }
         } else {
             self.norms.copy_from_slice(after);
         }
-        for (lane, health) in self.healths.iter_mut().enumerate() {
-            health.record(self.steps, self.norms[lane / WIDTH][lane % WIDTH]);
+        for (largest, norm) in self.largest.iter_mut().zip(&self.norms) {
+            for l in 0..WIDTH {
+                // Keeps NaN, so that it is seen at the next look.
+                largest[l] = if norm[l] <= largest[l] {
+                    largest[l]
+                } else {
+                    norm[l]
+                };
+            }
         }
+        self.health.max_theta_norm_sq = self.largest_norm(self.leader);
+    }
+
+    /// The largest |theta|^2 of a lane; infinite once an iterate was not finite.
+    fn largest_norm(&self, lane: usize) -> f64 {
+        let norm = self.largest[lane / WIDTH][lane % WIDTH];
+        if norm.is_nan() { f64::INFINITY } else { norm }
     }
 
     /// Retires the lanes whose temporal-difference errors or iterates are too large.
@@ -199,13 +220,14 @@ impl Run {
         let mut retiring = [false; CONSTANTS.len()];
         for (lane, retiring) in retiring.iter_mut().enumerate() {
             let square = self.squares[lane / WIDTH][lane % WIDTH];
-            let bounded = square <= limit && !self.healths[lane].diverged();
+            let bounded = square <= limit && self.largest_norm(lane) <= DIVERGENCE_THRESHOLD;
             if !bounded && self.retired[lane].is_none() {
                 self.retired[lane] = Some(self.steps);
                 *retiring = true;
             }
         }
         self.squares.fill(Line::default());
+        self.inverses = inverses(&self.retired);
         if retiring[self.leader] {
             self.choose();
         }
@@ -213,8 +235,8 @@ impl Run {
             self.lanes.clear(lane);
             self.norms[lane / WIDTH][lane % WIDTH] = 0.0;
         }
-        if self.retired.iter().all(Option::is_some) && !self.health().diverged() {
-            self.healths[self.leader].diverged_at = Some(self.steps);
+        if self.health.diverged_at.is_none() && self.retired.iter().all(Option::is_some) {
+            self.health.diverged_at = Some(self.steps);
         }
     }
 
@@ -236,6 +258,7 @@ impl Run {
         }
         if new != self.leader {
             self.leader = new;
+            self.health.max_theta_norm_sq = self.largest_norm(new);
             for j in 0..self.theta.len() {
                 self.theta[j] = self.lanes.theta(new, j);
             }
@@ -257,17 +280,27 @@ impl Run {
                 Some(_) => None,
             },
             retired_at: self.retired[lane],
-            max_theta_norm_sq: self.healths[lane].max_theta_norm_sq,
+            max_theta_norm_sq: self.largest_norm(lane),
         };
         Answer {
             samples: self.steps,
             c: CONSTANTS[self.leader],
             lanes: (0..CONSTANTS.len()).map(lane).collect(),
-            health: *self.health(),
+            health: self.health,
             output: self.lanes.average(self.leader),
             bootstrap: self.replicates.as_ref().map(Replicates::bootstrap),
         }
     }
+}
+
+/// 1/c of the lanes that go on.
+fn inverses(retired: &[Option<u64>]) -> Vec<Line> {
+    let inverse = |lane: usize| match retired[lane] {
+        None => 1.0 / CONSTANTS[lane],
+        Some(_) => 0.0,
+    };
+    let line = |l: usize| Line(std::array::from_fn(|i| inverse(WIDTH * l + i)));
+    (0..LINES).map(line).collect()
 }
 
 /// What is stored.
@@ -278,9 +311,11 @@ struct Saved {
     steps: u64,
     lanes: Lanes,
     retired: Vec<Option<u64>>,
-    healths: Vec<Health>,
+    health: Health,
     #[serde(with = "crate::exact_float")]
     norms: Vec<f64>,
+    #[serde(with = "crate::exact_float")]
+    largest: Vec<f64>,
     corrections: u64,
     #[serde(with = "crate::exact_float")]
     squares: Vec<f64>,
@@ -298,8 +333,9 @@ impl From<Run> for Saved {
             steps: run.steps,
             lanes: run.lanes,
             retired: run.retired,
-            healths: run.healths,
+            health: run.health,
             norms: flat(&run.norms),
+            largest: flat(&run.largest),
             corrections: run.corrections,
             squares: flat(&run.squares),
             feature_squares: run.feature_squares,
@@ -317,7 +353,7 @@ impl TryFrom<Saved> for Run {
         let (n, d) = (CONSTANTS.len(), saved.lanes.dimension());
         let replicates = saved.replicates.as_ref();
         let fits = saved.leader < n
-            && [saved.retired.len(), saved.healths.len()] == [n; 2]
+            && [saved.retired.len(), saved.largest.len()] == [n; 2]
             && [saved.norms.len(), saved.squares.len()] == [n; 2]
             && saved.feature_squares.len() == d
             && saved.lanes.lines() == LINES
@@ -331,11 +367,13 @@ impl TryFrom<Saved> for Run {
             horizon: saved.horizon,
             steps: saved.steps,
             theta: (0..d).map(|j| saved.lanes.theta(saved.leader, j)).collect(),
+            inverses: inverses(&saved.retired),
             scratch: Scratch::new(),
             lanes: saved.lanes,
             retired: saved.retired,
-            healths: saved.healths,
+            health: saved.health,
             norms: lines(&saved.norms),
+            largest: lines(&saved.largest),
             corrections: saved.corrections,
             squares: lines(&saved.squares),
             feature_squares: saved.feature_squares,
