@@ -35,6 +35,14 @@ pub enum Error {
         /// How many came.
         found: usize,
     },
+    /// A prediction that is not a number.
+    #[error("row {row}: the value that the model predicts is {value}")]
+    ValueNotFinite {
+        /// The row, from 1.
+        row: u64,
+        /// What came out.
+        value: f64,
+    },
     /// A feature map, or a method, that does not fit the data.
     #[error(transparent)]
     Mathematics(#[from] robust_td::Error),
