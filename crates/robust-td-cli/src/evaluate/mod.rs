@@ -12,7 +12,7 @@ use robust_td_data::{Batch, Model, Purpose};
 
 use crate::failure::Failure;
 use crate::log_argument::{LogArgument, wrong_data};
-use crate::{count, files, log_argument, output, predict, progress};
+use crate::{count, files, log_argument, output, predict, progress, text};
 
 /// Learn a value function from logged transitions
 #[derive(Debug, Args)]
@@ -231,6 +231,13 @@ fn resumed(arguments: &Arguments, path: &std::path::Path) -> Result<Model, Failu
     if arguments.c.is_some() || !arguments.parameters.is_empty() {
         let message = "--c and --param belong to a new model: one that is resumed keeps its own";
         return Err(Failure::Usage(message.into()));
+    }
+    if model.is_complete() {
+        return Err(Failure::Usage(format!(
+            "the model {} has already learned from its {}: nothing was read (more need a new model with a longer --horizon)",
+            path.display(),
+            text::count(model.learner().steps() as usize, "transition")
+        )));
     }
     Ok(model)
 }
