@@ -10,7 +10,8 @@ use crate::{output, text};
 /// Look at logged transitions: what they hold, and what looks wrong
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Bad rows are counted here, not refused. Every finding names the first row where it happens.
+Bad rows are counted here, not refused. Every finding names the first row where it happens. A file without rewards
+(for `predict`) is described as far as it goes.
 
 Examples:
   robust-td inspect log.csv
@@ -27,7 +28,7 @@ pub struct Arguments {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let reader = arguments.log.open_skipping(Purpose::Evaluate, u64::MAX);
+    let reader = arguments.log.open_skipping(Purpose::Inspect, u64::MAX);
     let report = reader.and_then(Inspector::inspect).map_err(wrong_data)?;
     if arguments.json {
         return output::print_json(&report);
@@ -54,11 +55,11 @@ fn page(report: &DataReport) -> String {
         (
             "rows",
             format!(
-                "{} good, {} bad; {} transitions, {} rows without a successor",
+                "{} good, {} bad; {}, {} without a successor",
                 report.rows,
                 report.bad_rows.count(),
-                report.transitions,
-                report.left_out
+                text::count(report.transitions as usize, "transition"),
+                text::count(report.left_out as usize, "row")
             ),
         ),
         (
@@ -83,8 +84,8 @@ fn page(report: &DataReport) -> String {
     let mut page = text::definitions(&rows);
     if report.features.len() > SHOWN {
         page += &format!(
-            "  ... and {} features more\n",
-            report.features.len() - SHOWN
+            "  ... and {} more\n",
+            text::count(report.features.len() - SHOWN, "feature")
         );
     }
     page += "\n";

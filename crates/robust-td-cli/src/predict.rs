@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use robust_td::learner::{DIVERGENCE_THRESHOLD, Learner};
 use robust_td_data::{Batch, Model, Purpose, ValueFormat, ValueWriter};
 
 use crate::failure::Failure;
@@ -13,7 +14,8 @@ use crate::log_argument::{LogArgument, wrong_batch, wrong_data};
 /// Write the value of every row
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Rows need the observation columns only. The feature map is part of the model.
+Rows need the observation columns only. The feature map is part of the model. A model that diverged is named on
+standard error; if its values would not be finite it is refused.
 
 Examples:
   robust-td predict model.json new.csv --out values.csv
@@ -34,6 +36,7 @@ pub struct Arguments {
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut model = load(&arguments.model)?;
+    check_divergence(&arguments.model, &model)?;
     let Some(path) = &arguments.out else {
         let stdout = std::io::BufWriter::new(std::io::stdout());
         return match write(arguments, &mut model, ValueFormat::Csv, stdout) {
@@ -57,16 +60,48 @@ fn write<W: Write + Send>(
     out: W,
 ) -> Result<(), Failure> {
     let mut reader = arguments.log.open(Purpose::Predict).map_err(wrong_data)?;
-    let mut writer = ValueWriter::new(format, out, &["value"]).map_err(wrong_data)?;
     let (mut batch, mut values) = (Batch::default(), Vec::new());
-    while reader.read(&mut batch).map_err(wrong_data)? {
-        (model.predict(&batch, &mut values))
-            .map_err(|error| wrong_batch(&reader, &batch, &error))?;
+    let mut predict = |values: &mut Vec<f64>| -> Result<bool, Failure> {
+        values.clear();
+        let more = reader.read(&mut batch).map_err(wrong_data)?;
+        if more {
+            let predicted = model.predict(&batch, values);
+            predicted.map_err(|error| wrong_batch(&reader, &batch, &error))?;
+        }
+        Ok(more)
+    };
+    // Nothing is written, not even the header, before the first rows turn out to fit.
+    let mut more = predict(&mut values)?;
+    let mut writer = ValueWriter::new(format, out, &["value"]).map_err(wrong_data)?;
+    while more {
         writer.write(&[&values]).map_err(wrong_data)?;
+        more = predict(&mut values)?;
     }
     let mut out = writer.finish().map_err(wrong_data)?;
     out.flush()
         .map_err(|error| Failure::Run(format!("cannot write: {error}")))
+}
+
+/// Refuses a model without finite values, and warns of one that went astray on the way.
+fn check_divergence(path: &Path, model: &Model) -> Result<(), Failure> {
+    let learner = model.learner();
+    let happened = match learner.health().diverged_at {
+        Some(step) => format!("|theta|^2 passed {DIVERGENCE_THRESHOLD:e} at step {step}"),
+        None => "theta overflowed".into(),
+    };
+    let path = path.display();
+    let parameters = learner.output();
+    if !(parameters.iter().all(|x| x.is_finite()) && learner.value_offset().is_finite()) {
+        return Err(Failure::Usage(format!(
+            "{path}: this model diverged ({happened}), and its values are not finite; learn it again with smaller steps"
+        )));
+    }
+    if learner.health().diverged() {
+        eprintln!(
+            "warning: {path}: this model diverged ({happened}); its values are finite, but do not rely on them"
+        );
+    }
+    Ok(())
 }
 
 fn format_of(path: &Path) -> Result<ValueFormat, Failure> {

@@ -5,7 +5,8 @@ use crate::row::Row;
 /// Rows of one file, in order, with every value checked: numbers are finite, ratios not negative.
 ///
 /// Where a log has no column for a role, flags are false, episodes 0 and ratios 1, and next
-/// observations and rewards are empty; [`Schema`](crate::Schema) tells which roles are played.
+/// observations and rewards are empty (rewards 0 when the log is only looked at);
+/// [`Schema`](crate::Schema) tells which roles are played.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Batch {
     pub(crate) dimension: usize,

@@ -2,6 +2,7 @@
 
 use crate::fault::{Fault, FaultKind};
 use crate::role::Role;
+use crate::words::counted;
 
 /// What is wrong with the data, or with what was said about them.
 #[derive(Debug, thiserror::Error)]
@@ -14,7 +15,7 @@ pub enum Error {
         fault: Fault,
     },
     /// One bad row more than allowed.
-    #[error("{fault}; {allowed} bad rows were skipped before it, no more are allowed")]
+    #[error("{fault}; {before} skipped before it, no more are allowed", before = counted(*allowed, "bad row was", "bad rows were"))]
     TooManyBadRows {
         /// The row that is too many.
         fault: Fault,
@@ -28,12 +29,20 @@ pub enum Error {
         message: String,
     },
     /// Observations of another length than the model was made for.
-    #[error("the model takes observations of {expected} numbers, but these have {found}")]
+    #[error("the model takes observations of {takes}, but these have {found}", takes = counted(*expected as u64, "number", "numbers"))]
     ModelInput {
         /// How many the model takes.
         expected: usize,
         /// How many came.
         found: usize,
+    },
+    /// A prediction that is not a number.
+    #[error("row {row}: the value that the model predicts is {value}")]
+    ValueNotFinite {
+        /// The row, from 1.
+        row: u64,
+        /// What came out.
+        value: f64,
     },
     /// A feature map, or a method, that does not fit the data.
     #[error(transparent)]

@@ -91,6 +91,8 @@ pub(crate) struct Layout {
     /// The length of the observations, unless only lists tell it.
     pub dimension: Option<usize>,
     pub schema: Schema,
+    /// The reward of rows where no column has one; none where it is not asked for.
+    pub reward: Option<f64>,
 }
 
 impl Layout {
@@ -105,16 +107,16 @@ impl Layout {
             ..Schema::default()
         };
         let mut dimension = obs.width();
-        if wanted.purpose == Purpose::Evaluate {
+        if wanted.purpose != Purpose::Predict {
             let next = cast.vector(Role::NextObs)?;
             if let Some(width) = next.as_ref().and_then(Vector::width) {
                 cast.same_width(width, *dimension.get_or_insert(width))?;
             }
             schema.next_obs = next.is_some();
-            if !cast.scalar(Role::Reward, Target::Reward)? {
+            schema.reward = cast.scalar(Role::Reward, Target::Reward)?;
+            if !schema.reward && wanted.purpose == Purpose::Evaluate {
                 return Err(cast.missing(Role::Reward));
             }
-            schema.reward = true;
             schema.terminated = cast.scalar(Role::Terminated, Target::Terminated)?;
             schema.truncated = cast.scalar(Role::Truncated, Target::Truncated)?;
             schema.episode = cast.scalar(Role::Episode, Target::Episode)?;
@@ -134,6 +136,7 @@ impl Layout {
             targets: cast.into_targets(),
             dimension,
             schema,
+            reward: (wanted.purpose == Purpose::Inspect).then_some(0.0),
         })
     }
 

@@ -30,6 +30,7 @@ mod source;
 mod survey;
 mod transitions;
 mod value;
+mod words;
 mod write;
 
 pub use bad_rows::{BadKind, BadRows};

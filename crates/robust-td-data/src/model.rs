@@ -201,14 +201,19 @@ impl Model {
     /// Writes the value of each observation of a batch.
     ///
     /// # Errors
-    /// When the observations do not have the length that the feature map takes.
+    /// When the observations do not have the length that the feature map takes, or a value is not finite.
     pub fn predict(&mut self, batch: &Batch, values: &mut Vec<f64>) -> Result<()> {
         self.check_input(batch)?;
         let theta = self.learner.output();
         values.clear();
         for i in 0..batch.len() {
             self.features.write(batch.obs(i), &mut self.rows.here);
-            values.push(self.rows.here.features().dot(&theta) + self.learner.value_offset());
+            let value = self.rows.here.features().dot(&theta) + self.learner.value_offset();
+            if !value.is_finite() {
+                let row = batch.row_numbers()[i];
+                return Err(Error::ValueNotFinite { row, value });
+            }
+            values.push(value);
         }
         Ok(())
     }

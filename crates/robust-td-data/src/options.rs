@@ -9,6 +9,8 @@ pub enum Purpose {
     /// Transitions: observations, rewards and what follows them.
     #[default]
     Evaluate,
+    /// The same to look at only: where a log has no rewards, they are 0.
+    Inspect,
     /// Observations alone; the other columns are not looked at.
     Predict,
 }

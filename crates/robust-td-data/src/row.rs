@@ -25,7 +25,7 @@ impl Row {
         Self {
             obs: vec![0.0; count(|t| matches!(t, Target::Obs(_)))],
             next_obs: vec![0.0; count(|t| matches!(t, Target::NextObs(_)))],
-            reward: None,
+            reward: layout.reward,
             terminated: false,
             truncated: false,
             episode: 0,

@@ -9,7 +9,7 @@ pub struct Schema {
     pub observations: Vec<String>,
     /// Whether next observations are given.
     pub next_obs: bool,
-    /// Whether rewards are given; they always are unless only observations were asked for.
+    /// Whether rewards are given; to learn they must be.
     pub reward: bool,
     /// Whether rows say that the episode came to its end.
     pub terminated: bool,

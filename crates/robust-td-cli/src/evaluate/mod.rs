@@ -7,12 +7,12 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;
-use robust_td::learner::Learner;
+use robust_td::learner::{Learner, methods};
 use robust_td_data::{Batch, Model, Purpose};
 
 use crate::failure::Failure;
 use crate::log_argument::{LogArgument, wrong_data};
-use crate::{count, files, log_argument, output, predict, progress};
+use crate::{count, files, log_argument, output, predict, progress, text};
 
 /// Learn a value function from logged transitions
 #[derive(Debug, Args)]
@@ -112,6 +112,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         let message = "the input holds no row that can be used";
         return Err(Failure::Usage(message.into()));
     };
+    if model.learner().steps() == 0 && arguments.out.is_none() {
+        return Err(start::no_transition());
+    }
     if let Some(path) = &arguments.out {
         let text = model.to_json().map_err(wrong_data)?;
         files::write_with(path, |file| {
@@ -134,12 +137,37 @@ pub enum Learning {
     Under(Box<Model>),
 }
 
+impl Learning {
+    /// The algorithm's id.
+    fn id(&self) -> &'static str {
+        match self {
+            Self::Ahead(start) => start.id(),
+            Self::Under(model) => model.learner().id(),
+        }
+    }
+}
+
+/// Says that the importance ratios of a log make no difference to this algorithm.
+fn warn_of_unused_ratios(id: &str) {
+    let users: Vec<&str> = methods::OFF_POLICY.iter().map(|method| method.id).collect();
+    if !users.contains(&id) {
+        eprintln!(
+            "warning: the log has importance ratios (rho), but {id} does not use them: the values are those of the policy \
+             that was logged; algorithms that use them: {}",
+            users.join(", ")
+        );
+    }
+}
+
 /// Learns from the log; returns how many bad rows were skipped.
 fn learn(arguments: &Arguments, learning: &mut Learning) -> Result<u64, Failure> {
     let mut batch = Batch::default();
     let mut bad_rows = 0;
     for pass in 0..arguments.passes {
         let mut reader = arguments.log.open(Purpose::Evaluate).map_err(wrong_data)?;
+        if pass == 0 && reader.schema().ratio {
+            warn_of_unused_ratios(learning.id());
+        }
         while reader.read(&mut batch).map_err(wrong_data)? {
             if let (Learning::Ahead(start), false) = (&mut *learning, batch.is_empty()) {
                 *learning = Learning::Under(Box::new(start.model(batch.dimension())?));
@@ -231,6 +259,13 @@ fn resumed(arguments: &Arguments, path: &std::path::Path) -> Result<Model, Failu
     if arguments.c.is_some() || !arguments.parameters.is_empty() {
         let message = "--c and --param belong to a new model: one that is resumed keeps its own";
         return Err(Failure::Usage(message.into()));
+    }
+    if model.is_complete() {
+        return Err(Failure::Usage(format!(
+            "the model {} has already learned from its {}: nothing was read (more need a new model with a longer --horizon)",
+            path.display(),
+            text::count(model.learner().steps() as usize, "transition")
+        )));
     }
     Ok(model)
 }

@@ -1,6 +1,6 @@
 //! Says what was learned.
 
-use robust_td::learner::Learner;
+use robust_td::learner::{DIVERGENCE_THRESHOLD, Learner};
 use robust_td_data::Model;
 use serde::Serialize;
 
@@ -84,8 +84,11 @@ impl Report {
             (
                 "data",
                 format!(
-                    "{} transitions from {} rows; {} rows without a successor, {} bad rows skipped",
-                    self.steps, self.rows, self.left_out, self.bad_rows
+                    "{} from {}; {} without a successor, {} skipped",
+                    text::count(self.steps as usize, "transition"),
+                    text::count(self.rows as usize, "row"),
+                    text::count(self.left_out as usize, "row"),
+                    text::count(self.bad_rows as usize, "bad row")
                 ),
             ),
             (
@@ -98,16 +101,7 @@ impl Report {
                 ),
             ),
             ("theta_bar", text::list(&self.theta_bar)),
-            (
-                "iterates",
-                match self.diverged_at {
-                    Some(step) => format!("diverged at step {step}"),
-                    None => format!(
-                        "bounded: largest |theta|^2 {}",
-                        text::number(self.max_theta_norm_sq)
-                    ),
-                },
-            ),
+            ("iterates", self.iterates()),
             (
                 "TD error",
                 format!(
@@ -132,6 +126,25 @@ impl Report {
         }
         rows.push(("seconds", format!("{:.2}", self.seconds)));
         text::definitions(&rows)
+    }
+}
+
+impl Report {
+    /// How far the iterates went.
+    fn iterates(&self) -> String {
+        let largest = text::number(self.max_theta_norm_sq);
+        match (self.algorithm, self.diverged_at) {
+            // It has no steps that could be too large: only a matrix that is nearly singular throws it off, for a while.
+            ("lstd", None) => {
+                format!("solved for, not stepped to: largest |theta|^2 on the way {largest}")
+            }
+            ("lstd", Some(step)) => format!(
+                "solved for, not stepped to: |theta|^2 up to {largest} on the way, above {DIVERGENCE_THRESHOLD:e} first at step \
+                 {step}, where the matrix was nearly singular"
+            ),
+            (_, Some(step)) => format!("diverged at step {step}"),
+            (_, None) => format!("bounded: largest |theta|^2 {largest}"),
+        }
     }
 }
 

@@ -24,6 +24,13 @@ pub struct Start {
     limit: Option<u64>,
 }
 
+/// What to say when there is nothing to learn from.
+pub fn no_transition() -> Failure {
+    let message = "no transition comes of the data: robust-td inspect says why \
+                   (the first part of a longer log needs --horizon and --out)";
+    Failure::Usage(message.into())
+}
+
 /// Checks the command line, and surveys files where something must be measured.
 pub fn prepare(arguments: &Arguments) -> Result<Learning, Failure> {
     let start = Start::new(arguments)?;
@@ -34,9 +41,9 @@ pub fn prepare(arguments: &Arguments) -> Result<Learning, Failure> {
     let mut open = || arguments.log.open(Purpose::Evaluate);
     let survey = Survey::take(&mut open, &start.spec).map_err(wrong_data)?;
     let transitions = survey.transitions.saturating_mul(arguments.passes);
-    if transitions == 0 {
-        let message = "no transition comes of the data: robust-td inspect says why";
-        return Err(Failure::Usage(message.into()));
+    // With a horizon these rows may be the first part of a log that goes on.
+    if transitions == 0 && start.limit.is_none() {
+        return Err(no_transition());
     }
     let phi_inf = start.phi_inf.unwrap_or(survey.phi_inf);
     let horizon = start.limit.unwrap_or(transitions);
@@ -86,6 +93,11 @@ impl Start {
             phi_inf: arguments.phi_inf,
             limit: arguments.horizon,
         })
+    }
+
+    /// The algorithm's id.
+    pub fn id(&self) -> &'static str {
+        self.method.id
     }
 
     /// The model for observations of a length that the first row tells.

@@ -10,3 +10,4 @@ mod formats;
 mod library;
 mod log;
 mod resume;
+mod warnings;

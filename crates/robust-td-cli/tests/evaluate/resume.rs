@@ -4,12 +4,25 @@ use std::path::Path;
 
 use robust_td::random::Stream;
 
+use crate::bad_data::assert_refused;
 use crate::common::{folder, run_in};
 use crate::log::{Columns, Log, words};
 
 fn run(folder: &Path, line: &str) {
     let run = run_in(folder, &words(&format!("{line} --json")));
     assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{line}");
+}
+
+/// Goes on with the second part, unless the first one had all that was asked for.
+fn go_on(folder: &Path) {
+    let line = "evaluate b.csv --resume part.json --out part.json";
+    let more = run_in(folder, &words(line));
+    if more.code == 0 {
+        assert_eq!(more.stderr, "");
+    } else {
+        let parts = ["part.json", "2000 transitions", "nothing was read"];
+        assert_refused(&more, 2, &parts, line);
+    }
 }
 
 #[test]
@@ -44,8 +57,9 @@ fn resuming_at_any_row_writes_the_same_model() {
             &format!("evaluate log.csv {options} --out whole.json"),
         );
         let whole = std::fs::read(folder.path().join("whole.json")).unwrap();
-        for _ in 0..3 {
-            let cut = 2 + (stream.uniform() * (ROWS - 3) as f64) as usize;
+        // The first cut leaves one row that waits for its successor, and the last one no row to learn from.
+        let cuts = [0; 2].map(|_| 2 + (stream.uniform() * (ROWS - 3) as f64) as usize);
+        for cut in [1, cuts[0], cuts[1], ROWS - 1] {
             for (name, range) in [("a.csv", 0..cut), ("b.csv", cut..ROWS)] {
                 std::fs::write(folder.path().join(name), log.csv(columns, range)).unwrap();
             }
@@ -53,10 +67,7 @@ fn resuming_at_any_row_writes_the_same_model() {
                 folder.path(),
                 &format!("evaluate a.csv {options} --out part.json"),
             );
-            run(
-                folder.path(),
-                "evaluate b.csv --resume part.json --out part.json",
-            );
+            go_on(folder.path());
             let part = std::fs::read(folder.path().join("part.json")).unwrap();
             assert!(part == whole, "cut before row {cut}: {options}");
         }
@@ -103,4 +114,18 @@ fn what_is_said_again_must_be_the_same() {
     );
     let line = "evaluate log.csv --resume model.json --discount 0.9 --horizon 90 --algorithm alg1 --features identity";
     run(folder.path(), line);
+}
+
+#[test]
+fn a_model_that_has_what_was_asked_for_is_not_resumed() {
+    let folder = folder([]);
+    Log::continuing("ref-3", 60, 8).write(folder.path(), "log.csv", Columns::Plain);
+    let line = "evaluate log.csv --discount 0.9 --c 0.1 --horizon 40 --out model.json";
+    run(folder.path(), line);
+    let model = std::fs::read(folder.path().join("model.json")).unwrap();
+    let line = "evaluate log.csv --resume model.json --out model.json";
+    let parts = ["model.json", "40 transitions", "nothing was read"];
+    assert_refused(&run_in(folder.path(), &words(line)), 2, &parts, line);
+    let after = std::fs::read(folder.path().join("model.json")).unwrap();
+    assert_eq!(after, model);
 }

@@ -53,7 +53,7 @@ impl Episodes {
             false => !open.terminated && !open.truncated,
         };
         if !self.open.as_ref().is_some_and(goes_on) {
-            self.close(schema);
+            self.close();
             if schema.episode && self.recent.contains(&row.episode) {
                 self.reopened.hit(row.place);
             }
@@ -80,7 +80,7 @@ impl Episodes {
     }
 
     /// Ends the episode that is under way.
-    pub fn close(&mut self, schema: &Schema) {
+    pub fn close(&mut self) {
         let Some(open) = self.open.take() else {
             return;
         };
@@ -90,7 +90,7 @@ impl Episodes {
         if open.terminated {
             self.terminated_lengths.add(open.rows as f64);
         }
-        if !open.terminated && !open.truncated && (schema.terminated || schema.truncated) {
+        if !open.terminated && !open.truncated {
             self.without_end.hit(open.last);
         }
         if self.recent.len() == REMEMBERED {

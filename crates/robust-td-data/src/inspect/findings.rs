@@ -5,6 +5,8 @@ use crate::inspect::Inspector;
 use crate::inspect::report::{Finding, FindingKind};
 use crate::inspect::tally::Tally;
 use crate::reader::Reader;
+use crate::schema::Schema;
+use crate::words::counted;
 
 /// Fewer episodes of one length are no evidence of a time limit.
 const FEW_EPISODES: u64 = 3;
@@ -39,27 +41,34 @@ impl Inspector {
             list: Vec::new(),
         };
         bad_rows(&mut findings, reader);
-        self.alignment(&mut findings);
-        self.ends(&mut findings);
+        self.alignment(&mut findings, reader.schema());
+        self.ends(&mut findings, reader.schema());
         self.columns(&mut findings, reader);
         findings.list
     }
 
-    fn alignment(&self, findings: &mut Findings<'_>) {
+    fn alignment(&self, findings: &mut Findings<'_>, schema: &Schema) {
         let rows = self.pairing.rows();
         let whole = |count| Tally {
             count,
             first: self.first,
         };
+        if !schema.reward {
+            let message =
+                "there is no column of rewards: `predict` needs none, but `evaluate` does";
+            findings.add(FindingKind::NoReward, whole(1), message.to_owned());
+        }
         if rows > 0 && self.pairing.transitions() == 0 {
-            let message = format!("no transition comes of {rows} rows: none has a successor");
+            let rows = counted(rows, "row", "rows");
+            let message = format!("no transition comes of {rows}: none has a successor");
             findings.add(FindingKind::NoTransitions, whole(1), message);
         }
         let (count, comparable) = (self.misaligned.count, self.comparable);
         let message = match count == comparable {
             true => format!(
-                "next_obs is never the obs of the following row ({comparable} rows compared): \
-                 are the columns shifted, or the rows shuffled?"
+                "next_obs is never the obs of the following row ({} compared): \
+                 are the columns shifted, or the rows shuffled?",
+                counted(comparable, "row", "rows")
             ),
             false => format!(
                 "next_obs differs from the obs of the following row in {count} of {comparable} rows"
@@ -71,19 +80,24 @@ impl Inspector {
             findings.add(FindingKind::NextIsSame, whole(rows), message);
         }
         let message = format!(
-            "episodes go on after rows of another one ({} times): sort the rows by episode",
-            self.episodes.reopened.count
+            "episodes go on after rows of another one ({}): sort the rows by episode",
+            counted(self.episodes.reopened.count, "time", "times")
         );
         findings.add(FindingKind::MixedEpisodes, self.episodes.reopened, message);
-        let message = format!("{} rows equal the row before them", self.duplicated.count);
+        let message = counted(
+            self.duplicated.count,
+            "row equals the row before it",
+            "rows equal the row before them",
+        );
         findings.add(FindingKind::DuplicatedRows, self.duplicated, message);
     }
 
-    fn ends(&self, findings: &mut Findings<'_>) {
+    fn ends(&self, findings: &mut Findings<'_>, schema: &Schema) {
         let episodes = &self.episodes;
-        let message = format!(
-            "{} rows follow the end of their own episode",
-            episodes.after_end.count
+        let message = counted(
+            episodes.after_end.count,
+            "row follows the end of its own episode",
+            "rows follow the end of their own episode",
         );
         findings.add(FindingKind::RowsAfterEnd, episodes.after_end, message);
         let lengths = &episodes.terminated_lengths;
@@ -93,9 +107,9 @@ impl Inspector {
             && lengths.stats().map(|stats| stats.max) == longest
         {
             let message = format!(
-                "all {} terminated episodes have {} rows: is it a time limit, which is truncation?",
+                "all {} terminated episodes have {}: is it a time limit, which is truncation?",
                 lengths.count(),
-                longest.unwrap_or_default()
+                counted(longest.unwrap_or_default() as u64, "row", "rows")
             );
             let tally = Tally {
                 count: lengths.count(),
@@ -103,16 +117,13 @@ impl Inspector {
             };
             findings.add(FindingKind::EqualTermination, tally, message);
         }
-        let message = format!(
-            "{} rows are both terminated and truncated; they are read as terminated",
-            self.both_ends.count
+        let message = counted(
+            self.both_ends.count,
+            "row is both terminated and truncated; it is read as terminated",
+            "rows are both terminated and truncated; they are read as terminated",
         );
         findings.add(FindingKind::TerminatedAndTruncated, self.both_ends, message);
-        let message = format!(
-            "{} of {} episodes stop without being terminated or truncated",
-            episodes.without_end.count,
-            episodes.lengths.count()
-        );
+        let message = without_end(schema, episodes.without_end.count, episodes.lengths.count());
         findings.add(
             FindingKind::EpisodesWithoutEnd,
             episodes.without_end,
@@ -149,6 +160,34 @@ impl Inspector {
             let message = format!("the reward is {value} in every row");
             findings.add(FindingKind::ConstantReward, once, message);
         }
+    }
+}
+
+/// Words for episodes that stop without a flag, and what becomes of them.
+fn without_end(schema: &Schema, stopped: u64, episodes: u64) -> String {
+    let flags = schema.terminated || schema.truncated;
+    let one = stopped == 1;
+    let (what, its) = match (flags, schema.episode) {
+        (true, _) => (
+            format!("{stopped} of {episodes} episodes {} without being terminated or truncated", if one { "stops" } else { "stop" }),
+            if one { "its" } else { "their" },
+        ),
+        (false, true) => (
+            format!("no column says how episodes end (terminated, truncated): {}", counted(stopped, "simply stops", "simply stop")),
+            if one { "its" } else { "their" },
+        ),
+        (false, false) => (
+            "no column says where episodes end (episode, terminated, truncated): the rows are read as one run".to_owned(),
+            "its",
+        ),
+    };
+    let last = if one { "last row" } else { "last rows" };
+    match schema.next_obs {
+        true => format!("{what}, taken to go on after {its} {last}"),
+        false => format!(
+            "{what}; {its} {last} {} no successor, so nothing is learned from there",
+            if one { "has" } else { "have" }
+        ),
     }
 }
 

@@ -98,27 +98,29 @@ impl Inspector {
     /// Looks at the rows of a batch.
     ///
     /// # Panics
-    /// When the batch was read without rewards.
+    /// When only observations were read.
     pub fn push(&mut self, schema: &Schema, batch: &Batch) {
         self.pairing
             .push(schema, batch, 0, |_| ControlFlow::Continue(()));
         self.features
             .resize(batch.dimension.max(self.features.len()), Running::default());
         for i in 0..batch.len() {
-            self.look_at_values(batch, i);
+            self.look_at_values(schema, batch, i);
             self.look_at_order(schema, batch, i);
             let last = self.last.get_or_insert_default();
             last.replace(batch, i);
         }
     }
 
-    fn look_at_values(&mut self, batch: &Batch, i: usize) {
+    fn look_at_values(&mut self, schema: &Schema, batch: &Batch, i: usize) {
         let obs = batch.obs(i);
         for (feature, &x) in self.features.iter_mut().zip(obs) {
             feature.add(x);
         }
         self.moments.add(obs);
-        self.reward.add(batch.rewards[i]);
+        if schema.reward {
+            self.reward.add(batch.rewards[i]);
+        }
         self.obs_norm.add(norm(obs));
         if let Some(next) = batch.next_obs(i) {
             self.next_norm = self.next_norm.max(norm(next));
@@ -158,7 +160,7 @@ impl Inspector {
     #[must_use]
     pub fn finish(mut self, reader: &Reader) -> DataReport {
         let schema = reader.schema();
-        self.episodes.close(schema);
+        self.episodes.close();
         let dimension = self.features.len();
         let features = (self.features.iter().enumerate())
             .filter_map(|(k, feature)| {

@@ -70,6 +70,8 @@ pub enum FindingKind {
     NotFiniteValues,
     /// Rows that cannot be used for another reason.
     BadRows,
+    /// No column of rewards, without which nothing can be learned.
+    NoReward,
     /// No transition comes of the log.
     NoTransitions,
     /// Next observations that are not the observation of the following row.
@@ -84,7 +86,7 @@ pub enum FindingKind {
     EqualTermination,
     /// Rows that are both terminated and truncated.
     TerminatedAndTruncated,
-    /// Episodes that stop without a flag.
+    /// Episodes that stop without a flag, or a log that has no flags.
     EpisodesWithoutEnd,
     /// Features with a single value.
     ConstantFeature,

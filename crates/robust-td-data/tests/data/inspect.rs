@@ -1,6 +1,6 @@
 //! Tests what is found out about logs.
 
-use robust_td_data::{DataReport, FindingKind, Format, Inspector, ReadOptions, Reader};
+use robust_td_data::{DataReport, FindingKind, Format, Inspector, Purpose, ReadOptions, Reader};
 
 use crate::table::text;
 
@@ -69,14 +69,18 @@ fn misaligned_next_observations_are_found() {
         findings(&report),
         [
             (FindingKind::Misaligned, 3, Some(1)),
-            (FindingKind::NextIsSame, 4, Some(1))
+            (FindingKind::NextIsSame, 4, Some(1)),
+            (FindingKind::EpisodesWithoutEnd, 1, Some(4))
         ]
     );
     assert!(report.findings[0].message.contains("never"));
     let csv = "obs,next_obs,reward\n1,2,0\n2,3,1\n4,5,0\n5,6,1\n";
     assert_eq!(
         findings(&inspect(csv)),
-        [(FindingKind::Misaligned, 1, Some(2))]
+        [
+            (FindingKind::Misaligned, 1, Some(2)),
+            (FindingKind::EpisodesWithoutEnd, 1, Some(4))
+        ]
     );
 }
 
@@ -90,6 +94,7 @@ fn bad_values_are_counted_by_kind() {
             (FindingKind::MissingValues, 2, Some(2)),
             (FindingKind::NotFiniteValues, 1, Some(3)),
             (FindingKind::BadRows, 1, Some(5)),
+            (FindingKind::EpisodesWithoutEnd, 1, Some(7)),
         ]
     );
     assert_eq!((report.rows, report.bad_rows.count()), (3, 4));
@@ -145,13 +150,14 @@ fn columns_without_information_are_found() {
         findings(&report),
         [
             (FindingKind::DuplicatedRows, 1, Some(4)),
+            (FindingKind::EpisodesWithoutEnd, 1, Some(6)),
             (FindingKind::ConstantFeature, 1, Some(1)),
             (FindingKind::CollinearFeature, 1, Some(1)),
             (FindingKind::ConstantReward, 1, Some(1)),
         ]
     );
     assert_eq!(
-        report.findings[2].message,
+        report.findings[3].message,
         "obs_2 is a linear function of obs_0"
     );
 }
@@ -163,6 +169,86 @@ fn a_log_without_transitions_says_so() {
     assert_eq!((report.transitions, report.left_out), (0, 3));
     assert_eq!(
         findings(&report),
-        [(FindingKind::NoTransitions, 1, Some(1))]
+        [
+            (FindingKind::NoTransitions, 1, Some(1)),
+            (FindingKind::EpisodesWithoutEnd, 3, Some(1))
+        ]
+    );
+}
+
+#[test]
+fn a_log_that_says_nothing_of_ends_is_named() {
+    let message = |csv: &str| {
+        let report = inspect(csv);
+        assert_eq!(report.findings.len(), 1, "{:?}", report.findings);
+        let finding = &report.findings[0];
+        assert_eq!(finding.kind, FindingKind::EpisodesWithoutEnd);
+        (finding.message.clone(), finding.count, finding.row)
+    };
+    let run = "no column says where episodes end (episode, terminated, truncated): the rows are read as one run";
+    assert_eq!(
+        message("obs,reward\n1,1\n2,3\n5,2\n"),
+        (
+            format!("{run}; its last row has no successor, so nothing is learned from there"),
+            1,
+            Some(3)
+        )
+    );
+    assert_eq!(
+        message("obs,reward,next_obs\n1,1,2\n2,3,5\n5,2,7\n"),
+        (
+            format!("{run}, taken to go on after its last row"),
+            1,
+            Some(3)
+        )
+    );
+    let (words, count, row) = message("obs,reward,episode\n1,1,1\n2,3,1\n5,2,2\n6,4,2\n");
+    assert_eq!((count, row), (2, Some(2)));
+    assert_eq!(
+        words,
+        "no column says how episodes end (terminated, truncated): 2 simply stop; \
+         their last rows have no successor, so nothing is learned from there"
+    );
+    let (words, count, row) =
+        message("obs,reward,episode,truncated\n1,1,1,0\n2,3,1,0\n5,2,2,0\n6,4,2,1\n");
+    assert_eq!((count, row), (1, Some(2)));
+    assert_eq!(
+        words,
+        "1 of 2 episodes stops without being terminated or truncated; \
+         its last row has no successor, so nothing is learned from there"
+    );
+}
+
+#[test]
+fn a_log_without_rewards_is_described() {
+    let options = ReadOptions {
+        purpose: Purpose::Inspect,
+        ..ReadOptions::default()
+    };
+    let open = |csv: &str| Reader::open(vec![text(Format::Csv, csv)], options.clone());
+    let csv = "obs,episode,terminated\n1,1,0\n2,1,1\n5,2,0\n7,2,0\n6,2,1\n";
+    let report = Inspector::inspect(open(csv).unwrap()).unwrap();
+    assert_eq!(
+        (report.rows, report.transitions, report.reward),
+        (5, 5, None)
+    );
+    assert_eq!(findings(&report), [(FindingKind::NoReward, 1, Some(1))]);
+    assert!(!report.schema.reward);
+    let with = Inspector::inspect(open("obs,reward\n1,2\n3,5\n").unwrap()).unwrap();
+    assert_eq!(with.reward.map(|stats| stats.max), Some(5.0));
+}
+
+#[test]
+fn one_is_counted_in_the_singular() {
+    let csv = "obs,reward,terminated,truncated\n1,1,0,0\n1,1,0,0\n2,3,1,1\n";
+    let messages: Vec<String> = (inspect(csv).findings.into_iter())
+        .map(|finding| finding.message)
+        .collect();
+    assert_eq!(
+        messages,
+        [
+            "1 row equals the row before it",
+            "1 row is both terminated and truncated; it is read as terminated"
+        ]
     );
 }

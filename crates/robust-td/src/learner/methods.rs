@@ -44,6 +44,16 @@ pub static METHODS: &[&Method] = &[
     &portfolio::METHOD,
 ];
 
+/// The methods that weigh samples by their importance ratios; the others take every sample as on-policy.
+pub static OFF_POLICY: &[&Method] = &[
+    &td_lambda::METHOD,
+    &implicit_td::METHOD,
+    &lstd::METHOD,
+    &gtd2::METHOD,
+    &tdc::METHOD,
+    &etd::METHOD,
+];
+
 /// The method with an id.
 ///
 /// # Errors

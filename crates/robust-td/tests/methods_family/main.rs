@@ -6,6 +6,7 @@
 mod common;
 mod defaults;
 mod guarantees;
+mod ratios;
 mod reductions;
 mod reference;
 mod refusals;

@@ -1,0 +1,6 @@
+//! Counts things in words.
+
+/// A count with the words that fit it: `1 row is`, `2 rows are`.
+pub(crate) fn counted(count: u64, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
