@@ -3,6 +3,7 @@
 mod algorithms;
 mod certify;
 mod compare;
+mod confidence;
 mod constants;
 mod contest;
 mod count;

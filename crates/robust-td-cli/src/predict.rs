@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use robust_td::learner::{DIVERGENCE_THRESHOLD, Learner};
-use robust_td_data::{Batch, Model, Purpose, ValueFormat, ValueWriter};
+use robust_td_data::{Batch, Model, Predictions, Predictor, Purpose, ValueFormat, ValueWriter};
+
+use crate::confidence::Confidence;
 
 use crate::failure::Failure;
 use crate::files;
@@ -28,18 +30,21 @@ pub struct Arguments {
     #[command(flatten)]
     log: LogArgument,
 
-    /// Where to write the column `value`: a .csv or .parquet file; without it, CSV on standard output
+    #[command(flatten)]
+    confidence: Confidence,
+
+    /// Where to write the columns: a .csv or .parquet file; without it, CSV on standard output
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 }
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let mut model = load(&arguments.model)?;
+    let model = load(&arguments.model)?;
     check_divergence(&arguments.model, &model)?;
     let Some(path) = &arguments.out else {
         let stdout = std::io::BufWriter::new(std::io::stdout());
-        return match write(arguments, &mut model, ValueFormat::Csv, stdout) {
+        return match write(arguments, &model, ValueFormat::Csv, stdout) {
             // A reader that has seen enough.
             Err(Failure::Run(message)) if message.contains("Broken pipe") => Ok(()),
             other => other,
@@ -49,33 +54,38 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     files::write_with(path, |file| {
         let failed = |error| Failure::Run(format!("cannot write {}: {error}", path.display()));
         let file = std::io::BufWriter::new(file.try_clone().map_err(failed)?);
-        write(arguments, &mut model, format, file)
+        write(arguments, &model, format, file)
     })
 }
 
 fn write<W: Write + Send>(
     arguments: &Arguments,
-    model: &mut Model,
+    model: &Model,
     format: ValueFormat,
     out: W,
 ) -> Result<(), Failure> {
     let mut reader = arguments.log.open(Purpose::Predict).map_err(wrong_data)?;
-    let (mut batch, mut values) = (Batch::default(), Vec::new());
-    let mut predict = |values: &mut Vec<f64>| -> Result<bool, Failure> {
-        values.clear();
+    let (mut batch, mut found) = (Batch::default(), Predictions::default());
+    let mut predictor = Predictor::new(model, arguments.confidence.level()?);
+    let columns = match predictor.has_intervals() {
+        true => &["value", "lower", "upper"][..],
+        false => &["value"],
+    };
+    let mut predict = |found: &mut Predictions| -> Result<bool, Failure> {
         let more = reader.read(&mut batch).map_err(wrong_data)?;
         if more {
-            let predicted = model.predict(&batch, values);
+            let predicted = predictor.predict(&batch, found);
             predicted.map_err(|error| wrong_batch(&reader, &batch, &error))?;
         }
         Ok(more)
     };
     // Nothing is written, not even the header, before the first rows turn out to fit.
-    let mut more = predict(&mut values)?;
-    let mut writer = ValueWriter::new(format, out, &["value"]).map_err(wrong_data)?;
+    let mut more = predict(&mut found)?;
+    let mut writer = ValueWriter::new(format, out, columns).map_err(wrong_data)?;
     while more {
-        writer.write(&[&values]).map_err(wrong_data)?;
-        more = predict(&mut values)?;
+        let all = [&found.values[..], &found.lower, &found.upper];
+        writer.write(&all[..columns.len()]).map_err(wrong_data)?;
+        more = predict(&mut found)?;
     }
     let mut out = writer.finish().map_err(wrong_data)?;
     out.flush()

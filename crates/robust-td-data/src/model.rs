@@ -4,18 +4,20 @@ use std::ops::ControlFlow;
 
 use robust_td::features::{FeatureMap, Row};
 use robust_td::learner::{AnyLearner, Features, Learner, Outcome, Transition};
+use robust_td::sandwich::{Estimate, Sandwich};
 use serde::{Deserialize, Serialize};
 
 use crate::batch::Batch;
 use crate::diagnostics::Diagnostics;
 use crate::error::{Error, Result};
 use crate::pairing::{Pairing, Step};
+use crate::predictor::{Intervals, intervals};
 use crate::schema::Schema;
 
 /// What the first lines of a model file say.
 const KIND: &str = "robust-td model";
 /// The version of the file's format.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// A learner on a log: the feature map, the learner's full state, and where it stands in the log.
 ///
@@ -30,6 +32,8 @@ pub struct Model {
     limit: Option<u64>,
     features: FeatureMap,
     learner: AnyLearner,
+    /// Least squares on the same samples, for its standard errors.
+    least_squares: Option<Sandwich>,
     pairing: Pairing,
     diagnostics: Diagnostics,
     #[serde(skip)]
@@ -63,11 +67,24 @@ impl Model {
             limit,
             features,
             learner,
+            least_squares: None,
             pairing: Pairing::default(),
             diagnostics: Diagnostics::default(),
             rows: Rows::default(),
         }
         .checked()
+    }
+
+    /// The same with least squares beside the learner, for its standard errors.
+    ///
+    /// # Errors
+    /// When there are too many features.
+    pub fn with_least_squares(self, ridge: f64) -> Result<Self> {
+        let (dimension, discount) = (self.features.outputs(), self.learner.discount());
+        Ok(Self {
+            least_squares: Some(Sandwich::new(dimension, discount, ridge)?),
+            ..self
+        })
     }
 
     /// Restores a model.
@@ -110,6 +127,11 @@ impl Model {
         let (features, learner) = (self.features.outputs(), self.learner.dimension());
         if features != learner {
             let message = format!("it has {features} features, but its learner {learner}");
+            return Err(Error::Model { message });
+        }
+        let squares = self.least_squares.as_ref().map(Sandwich::dimension);
+        if let Some(squares) = squares.filter(|squares| *squares != features) {
+            let message = format!("it has {features} features, but its least squares {squares}");
             return Err(Error::Model { message });
         }
         self.rows = Rows {
@@ -196,26 +218,21 @@ impl Model {
         }
         self.diagnostics.watch(&self.learner, &transition);
         self.learner.step(&transition);
+        if let Some(least_squares) = &mut self.least_squares {
+            least_squares.step(&transition);
+        }
     }
 
-    /// Writes the value of each observation of a batch.
-    ///
-    /// # Errors
-    /// When the observations do not have the length that the feature map takes, or a value is not finite.
-    pub fn predict(&mut self, batch: &Batch, values: &mut Vec<f64>) -> Result<()> {
-        self.check_input(batch)?;
-        let theta = self.learner.output();
-        values.clear();
-        for i in 0..batch.len() {
-            self.features.write(batch.obs(i), &mut self.rows.here);
-            let value = self.rows.here.features().dot(&theta) + self.learner.value_offset();
-            if !value.is_finite() {
-                let row = batch.row_numbers()[i];
-                return Err(Error::ValueNotFinite { row, value });
-            }
-            values.push(value);
-        }
-        Ok(())
+    /// Least squares on the same samples, if it was asked for and can tell its error.
+    #[must_use]
+    pub fn least_squares(&self) -> Option<Estimate> {
+        self.least_squares.as_ref().and_then(Sandwich::estimate)
+    }
+
+    /// What the intervals of the learner's answer are made of; none for most learners.
+    #[must_use]
+    pub fn intervals(&self) -> Option<Intervals> {
+        intervals(&self.learner, self.least_squares())
     }
 
     /// The learner.

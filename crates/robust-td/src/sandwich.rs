@@ -1,8 +1,8 @@
 //! Estimates the TD fixed point by least squares, with a covariance that allows for correlated samples.
 //!
 //! # Formulas
-//! With A = sum phi (phi - gamma phi')' and b = sum r phi over n samples the estimate is theta = (A + ridge I)^{-1} b. Its
-//! error is A^{-1} times the sum of the scores delta phi, so its covariance is
+//! With A = sum rho phi (phi - gamma phi')' and b = sum rho r phi over n samples (rho = 1 on-policy) the estimate is theta = (A + ridge I)^{-1} b. Its
+//! error is A^{-1} times the sum of the scores rho delta phi, so its covariance is
 //! ```text
 //! n A^{-1} C A^{-T},     C = lim Var( sum of the scores of n samples ) / n,
 //! ```
@@ -136,6 +136,12 @@ impl Sandwich {
         })
     }
 
+    /// d.
+    #[must_use]
+    pub fn dimension(&self) -> usize {
+        self.sums.b.len()
+    }
+
     /// How many samples came.
     #[must_use]
     pub fn count(&self) -> u64 {
@@ -144,13 +150,13 @@ impl Sandwich {
 
     /// Takes a transition in.
     pub fn step(&mut self, transition: &Transition<'_>) {
-        let (sums, phi) = (&mut self.sums, transition.features);
+        let (sums, phi, rho) = (&mut self.sums, transition.features, transition.ratio);
         let d = sums.b.len();
         let next = transition.outcome.next_features();
         let psi = self.difference.of(phi, next, sums.discount);
-        phi.for_each(|i, x| psi.axpy(-x, &mut sums.a[i * d..][..d]));
-        phi.axpy(transition.reward, &mut sums.b);
-        let delta = transition.reward + psi.dot(&sums.theta);
+        phi.for_each(|i, x| psi.axpy(-rho * x, &mut sums.a[i * d..][..d]));
+        phi.axpy(rho * transition.reward, &mut sums.b);
+        let delta = rho * (transition.reward + psi.dot(&sums.theta));
         phi.axpy(delta, &mut sums.open);
         sums.correlation.push(delta, phi);
         sums.count += 1;

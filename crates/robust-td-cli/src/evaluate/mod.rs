@@ -2,6 +2,7 @@
 
 mod report;
 mod start;
+mod uncertainty;
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -10,6 +11,7 @@ use clap::Args;
 use robust_td::learner::{Learner, methods};
 use robust_td_data::{Batch, Model, Purpose};
 
+use crate::confidence::Confidence;
 use crate::failure::Failure;
 use crate::log_argument::{LogArgument, wrong_data};
 use crate::{count, files, log_argument, output, predict, progress, text};
@@ -25,11 +27,16 @@ truncated: bootstrap from what follows, then start anew. A lone `done` is refuse
 Files are passed over first to measure phi_inf, fit the features and count the transitions; on standard input
 alg1 uses the doubling trick, and phi_inf is given by hand.
 
+With --c auto sixteen constants learn from the same rows. One that blows up is retired: when over 64 rows the root mean square
+of its TD errors exceeds 20 times the largest reward over 1 - gamma. The one with the smallest residual on rows that it had
+not learned from yet is reported. Intervals measure the sampling error around the TD fixed point, not the approximation error
+of the features.
+
 Examples:
-  robust-td evaluate log.csv --discount 0.99 --c 0.1
-  robust-td evaluate 'logs/*.parquet' --discount 0.99 --c 0.1 --features 'standardise + bias' --out model.json
+  robust-td evaluate log.csv --discount 0.99
+  robust-td evaluate 'logs/*.parquet' --discount 0.99 --features 'standardise + bias' --out model.json
   robust-td evaluate log.csv --discount 0.9 --algorithm lstd --param ridge=0.01 --json
-  tail -f log.ndjson | robust-td evaluate - --format ndjson --discount 0.9 --c 0.1 --phi-inf 2 --report-every
+  tail -f log.ndjson | robust-td evaluate - --format ndjson --discount 0.9 --phi-inf 2 --report-every
   robust-td evaluate more.csv --resume model.json --out model.json
 
 Features: identity, bias, standardise, running, polynomial(degree=2), fourier(order=3), tiles(tilings=8, bins=8),
@@ -47,7 +54,7 @@ pub struct Arguments {
     #[arg(long, value_name = "ID")]
     algorithm: Option<String>,
 
-    /// The constant c of the steps, for algorithms that have one; auto (the default) is not there yet
+    /// The constant c of the steps, for algorithms that have one; auto runs sixteen at once and lets the data choose [default: auto]
     #[arg(long, value_name = "C", allow_negative_numbers = true)]
     c: Option<String>,
 
@@ -71,6 +78,17 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value = "1", value_parser = count::parse, allow_negative_numbers = true)]
     passes: u64,
 
+    /// Bootstrap replicates for intervals, with --c auto: 0 for none, or from 8 to 4096 [default: 64]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    replicates: Option<String>,
+
+    /// Also least squares with its sandwich intervals, up to 500 features; by default up to 64
+    #[arg(long)]
+    sandwich: bool,
+
+    #[command(flatten)]
+    confidence: Confidence,
+
     /// Write the model, with all that is needed to go on or to predict
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -91,6 +109,7 @@ pub struct Arguments {
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let started = Instant::now();
+    let confidence = arguments.confidence.level()?;
     if arguments.passes == 0 {
         return Err(Failure::Usage(
             "--passes is 0, but must be at least 1".into(),
@@ -122,7 +141,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
                 .map_err(|error| Failure::Run(format!("cannot write {}: {error}", path.display())))
         })?;
     }
-    let report = report::Report::new(&model, bad_rows, started.elapsed().as_secs_f64());
+    let report = report::Report::new(&model, bad_rows, confidence, started.elapsed());
     if arguments.json {
         return output::print_json(&report);
     }
@@ -231,6 +250,7 @@ fn resumed(arguments: &Arguments, path: &std::path::Path) -> Result<Model, Failu
     }
     if let Some(id) = &arguments.algorithm
         && id != learner.id()
+        && !(id == "alg1" && ["alg1-auto", "alg1-doubling"].contains(&learner.id()))
     {
         return refuse("--algorithm", id.clone(), learner.id().into());
     }
@@ -256,8 +276,14 @@ fn resumed(arguments: &Arguments, path: &std::path::Path) -> Result<Model, Failu
             .map_or("none".into(), |limit| limit.to_string());
         return refuse("--horizon", horizon.to_string(), own);
     }
-    if arguments.c.is_some() || !arguments.parameters.is_empty() {
-        let message = "--c and --param belong to a new model: one that is resumed keeps its own";
+    let new = [
+        arguments.c.is_some(),
+        !arguments.parameters.is_empty(),
+        arguments.replicates.is_some(),
+        arguments.sandwich,
+    ];
+    if new.contains(&true) {
+        let message = "--c, --param, --replicates and --sandwich belong to a new model: one that is resumed keeps its own";
         return Err(Failure::Usage(message.into()));
     }
     if model.is_complete() {

@@ -1,9 +1,12 @@
 //! Says what was learned.
 
+use std::time::Duration;
+
 use robust_td::learner::{DIVERGENCE_THRESHOLD, Learner};
 use robust_td_data::Model;
 use serde::Serialize;
 
+use super::uncertainty::{Choice, Uncertainty};
 use crate::text;
 
 /// The result, with the keys that scripts rely on.
@@ -30,6 +33,9 @@ pub struct Report {
     suggestion: Option<String>,
     td_error: TdError,
     residual: Option<f64>,
+    #[serde(flatten)]
+    choice: Option<Choice>,
+    intervals: Option<Uncertainty>,
 }
 
 #[derive(Debug, Serialize)]
@@ -41,8 +47,9 @@ struct TdError {
 
 impl Report {
     /// The result of a model.
-    pub fn new(model: &Model, bad_rows: u64, seconds: f64) -> Self {
+    pub fn new(model: &Model, bad_rows: u64, confidence: f64, elapsed: Duration) -> Self {
         let learner = model.learner();
+        let theta_bar = learner.output();
         let health = learner.health();
         let td_errors = model.diagnostics().td_errors();
         Self {
@@ -50,11 +57,13 @@ impl Report {
             steps: learner.steps(),
             dimension: learner.dimension(),
             theta: learner.theta().to_vec(),
-            theta_bar: learner.output(),
+            intervals: Uncertainty::of(model, &theta_bar, confidence),
+            choice: Choice::of(model),
+            theta_bar,
             phi_inf: model.phi_inf(),
             max_theta_norm_sq: health.max_theta_norm_sq,
             diverged: health.diverged(),
-            seconds,
+            seconds: elapsed.as_secs_f64(),
             discount: learner.discount(),
             features: model.features().spec().into(),
             rows: model.pairing().rows(),
@@ -118,6 +127,9 @@ impl Report {
                 "|mean of delta phi| on blocks not learned from yet; 0 at the TD fixed point";
             rows.push(("residual", format!("{value} ({meaning})")));
         }
+        if let Some(choice) = &self.choice {
+            rows.insert(1, ("constant", choice.summary()));
+        }
         if let Some(projections) = self.projections {
             rows.push(("projections", projections.to_string()));
         }
@@ -125,7 +137,14 @@ impl Report {
             rows.push(("suggestion", suggestion.clone()));
         }
         rows.push(("seconds", format!("{:.2}", self.seconds)));
-        text::definitions(&rows)
+        let mut page = text::definitions(&rows);
+        if let Some(choice) = &self.choice {
+            page += &choice.table();
+        }
+        if let Some(intervals) = &self.intervals {
+            page += &intervals.table(&self.theta_bar);
+        }
+        page
     }
 }
 
@@ -155,6 +174,7 @@ fn suggestion(id: &str) -> String {
             "ten times the c makes the steps ten times smaller".into()
         }
         "lstd" => "a larger ridge".into(),
+        "alg1-auto" => "no constant stays bounded: are the data off-policy? (gtd2, tdc, etd and lstd take ratios rho)".into(),
         _ => "a smaller step, or alg1 with a larger c".into(),
     }
 }

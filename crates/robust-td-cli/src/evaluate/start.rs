@@ -3,13 +3,15 @@
 use robust_td::features::{FeatureMap, Fitting};
 use robust_td::learner::method::{Method, Setting};
 use robust_td::learner::recipe::{Output, Recipe};
-use robust_td::learner::{AnyLearner, Learner, Td0, methods};
+use robust_td::learner::{AnyLearner, Learner, Td0, lstd, methods};
+use robust_td::portfolio::{self, RobustTd};
+use robust_td::sandwich;
 use robust_td_data::{Model, Purpose, Survey};
 
 use super::{Arguments, Learning};
 use crate::failure::Failure;
 use crate::log_argument::wrong_data;
-use crate::{inspect, suggestion};
+use crate::{count, inspect, suggestion};
 
 /// Stands for a horizon that nobody knows; a method that asks for it is refused.
 const UNKNOWN: u64 = u64::MAX;
@@ -22,7 +24,25 @@ pub struct Start {
     spec: String,
     phi_inf: Option<f64>,
     limit: Option<u64>,
+    replicates: usize,
+    least_squares: LeastSquares,
 }
+
+/// Whether least squares runs beside the learner, for its standard errors.
+#[derive(Clone, Copy, PartialEq)]
+enum LeastSquares {
+    /// It was asked for.
+    Always,
+    /// Where it costs little.
+    IfSmall,
+    /// It would say nothing about the answer.
+    Never,
+}
+
+/// The most features with which least squares costs little.
+const SMALL: usize = 64;
+/// Replicates by default.
+const REPLICATES: usize = 64;
 
 /// What to say when there is nothing to learn from.
 pub fn no_transition() -> Failure {
@@ -72,7 +92,10 @@ impl Start {
             return Err(Failure::Usage(message));
         }
         let unknown_length = arguments.log.is_stream() && arguments.horizon.is_none();
+        let fixed = arguments.c.as_deref().is_some_and(|c| c != "auto")
+            || (arguments.parameters.iter()).any(|text| text.trim_start().starts_with("c="));
         let method = match arguments.algorithm.as_deref() {
+            None | Some("alg1") if !fixed => portfolio::METHOD.id,
             None | Some("alg1") if unknown_length => "alg1-doubling",
             None => "alg1",
             Some(id) => id,
@@ -82,10 +105,14 @@ impl Start {
             let hint = suggestion::or_known(method, &known);
             Failure::Usage(format!("--algorithm: there is no {method:?}; {hint}"))
         })?;
+        let replicates = replicates(arguments, method)?;
+        let given = given(arguments, method)?;
         Ok(Self {
+            replicates,
+            least_squares: least_squares(arguments, method, &given, replicates)?,
             method,
             discount,
-            given: given(arguments, method)?,
+            given,
             spec: arguments
                 .features
                 .clone()
@@ -121,6 +148,22 @@ impl Start {
             model: None,
         };
         let wrong = |error: robust_td::Error| Failure::Usage(error.to_string());
+        let model = |learner: AnyLearner| {
+            let model = Model::new(features, learner, phi_inf, self.limit).map_err(wrong_data)?;
+            self.add_least_squares(model)
+        };
+        if self.method.id == portfolio::METHOD.id {
+            let params = portfolio::Params {
+                phi_inf,
+                horizon: (horizon != UNKNOWN).then_some(horizon),
+                replicates: self.replicates,
+                ..portfolio::Params::new(self.discount)
+            };
+            let learner = params
+                .check()
+                .and_then(|params| RobustTd::auto(params, setting.dimension));
+            return model(learner.map_err(wrong)?.into());
+        }
         let prepared = self.method.prepare(&setting, &self.given).map_err(wrong)?;
         let mut learner = prepared.learner;
         if horizon == UNKNOWN {
@@ -131,8 +174,88 @@ impl Start {
             }
             learner = without_horizon(learner).map_err(wrong)?;
         }
-        Model::new(features, learner, phi_inf, self.limit).map_err(wrong_data)
+        model(learner)
     }
+
+    /// Puts least squares beside the learner, where it is wanted.
+    fn add_least_squares(&self, model: Model) -> Result<Model, Failure> {
+        let dimension = model.features().outputs();
+        let wanted = match self.least_squares {
+            LeastSquares::Always => true,
+            LeastSquares::IfSmall => dimension <= SMALL,
+            LeastSquares::Never => false,
+        };
+        if !wanted {
+            return Ok(model);
+        }
+        if dimension > sandwich::LARGEST_DIMENSION {
+            return Err(Failure::Usage(format!(
+                "--sandwich takes up to {} features, but there are {dimension}",
+                sandwich::LARGEST_DIMENSION
+            )));
+        }
+        let ridge = lstd::default_ridge(model.phi_inf());
+        model.with_least_squares(ridge).map_err(wrong_data)
+    }
+}
+
+/// The number of replicates, checked.
+fn replicates(arguments: &Arguments, method: &Method) -> Result<usize, Failure> {
+    let auto = method.id == portfolio::METHOD.id;
+    let Some(text) = &arguments.replicates else {
+        // Rows that are learned from again are not new samples.
+        return Ok(if auto && arguments.passes == 1 {
+            REPLICATES
+        } else {
+            0
+        });
+    };
+    let number = count::parse(text)
+        .ok()
+        .filter(|n| *n == 0 || (8..=4096).contains(n));
+    let Some(number) = number else {
+        let message =
+            format!("--replicates is {text}, but must be 0 (no intervals) or from 8 to 4096");
+        return Err(Failure::Usage(message));
+    };
+    if number > 0 && !auto {
+        let id = method.id;
+        let message =
+            format!("--replicates belongs to --c auto; {id} with a constant of its own has none");
+        return Err(Failure::Usage(message));
+    }
+    if number > 0 && arguments.passes > 1 {
+        let why = "rows that are learned from again are not new samples";
+        let message = format!("--replicates needs --passes 1: {why}");
+        return Err(Failure::Usage(message));
+    }
+    Ok(number as usize)
+}
+
+/// Whether least squares is wanted for its standard errors.
+fn least_squares(
+    arguments: &Arguments,
+    method: &Method,
+    given: &[(String, f64)],
+    replicates: usize,
+) -> Result<LeastSquares, Failure> {
+    let traces = given
+        .iter()
+        .any(|(key, value)| key == "lambda" && *value != 0.0);
+    let fits = match method.id {
+        "lstd" => !traces,
+        id => id == portfolio::METHOD.id,
+    };
+    let once = arguments.passes == 1;
+    if arguments.sandwich && !(fits && once) {
+        let message = "--sandwich belongs to --c auto and to lstd with lambda = 0, in one pass";
+        return Err(Failure::Usage(message.into()));
+    }
+    Ok(match (arguments.sandwich, fits && once) {
+        (true, _) => LeastSquares::Always,
+        (false, true) if method.id == "lstd" || replicates > 0 => LeastSquares::IfSmall,
+        _ => LeastSquares::Never,
+    })
 }
 
 /// The same learner with a tail average that need not know how many samples come.
@@ -175,8 +298,7 @@ fn given(arguments: &Arguments, method: &Method) -> Result<Vec<(String, f64)>, F
     match arguments.c.as_deref() {
         Some("auto") | None if has_c && given.iter().all(|(key, _)| key != "c") => {
             Err(Failure::Usage(format!(
-                "{id} needs --c, which must be finite and above 0: an automatic choice does not exist yet \
-                 (try 0.1, 0.01, 0.001, ... and take the smallest `residual` of those that did not diverge)"
+                "{id} needs --c, which must be finite and above 0; --algorithm alg1 can choose it by itself"
             )))
         }
         Some("auto") | None => Ok(given),

@@ -68,7 +68,7 @@ fn build(inputs: &mut Inputs<'_>) -> Result<AnyLearner> {
         ridge: match inputs.given("ridge") {
             Some(ridge) => ridge,
             None => {
-                let ridge = 1e-3 * inputs.phi_inf().powi(2);
+                let ridge = default_ridge(inputs.phi_inf());
                 inputs.note_known("ridge", ridge);
                 ridge
             }
@@ -76,6 +76,12 @@ fn build(inputs: &mut Inputs<'_>) -> Result<AnyLearner> {
     };
     warn_other_target(inputs, params.lambda);
     Ok(Lstd::new(params, inputs.dimension())?.into())
+}
+
+/// The ridge unless one is given: a thousandth of one sample's weight.
+#[must_use]
+pub fn default_ridge(phi_inf: f64) -> f64 {
+    1e-3 * phi_inf.powi(2)
 }
 
 /// The parameters.

@@ -1,0 +1,142 @@
+//! Predicts values with their intervals from a learned model.
+
+use robust_td::features::{FeatureMap, Row};
+use robust_td::learner::{AnyLearner, Features, Learner};
+use robust_td::portfolio::Bootstrap;
+use robust_td::sandwich::Estimate;
+
+use crate::batch::Batch;
+use crate::error::{Error, Result};
+use crate::model::Model;
+
+/// What intervals are made of. They measure the sampling error around the TD fixed point.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Intervals {
+    /// Replicates of the portfolio's leader.
+    Bootstrap(Bootstrap),
+    /// The covariance of least squares.
+    Sandwich(Estimate),
+}
+
+impl Intervals {
+    /// The method in words.
+    #[must_use]
+    pub fn method(&self) -> &'static str {
+        match self {
+            Self::Bootstrap(_) => "block multiplier bootstrap",
+            Self::Sandwich(_) => "LSTD sandwich, batch means",
+        }
+    }
+
+    /// Half the width of the interval of phi.theta at a confidence in (0, 1).
+    #[must_use]
+    pub fn half_width(&self, phi: Features<'_>, confidence: f64) -> f64 {
+        match self {
+            Self::Bootstrap(bootstrap) => bootstrap.half_width(phi, confidence),
+            Self::Sandwich(estimate) => estimate.half_width(phi, confidence),
+        }
+    }
+
+    /// The lower and upper ends for every coordinate of theta.
+    #[must_use]
+    pub fn of_theta(&self, theta: &[f64], confidence: f64) -> [Vec<f64>; 2] {
+        let half = |j: usize| {
+            let (indices, values) = ([j as u32], [1.0]);
+            let unit = Features::Sparse {
+                indices: &indices,
+                values: &values,
+            };
+            self.half_width(unit, confidence)
+        };
+        let halves: Vec<f64> = (0..theta.len()).map(half).collect();
+        let ends = |sign: f64| {
+            theta
+                .iter()
+                .zip(&halves)
+                .map(|(x, h)| x + sign * h)
+                .collect()
+        };
+        [ends(-1.0), ends(1.0)]
+    }
+}
+
+/// Predicted values, with the ends of their intervals where there are some.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Predictions {
+    /// V(s).
+    pub values: Vec<f64>,
+    /// The lower ends.
+    pub lower: Vec<f64>,
+    /// The upper ends.
+    pub upper: Vec<f64>,
+}
+
+/// A model's answer, ready to be applied to rows.
+#[derive(Debug, Clone)]
+pub struct Predictor {
+    features: FeatureMap,
+    theta: Vec<f64>,
+    offset: f64,
+    intervals: Option<Intervals>,
+    confidence: f64,
+    row: Row,
+}
+
+impl Predictor {
+    /// The answer of a model, with intervals of a confidence in (0, 1) if the model can tell them.
+    #[must_use]
+    pub fn new(model: &Model, confidence: f64) -> Self {
+        Self {
+            features: model.features().clone(),
+            theta: model.learner().output(),
+            offset: model.learner().value_offset(),
+            intervals: model.intervals(),
+            confidence,
+            row: Row::for_map(model.features()),
+        }
+    }
+
+    /// Whether there are intervals.
+    #[must_use]
+    pub fn has_intervals(&self) -> bool {
+        self.intervals.is_some()
+    }
+
+    /// Writes the value of each observation of a batch.
+    ///
+    /// # Errors
+    /// When the observations do not have the length that the feature map takes.
+    pub fn predict(&mut self, batch: &Batch, out: &mut Predictions) -> Result<()> {
+        let (expected, found) = (self.features.inputs(), batch.dimension());
+        if !batch.is_empty() && expected != found {
+            return Err(Error::ModelInput { expected, found });
+        }
+        out.values.clear();
+        out.lower.clear();
+        out.upper.clear();
+        for i in 0..batch.len() {
+            self.features.write(batch.obs(i), &mut self.row);
+            let phi = self.row.features();
+            let value = phi.dot(&self.theta) + self.offset;
+            out.values.push(value);
+            if let Some(intervals) = &self.intervals {
+                let half = intervals.half_width(phi, self.confidence);
+                out.lower.push(value - half);
+                out.upper.push(value + half);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What a learner's intervals are made of, given least squares on the same samples.
+pub(crate) fn intervals(
+    learner: &AnyLearner,
+    least_squares: Option<Estimate>,
+) -> Option<Intervals> {
+    match learner {
+        AnyLearner::Auto(auto) => auto.answer().bootstrap.map(Intervals::Bootstrap),
+        AnyLearner::Lstd(_) => least_squares.map(Intervals::Sandwich),
+        _ => None,
+    }
+}
