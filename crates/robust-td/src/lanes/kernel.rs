@@ -241,3 +241,73 @@ pub fn with_vectors(work: impl Work) {
     // SAFETY: arrays need no special instructions.
     unsafe { work.run::<[f64; WIDTH]>() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Stream;
+
+    /// One step of three lines by one kind of vector, as bits.
+    fn step(run: impl Fn(Advance<'_>), seed: u64, sparse: bool) -> Vec<u64> {
+        let mut stream = Stream::new(seed, 0);
+        let mut numbers =
+            |n: usize| -> Vec<f64> { (0..n).map(|_| stream.uniform() - 0.5).collect() };
+        let (psi, phi) = (numbers(5), numbers(5));
+        let mut lines = |n: usize| -> Vec<Line> {
+            let flat = numbers(n * WIDTH);
+            flat.chunks_exact(WIDTH)
+                .map(|x| Line(std::array::from_fn(|l| x[l])))
+                .collect()
+        };
+        let (gains, mut theta, mut moves, mut deltas) = (lines(3), lines(15), lines(15), lines(3));
+        let indices = [0, 1, 2, 3, 4];
+        let view = |values| match sparse {
+            false => Features::Dense(values),
+            true => Features::Sparse {
+                indices: &indices,
+                values,
+            },
+        };
+        let change = Change {
+            psi: view(&psi),
+            phi: view(&phi),
+            reward: 0.0,
+        };
+        run(Advance {
+            change: &change,
+            counted: 3.0,
+            gains: &gains,
+            theta: &mut theta,
+            moves: &mut moves,
+            deltas: &mut deltas,
+        });
+        let all = theta.iter().chain(&moves).chain(&deltas);
+        all.flat_map(|line| line.0.map(f64::to_bits)).collect()
+    }
+
+    #[test]
+    fn all_vectors_give_the_same_bits() {
+        for seed in 0..20 {
+            // SAFETY: arrays need no special instructions.
+            let array = |work: Advance<'_>| unsafe { work.run::<[f64; WIDTH]>() };
+            let expected = step(array, seed, false);
+            assert_eq!(step(array, seed, true), expected);
+            let best = |work: Advance<'_>| with_vectors(work);
+            assert_eq!(step(best, seed, false), expected);
+            #[cfg(target_arch = "x86_64")]
+            {
+                use std::arch::x86_64::{__m256d, __m512d};
+                if is_x86_feature_detected!("avx2") {
+                    // SAFETY: just detected.
+                    let avx2 = |work: Advance<'_>| unsafe { work.run::<[__m256d; 2]>() };
+                    assert_eq!(step(avx2, seed, false), expected);
+                }
+                if is_x86_feature_detected!("avx512f") {
+                    // SAFETY: just detected.
+                    let avx512 = |work: Advance<'_>| unsafe { work.run::<__m512d>() };
+                    assert_eq!(step(avx512, seed, true), expected);
+                }
+            }
+        }
+    }
+}

@@ -244,22 +244,32 @@ impl Difference {
         }
     }
 
-    /// The same for sparse features, or one of each.
+    /// The same for sparse features, or one of each: both are in the order of their indices, and so is the result.
     fn merge(&mut self, here: Features<'_>, next: Option<Features<'_>>, gamma: f64) {
-        here.for_each(|i, x| {
-            self.indices.push(i as u32);
-            self.values.push(-x);
-        });
-        let Some(next) = next else { return };
-        let own = self.indices.len();
-        next.for_each(
-            |i, y| match self.indices[..own].binary_search(&(i as u32)) {
-                Ok(k) => self.values[k] += gamma * y,
-                Err(_) => {
-                    self.indices.push(i as u32);
-                    self.values.push(gamma * y);
-                }
-            },
-        );
+        let mut next = entries(next.unwrap_or(Features::Dense(&[]))).peekable();
+        let mut push = |i: u32, x: f64| {
+            self.indices.push(i);
+            self.values.push(x);
+        };
+        for (i, x) in entries(here) {
+            while let Some((j, y)) = next.next_if(|(j, _)| *j < i) {
+                push(j, gamma * y);
+            }
+            match next.next_if(|(j, _)| *j == i) {
+                Some((_, y)) => push(i, gamma * y - x),
+                None => push(i, -x),
+            }
+        }
+        next.for_each(|(j, y)| push(j, gamma * y));
     }
+}
+
+/// The entries of a feature vector.
+fn entries<'a>(features: Features<'a>) -> impl Iterator<Item = (u32, f64)> + 'a {
+    let (dense, indices, values): (&[f64], &[u32], &[f64]) = match features {
+        Features::Dense(entries) => (entries, &[], &[]),
+        Features::Sparse { indices, values } => (&[], indices, values),
+    };
+    let sparse = indices.iter().zip(values).map(|(i, x)| (*i, *x));
+    (0_u32..).zip(dense.iter().copied()).chain(sparse)
 }

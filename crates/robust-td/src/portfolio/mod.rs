@@ -356,6 +356,7 @@ impl Learner for RobustTd {
 struct Saved {
     params: ValidParams,
     steps: u64,
+    #[serde(with = "crate::exact_float")]
     largest_reward: f64,
     run: Box<Run>,
     completed: Option<Box<Answer>>,
