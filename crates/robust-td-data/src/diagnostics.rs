@@ -95,12 +95,12 @@ impl Residual {
 }
 
 impl Diagnostics {
-    /// Looks at a transition before the learner does.
+    /// Looks at a transition before the learner does; returns its temporal-difference error.
     #[inline]
-    pub fn watch(&mut self, learner: &impl Learner, transition: &Transition<'_>) {
+    pub fn watch(&mut self, learner: &impl Learner, transition: &Transition<'_>) -> f64 {
         let discount = learner.discount();
-        self.td_errors
-            .record(transition.td_error(learner.theta(), discount));
+        let td_error = transition.td_error(learner.theta(), discount);
+        self.td_errors.record(td_error);
         let place = self.seen % (BLOCK * EVERY);
         if place < BLOCK {
             if place == 0 {
@@ -112,6 +112,7 @@ impl Diagnostics {
             self.younger.add(g, transition);
         }
         self.seen += 1;
+        td_error
     }
 
     /// Fixes the answer that a block is measured with.

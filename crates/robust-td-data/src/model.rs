@@ -45,8 +45,33 @@ pub struct Model {
 struct Rows {
     here: Row,
     next: Row,
+    /// The observation that `next` holds the features of; empty when they must be written anew.
+    next_obs: Vec<f64>,
     identity: bool,
     adapts: bool,
+}
+
+impl Rows {
+    /// Writes the features of a transition, those of the last one's next observation only once.
+    #[inline]
+    fn write(&mut self, features: &FeatureMap, step: &Step<'_>) {
+        match same_bits(&self.next_obs, step.obs) {
+            true => std::mem::swap(&mut self.here, &mut self.next),
+            false => features.write(step.obs, &mut self.here),
+        }
+        self.next_obs.clear();
+        if let Some(next) = step.next_obs() {
+            features.write(next, &mut self.next);
+            if !self.adapts {
+                self.next_obs.extend_from_slice(next);
+            }
+        }
+    }
+}
+
+#[inline]
+fn same_bits(x: &[f64], y: &[f64]) -> bool {
+    x.len() == y.len() && x.iter().zip(y).all(|(x, y)| x.to_bits() == y.to_bits())
 }
 
 impl Model {
@@ -137,6 +162,7 @@ impl Model {
         self.rows = Rows {
             here: Row::for_map(&self.features),
             next: Row::for_map(&self.features),
+            next_obs: Vec::new(),
             identity: self.features.is_identity(),
             adapts: self.features.adapts(),
         };
@@ -164,13 +190,15 @@ impl Model {
     ) -> Result<usize> {
         self.check_input(batch)?;
         let until = until.min(self.limit.unwrap_or(u64::MAX));
-        if self.learner.steps() >= until {
+        let mut left = until.saturating_sub(self.learner.steps());
+        if left == 0 {
             return Ok(from);
         }
         let mut pairing = std::mem::take(&mut self.pairing);
         let next = pairing.push(schema, batch, from, |step| {
             self.step(&step);
-            match self.learner.steps() >= until {
+            left -= 1;
+            match left == 0 {
                 true => ControlFlow::Break(()),
                 false => ControlFlow::Continue(()),
             }
@@ -200,10 +228,7 @@ impl Model {
         let (here, outcome) = if self.rows.identity {
             (Features::Dense(step.obs), step.outcome)
         } else {
-            self.features.write(step.obs, &mut self.rows.here);
-            if let Some(next) = step.next_obs() {
-                self.features.write(next, &mut self.rows.next);
-            }
+            self.rows.write(&self.features, step);
             let next = self.rows.next.features();
             let outcome = match step.outcome {
                 Outcome::Terminated => Outcome::Terminated,
@@ -216,8 +241,8 @@ impl Model {
         if step.restart {
             self.learner.start_episode();
         }
-        self.diagnostics.watch(&self.learner, &transition);
-        self.learner.step(&transition);
+        let td_error = self.diagnostics.watch(&self.learner, &transition);
+        self.learner.step_given(&transition, td_error);
         if let Some(least_squares) = &mut self.least_squares {
             least_squares.step(&transition);
         }

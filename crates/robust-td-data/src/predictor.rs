@@ -105,7 +105,7 @@ impl Predictor {
     /// Writes the value of each observation of a batch.
     ///
     /// # Errors
-    /// When the observations do not have the length that the feature map takes.
+    /// When the observations do not have the length that the feature map takes, or a value is not finite.
     pub fn predict(&mut self, batch: &Batch, out: &mut Predictions) -> Result<()> {
         let (expected, found) = (self.features.inputs(), batch.dimension());
         if !batch.is_empty() && expected != found {
@@ -118,6 +118,10 @@ impl Predictor {
             self.features.write(batch.obs(i), &mut self.row);
             let phi = self.row.features();
             let value = phi.dot(&self.theta) + self.offset;
+            if !value.is_finite() {
+                let row = batch.row_numbers()[i];
+                return Err(Error::ValueNotFinite { row, value });
+            }
             out.values.push(value);
             if let Some(intervals) = &self.intervals {
                 let half = intervals.half_width(phi, self.confidence);

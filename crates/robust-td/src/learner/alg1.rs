@@ -292,9 +292,14 @@ impl Learner for Alg1 {
 
     #[inline]
     fn step(&mut self, transition: &Transition<'_>) {
-        let eta = self.params.steps.step_size(self.state.steps());
         let delta = transition.td_error(self.state.theta(), self.params.params.discount);
-        self.state.advance(eta, eta * delta, transition.features);
+        self.step_given(transition, delta);
+    }
+
+    #[inline]
+    fn step_given(&mut self, transition: &Transition<'_>, td_error: f64) {
+        let eta = self.params.steps.step_size(self.state.steps());
+        self.state.advance(eta, eta * td_error, transition.features);
     }
 
     fn theta(&self) -> &[f64] {

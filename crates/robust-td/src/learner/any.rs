@@ -39,11 +39,17 @@ macro_rules! any_learner {
             fn id(&self) -> &'static str {
                 self.as_learner().id()
             }
+            #[inline]
             fn discount(&self) -> f64 {
-                self.as_learner().discount()
+                match self {
+                    $(Self::$kind(learner) => learner.discount(),)*
+                }
             }
+            #[inline]
             fn steps(&self) -> u64 {
-                self.as_learner().steps()
+                match self {
+                    $(Self::$kind(learner) => learner.steps(),)*
+                }
             }
             fn updates(&self) -> u64 {
                 self.as_learner().updates()
@@ -58,6 +64,12 @@ macro_rules! any_learner {
             fn step(&mut self, transition: &Transition<'_>) {
                 match self {
                     $(Self::$kind(learner) => learner.step(transition),)*
+                }
+            }
+            #[inline]
+            fn step_given(&mut self, transition: &Transition<'_>, td_error: f64) {
+                match self {
+                    $(Self::$kind(learner) => learner.step_given(transition, td_error),)*
                 }
             }
             fn start_episode(&mut self) {

@@ -124,6 +124,17 @@ pub trait Learner {
     /// When the features do not have the learner's dimension; see [`Transition::check`].
     fn step(&mut self, transition: &Transition<'_>);
 
+    /// As [`Learner::step`], for a caller who has computed the TD error at [`Learner::theta`] already.
+    ///
+    /// # Panics
+    /// As [`Learner::step`].
+    #[inline]
+    fn step_given(&mut self, transition: &Transition<'_>, td_error: f64) {
+        // Most methods need more than that, and compute it themselves.
+        let _ = td_error;
+        self.step(transition);
+    }
+
     /// Says that the next transition does not follow the last one, so that eligibility traces start from zero.
     ///
     /// Needed only where an episode breaks off without a transition that ends it.
