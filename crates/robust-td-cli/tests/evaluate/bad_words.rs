@@ -21,7 +21,6 @@ fn a_wrong_word_is_named() {
         ("--c 1".to_owned(), ["--discount", "needed"]),
         ("--discount 1 --c 1".to_owned(), ["--discount", "1"]),
         ("--discount nan --c 1".to_owned(), ["--discount", "NaN"]),
-        ("--discount 0.9".to_owned(), ["--c", "above 0"]),
         ("--discount 0.9 --c 0".to_owned(), ["c is 0", "above 0"]),
         ("--discount 0.9 --c -2".to_owned(), ["c is -2", "above 0"]),
         ("--discount 0.9 --c abc".to_owned(), ["--c", "abc"]),
@@ -78,7 +77,7 @@ fn a_model_that_does_not_fit_is_refused() {
     write("cut.json", &model[..model.len() / 2]);
     write(
         "newer.json",
-        &model.replace("\"version\":1", "\"version\":99"),
+        &model.replace("\"version\":2", "\"version\":99"),
     );
     write(
         "renamed.json",

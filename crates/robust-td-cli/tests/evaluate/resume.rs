@@ -95,8 +95,10 @@ fn what_is_said_again_must_be_the_same() {
             "--horizon 91",
             "--horizon is 91, but the model model.json was made with 90",
         ),
-        ("--c 0.1", "--c and --param"),
-        ("--param c=0.1", "--c and --param"),
+        ("--c 0.1", "--c, --param, --replicates and --sandwich"),
+        ("--param c=0.1", "belong to a new model"),
+        ("--replicates 8", "belong to a new model"),
+        ("--sandwich", "belong to a new model"),
     ] {
         let line = format!("evaluate log.csv --resume model.json --out model.json {again}");
         let refused = run_in(folder.path(), &words(&line));

@@ -1,0 +1,331 @@
+//! Tests `--c auto`: the choice of the constant, its intervals, and that it goes on to the same bytes.
+
+use std::path::Path;
+
+use robust_td::learner::{Alg1, Learner, alg1};
+use robust_td::portfolio::{CONSTANTS, Params, RobustTd};
+use serde_json::Value;
+
+use crate::bad_data::assert_refused;
+use crate::common::{folder, json_in, run_in};
+use crate::log::{Columns, Log, words};
+
+fn numbers(value: &Value) -> Vec<f64> {
+    let list = value.as_array().unwrap();
+    list.iter().map(|x| x.as_f64().unwrap()).collect()
+}
+
+#[test]
+fn the_default_chooses_a_constant_and_says_how() {
+    let log = Log::continuing("garnet", 20_000, 3);
+    let folder = folder([]);
+    log.write(folder.path(), "log.csv", Columns::All);
+    let found = json_in(
+        folder.path(),
+        &words("evaluate log.csv --discount 0.95 --json"),
+    );
+    assert_eq!(found["algorithm"], "alg1-auto");
+    assert_eq!(
+        (&found["steps"], &found["diverged"]),
+        (&20_000.into(), &false.into())
+    );
+    let lanes = found["portfolio"].as_array().unwrap();
+    assert_eq!(lanes.len(), CONSTANTS.len());
+    let bounded: Vec<&Value> = lanes
+        .iter()
+        .filter(|lane| lane["bounded"] == true)
+        .collect();
+    let residual = |lane: &Value| lane["residual"].as_f64().unwrap();
+    let least = bounded
+        .iter()
+        .map(|lane| residual(lane))
+        .fold(f64::INFINITY, f64::min);
+    let chosen = bounded.iter().find(|lane| lane["c"] == found["c"]).unwrap();
+    assert_eq!(residual(chosen), least);
+    assert!(
+        lanes
+            .iter()
+            .all(|lane| lane["bounded"].as_bool().unwrap() == lane["retired_at"].is_null())
+    );
+    assert!(bounded.len() < lanes.len());
+
+    // The library ends with the same numbers.
+    let params = Params {
+        phi_inf: log.phi_inf(),
+        horizon: Some(20_000),
+        replicates: 64,
+        ..Params::new(0.95)
+    };
+    let mut learner = RobustTd::auto(params.check().unwrap(), 8).unwrap().into();
+    log.feed(&mut learner);
+    assert_eq!(numbers(&found["theta_bar"]), learner.output());
+    assert_eq!(numbers(&found["theta"]), learner.theta());
+
+    // So does Algorithm 1 with the constant, up to rounding.
+    let c = found["c"].as_f64().unwrap();
+    let line = format!("evaluate log.csv --discount 0.95 --json --c {c}");
+    let fixed = json_in(folder.path(), &words(&line));
+    assert_eq!(fixed["algorithm"], "alg1");
+    assert_eq!(
+        (&fixed["c"], &fixed["intervals"]),
+        (&Value::Null, &Value::Null)
+    );
+    for (x, y) in numbers(&found["theta"])
+        .iter()
+        .zip(numbers(&fixed["theta"]))
+    {
+        assert!((x - y).abs() < 1e-9 * (1.0 + y.abs()));
+    }
+    let own = alg1::Params::decaying(0.95, 20_000, c).phi_inf(log.phi_inf());
+    let mut own = Alg1::new(own.check().unwrap(), 8).unwrap().into();
+    log.feed(&mut own);
+    assert_eq!(numbers(&fixed["theta"]), own.theta());
+}
+
+#[test]
+fn intervals_by_two_routes_are_those_of_the_prediction() {
+    let log = Log::continuing("ref-3", 30_001, 5);
+    let folder = folder([]);
+    log.write(folder.path(), "log.csv", Columns::Plain);
+    let discount = log.problem.discount();
+    let line =
+        format!("evaluate log.csv --discount {discount} --out model.json --json --confidence 0.9");
+    let found = json_in(folder.path(), &words(&line));
+    let intervals = &found["intervals"];
+    assert_eq!(intervals["confidence"], 0.9);
+    assert!(
+        intervals["meaning"]
+            .as_str()
+            .unwrap()
+            .contains("not the approximation error")
+    );
+    assert_eq!(intervals["bootstrap"]["replicates"], 64);
+    let ratio = intervals["width_ratio"].as_f64().unwrap();
+    assert!((0.7..1.4).contains(&ratio), "{ratio}");
+    // theta_bar and least squares are both near the fixed point that generated the log.
+    let truth = log.problem.theta_star();
+    for (route, theta) in [("bootstrap", "theta_bar"), ("lstd", "lstd")] {
+        let [low, high] = ["lower", "upper"].map(|end| numbers(&intervals[route][end]));
+        let theta = match theta {
+            "lstd" => numbers(&intervals["lstd"]["theta"]),
+            key => numbers(&found[key]),
+        };
+        for j in 0..2 {
+            let half = (high[j] - low[j]) / 2.0;
+            assert!(
+                half > 0.0 && low[j] < theta[j] && theta[j] < high[j],
+                "{route}"
+            );
+            assert!((theta[j] - truth[j]).abs() < 4.0 * half, "{route}");
+        }
+    }
+    // A row with one feature has that feature's interval.
+    std::fs::write(
+        folder.path().join("new.csv"),
+        "obs_0,obs_1\n1,0\n0,1\n1,1\n",
+    )
+    .unwrap();
+    let line = "predict model.json new.csv --confidence 0.9";
+    let run = run_in(folder.path(), &words(line));
+    let mut lines = run.stdout.lines();
+    assert_eq!(lines.next(), Some("value,lower,upper"));
+    let rows: Vec<Vec<f64>> = lines
+        .map(|line| line.split(',').map(|x| x.parse().unwrap()).collect())
+        .collect();
+    let ends = ["lower", "upper"].map(|end| numbers(&intervals["bootstrap"][end]));
+    for j in 0..2 {
+        assert_eq!(
+            rows[j],
+            [numbers(&found["theta_bar"])[j], ends[0][j], ends[1][j]]
+        );
+    }
+    assert!((rows[2][0] - rows[0][0] - rows[1][0]).abs() < 1e-12);
+    let wider = run_in(
+        folder.path(),
+        &words("predict model.json new.csv --confidence 0.99"),
+    );
+    let width = |row: &str| {
+        let row: Vec<f64> = row.split(',').map(|x| x.parse().unwrap()).collect();
+        row[2] - row[1]
+    };
+    let last = wider.stdout.lines().last().unwrap();
+    assert!(width(last) > 1.4 * (rows[2][2] - rows[2][1]));
+}
+
+#[test]
+fn lstd_has_the_sandwich_alone() {
+    let log = Log::continuing("ref-3", 5001, 5);
+    let folder = folder([]);
+    log.write(folder.path(), "log.csv", Columns::Plain);
+    let line = "evaluate log.csv --discount 0.9 --algorithm lstd --json --out model.json";
+    let found = json_in(folder.path(), &words(line));
+    let intervals = &found["intervals"];
+    assert!(intervals["bootstrap"].is_null() && intervals["lstd"]["lower"].is_array());
+    std::fs::write(folder.path().join("new.csv"), "obs_0,obs_1\n1,0\n").unwrap();
+    let run = run_in(folder.path(), &words("predict model.json new.csv"));
+    assert!(
+        run.stdout.starts_with("value,lower,upper\n"),
+        "{}",
+        run.stdout
+    );
+    // With traces the sandwich would be that of another fixed point.
+    let line = "evaluate log.csv --discount 0.9 --algorithm lstd --param lambda=0.5 --json";
+    assert!(json_in(folder.path(), &words(line))["intervals"].is_null());
+}
+
+#[test]
+fn all_formats_and_standard_input_agree() {
+    let log = Log::episodic("boyan", 3000, 8);
+    let folder = folder([]);
+    log.write(folder.path(), "log.csv", Columns::All);
+    std::fs::write(folder.path().join("log.ndjson"), log.ndjson(Columns::All)).unwrap();
+    std::fs::write(folder.path().join("log.parquet"), log.parquet(Columns::All)).unwrap();
+    let texts = ["log.csv", "log.ndjson", "log.parquet"].map(|file| {
+        let line = format!("evaluate {file} --discount 0.9 --out model.json");
+        assert_eq!(run_in(folder.path(), &words(&line)).code, 0);
+        std::fs::read(folder.path().join("model.json")).unwrap()
+    });
+    assert!(texts[0] == texts[1] && texts[1] == texts[2]);
+}
+
+fn evaluate(folder: &Path, line: &str) {
+    let run = run_in(folder, &words(line));
+    assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{line}");
+}
+
+#[test]
+fn parts_write_the_same_model_as_the_whole() {
+    const ROWS: usize = 4000;
+    let log = Log::episodic("boyan", ROWS, 21);
+    let folder = folder([]);
+    let at = |name: &str| std::fs::read(folder.path().join(name)).unwrap();
+    for options in [
+        "--horizon 3000 --phi-inf 2",
+        "--horizon 3000 --phi-inf 2 --replicates 0",
+        "--horizon 3000 --phi-inf 2 --features tiles(tilings=4,bins=5,low=0,high=1)",
+    ] {
+        let options = format!("--discount 0.9 --json {options}");
+        log.write(folder.path(), "log.csv", Columns::Episodes);
+        evaluate(
+            folder.path(),
+            &format!("evaluate log.csv {options} --out whole.json"),
+        );
+        for cut in [1, 700, 2049] {
+            for (name, range) in [("a.csv", 0..cut), ("b.csv", cut..ROWS)] {
+                std::fs::write(folder.path().join(name), log.csv(Columns::Episodes, range))
+                    .unwrap();
+            }
+            evaluate(
+                folder.path(),
+                &format!("evaluate a.csv {options} --out part.json"),
+            );
+            evaluate(
+                folder.path(),
+                "evaluate b.csv --resume part.json --out part.json --json",
+            );
+            assert!(
+                at("part.json") == at("whole.json"),
+                "cut before row {cut}: {options}"
+            );
+        }
+    }
+}
+
+#[test]
+fn bad_values_are_refused_with_the_valid_range() {
+    let folder = folder([]);
+    Log::continuing("ref-3", 30, 2).write(folder.path(), "log.csv", Columns::Plain);
+    for (line, parts) in [
+        ("--c 0", &["c is 0", "above 0"][..]),
+        ("--replicates -1", &["--replicates", "-1", "from 8 to 4096"]),
+        ("--replicates 5", &["--replicates", "5", "from 8 to 4096"]),
+        (
+            "--replicates 1e9",
+            &["--replicates", "1e9", "from 8 to 4096"],
+        ),
+        (
+            "--replicates many",
+            &["--replicates", "many", "from 8 to 4096"],
+        ),
+        (
+            "--confidence 1.2",
+            &["--confidence", "1.2", "above 0 and below 1"],
+        ),
+        (
+            "--confidence 0",
+            &["--confidence", "0", "above 0 and below 1"],
+        ),
+        (
+            "--confidence nan",
+            &["--confidence", "NaN", "above 0 and below 1"],
+        ),
+        ("--c 0.1 --replicates 64", &["--replicates", "--c auto"]),
+        (
+            "--algorithm lstd --replicates 64",
+            &["--replicates", "--c auto"],
+        ),
+        (
+            "--passes 2 --replicates 64",
+            &["--replicates", "--passes 1"],
+        ),
+        ("--c 0.1 --sandwich", &["--sandwich", "--c auto"]),
+        ("--algorithm td-lambda", &["td-lambda", "--c"]),
+        (
+            "--sandwich --features tiles(tilings=8,bins=10)",
+            &["--sandwich", "500"],
+        ),
+    ] {
+        let command = format!("evaluate log.csv --json --discount 0.9 {line}");
+        let run = run_in(folder.path(), &words(&command));
+        assert_refused(&run, 2, parts, line);
+    }
+}
+
+#[test]
+fn two_passes_have_no_intervals() {
+    let folder = folder([]);
+    Log::continuing("ref-3", 400, 2).write(folder.path(), "log.csv", Columns::Plain);
+    let line = "evaluate log.csv --discount 0.9 --passes 2 --json";
+    let found = json_in(folder.path(), &words(line));
+    assert!(found["intervals"].is_null() && found["c"].is_f64());
+}
+
+#[test]
+fn the_page_has_the_table_and_the_intervals() {
+    let folder = folder([]);
+    Log::continuing("ref-3", 4000, 2).write(folder.path(), "log.csv", Columns::Plain);
+    let run = run_in(folder.path(), &words("evaluate log.csv --discount 0.9"));
+    for part in [
+        "stayed bounded",
+        "retired at",
+        "95 % intervals",
+        "not the approximation error",
+        "block multiplier bootstrap, 64 replicates",
+        "LSTD sandwich",
+        "standard errors from least squares",
+    ] {
+        assert!(run.stdout.contains(part), "{part} is not in {}", run.stdout);
+    }
+}
+
+/// A feature that was never seen has no interval.
+#[test]
+fn what_was_never_seen_is_unbounded() {
+    let folder = folder([("new.csv", b"obs_0,obs_1,obs_2\n1,0,0\n0,0,1\n".as_slice())]);
+    let rows: String = (0..300)
+        .map(|i| format!("{},{},0,{}\n", i % 2, 1 - i % 2, i % 3))
+        .collect();
+    std::fs::write(
+        folder.path().join("log.csv"),
+        format!("obs_0,obs_1,obs_2,reward\n{rows}"),
+    )
+    .unwrap();
+    let line = "evaluate log.csv --discount 0.9 --out model.json --json";
+    json_in(folder.path(), &words(line));
+    let run = run_in(folder.path(), &words("predict model.json new.csv"));
+    let lines: Vec<&str> = run.stdout.lines().collect();
+    assert!(
+        !lines[1].contains("inf") && lines[2].ends_with(",-inf,inf"),
+        "{lines:?}"
+    );
+}
