@@ -66,7 +66,7 @@ fn write<W: Write + Send>(
         let more = reader.read(&mut batch).map_err(wrong_data)?;
         if more {
             let predicted = model.predict(&batch, values);
-            predicted.map_err(|error| wrong_batch(&reader, &batch, &error))?;
+            predicted.map_err(|error| wrong_batch(reader.files(), &batch, &error))?;
         }
         Ok(more)
     };

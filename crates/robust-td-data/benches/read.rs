@@ -2,7 +2,8 @@
 //!
 //! `cargo bench -p robust-td-data` prints one table. Observations have 10 numbers with all their digits. `bare parse` reads
 //! every row into batches and does nothing with them; `alg1` and `tiles` also learn with Algorithm 1, diagnostics
-//! included, from the observation itself and from 8 active features of 4096; `memory` learns from arrays. All that is
+//! included, from the observation itself and from 8 active features of 4096, while a second thread reads ahead, as
+//! `evaluate` does, or in turn with reading (`one thread`); `memory` learns from arrays. All that is
 //! measured on a file takes turns, and the fastest turn counts: on a machine with other work it is the one that was
 //! disturbed least. The last column is the time over that of the bare parse.
 
@@ -17,7 +18,9 @@ use arrow_array::{ArrayRef, BooleanArray, Float64Array, RecordBatch};
 use parquet::arrow::ArrowWriter;
 use robust_td::features::{FeatureMap, Fitting, Row};
 use robust_td::learner::{Alg1, AnyLearner, Features, Learner, Transition, alg1};
-use robust_td_data::{Batch, Inspector, Model, Pairing, ReadOptions, Reader, Source, Transitions};
+use robust_td_data::{
+    Batch, Inspector, Model, Pairing, ReadAhead, ReadOptions, Reader, Source, Transitions,
+};
 
 const ROWS: usize = 400_000;
 const DIMENSION: usize = 10;
@@ -45,8 +48,10 @@ fn main() {
             Measured::new("bare parse", || batches(file)),
             Measured::new("transitions", || transitions(file)),
             Measured::new("inspect", || inspect(file)),
-            Measured::new("alg1", || learn(file, "identity")),
-            Measured::new("tiles", || learn(file, TILES)),
+            Measured::new("alg1", || learn_ahead(file, "identity")),
+            Measured::new("tiles", || learn_ahead(file, TILES)),
+            Measured::new("alg1, one thread", || learn(file, "identity")),
+            Measured::new("tiles, one thread", || learn(file, TILES)),
         ];
         if matches!(name, "csv" | "ndjson") {
             measured.push(Measured::new("lines (wc -l)", || newlines(file)));
@@ -121,10 +126,27 @@ fn alg1(dimension: usize) -> AnyLearner {
     learner.into()
 }
 
-fn learn(file: &Path, spec: &str) -> usize {
+fn model(spec: &str) -> Model {
     let features = map(spec);
     let learner = alg1(features.outputs());
-    let mut model = Model::new(features, learner, 3.0, None).expect("a model");
+    Model::new(features, learner, 3.0, None).expect("a model")
+}
+
+/// Reads and learns at the same time, as `evaluate` does.
+fn learn_ahead(file: &Path, spec: &str) -> usize {
+    let mut model = model(spec);
+    let mut reader = ReadAhead::start(open(file)).expect("a thread");
+    let mut batch = Batch::default();
+    while reader.read(&mut batch).expect("good rows") {
+        let learned = model.learn(reader.schema(), &batch, 0, u64::MAX);
+        learned.expect("observations of the right length");
+    }
+    model.learner().steps() as usize
+}
+
+/// Reads and learns in turn.
+fn learn(file: &Path, spec: &str) -> usize {
+    let mut model = model(spec);
     let (mut reader, mut batch) = (open(file), Batch::default());
     while reader.read(&mut batch).expect("good rows") {
         let learned = model.learn(reader.schema(), &batch, 0, u64::MAX);
