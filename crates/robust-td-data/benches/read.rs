@@ -5,7 +5,8 @@
 //! included, from the observation itself and from 8 active features of 4096, while a second thread reads ahead, as
 //! `evaluate` does, or in turn with reading (`one thread`); `memory` learns from arrays. All that is
 //! measured on a file takes turns, and the fastest turn counts: on a machine with other work it is the one that was
-//! disturbed least. The last column is the time over that of the bare parse.
+//! disturbed least. `of parsing` is the time over that of the bare parse, `CPU of it` the same for the time that the calling
+//! thread was on a CPU, which other work on the machine does not lengthen; of two threads it is the one that learns.
 
 use std::fs::File;
 use std::io::{BufWriter, Read, Write};
@@ -35,8 +36,8 @@ fn main() {
     let files = table.write(directory.path());
     println!("{ROWS} rows, d = {DIMENSION}; the fastest of {TURNS} turns");
     println!(
-        "{:<24} {:>8} {:>14} {:>10} {:>12}",
-        "", "MB", "transitions/s", "MB/s", "of parsing"
+        "{:<24} {:>8} {:>14} {:>10} {:>12} {:>12}",
+        "", "MB", "transitions/s", "MB/s", "of parsing", "CPU of it"
     );
     for file in &files {
         let name = file
@@ -57,19 +58,21 @@ fn main() {
             measured.push(Measured::new("lines (wc -l)", || newlines(file)));
         }
         take_turns(&mut measured);
-        let parsing = measured[0].seconds;
+        let (parsing, parsing_cpu) = (measured[0].seconds, measured[0].cpu);
         for Measured {
             name: what,
             seconds,
+            cpu,
             ..
         } in &measured
         {
             println!(
-                "{:<24} {size:>8.1} {:>14.3e} {:>10.0} {:>12.2}",
+                "{:<24} {size:>8.1} {:>14.3e} {:>10.0} {:>12.2} {:>12.2}",
                 format!("{name} {what}"),
                 ROWS as f64 / seconds,
                 size / seconds,
-                seconds / parsing
+                seconds / parsing,
+                cpu / parsing_cpu
             );
         }
     }
@@ -89,6 +92,8 @@ struct Measured<'a> {
     name: &'static str,
     run: Box<dyn Fn() -> usize + 'a>,
     seconds: f64,
+    /// The least time that this thread was on a CPU in one turn, in nanoseconds.
+    cpu: f64,
 }
 
 impl<'a> Measured<'a> {
@@ -97,6 +102,7 @@ impl<'a> Measured<'a> {
             name,
             run: Box::new(run),
             seconds: f64::INFINITY,
+            cpu: f64::INFINITY,
         }
     }
 }
@@ -104,11 +110,19 @@ impl<'a> Measured<'a> {
 fn take_turns(measured: &mut [Measured<'_>]) {
     for _ in 0..TURNS {
         for one in &mut *measured {
-            let start = Instant::now();
+            let (start, on_cpu) = (Instant::now(), on_cpu());
             std::hint::black_box((one.run)());
             one.seconds = one.seconds.min(start.elapsed().as_secs_f64());
+            one.cpu = one.cpu.min(self::on_cpu() - on_cpu);
         }
     }
+}
+
+/// How long this thread was on a CPU so far, in nanoseconds; NaN where Linux does not tell.
+fn on_cpu() -> f64 {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let first = text.split_whitespace().next();
+    first.and_then(|word| word.parse().ok()).unwrap_or(f64::NAN)
 }
 
 /// Eight tilings with 512 features each.

@@ -20,12 +20,11 @@ pub struct ReadAhead {
     empty: Sender<Batch>,
 }
 
+/// A batch, or none at the end of the log, with the number of bad rows until then.
 #[derive(Debug)]
-enum Message {
-    /// A batch, with the number of bad rows until its end.
-    Batch(Batch, u64),
-    /// The end of the log, with the number of all bad rows.
-    End(u64),
+struct Message {
+    batch: Option<Batch>,
+    bad_rows: u64,
 }
 
 impl ReadAhead {
@@ -61,18 +60,14 @@ impl ReadAhead {
         let message = self.full.recv().map_err(|_| Error::Thread {
             message: "it stopped before the end of the log".to_owned(),
         })?;
-        match message? {
-            Message::Batch(next, bad_rows) => {
-                self.bad_rows = bad_rows;
-                // At the end of the log nobody takes used batches back.
-                let _ = self.empty.send(std::mem::replace(batch, next));
-                Ok(true)
-            }
-            Message::End(bad_rows) => {
-                self.bad_rows = bad_rows;
-                Ok(false)
-            }
-        }
+        let message = message?;
+        self.bad_rows = message.bad_rows;
+        let Some(next) = message.batch else {
+            return Ok(false);
+        };
+        // At the end of the log nobody takes used batches back.
+        let _ = self.empty.send(std::mem::replace(batch, next));
+        Ok(true)
     }
 
     /// The roles that the log has columns for.
@@ -99,12 +94,11 @@ fn read_all(mut reader: Reader, full: &SyncSender<Result<Message>>, empty: &Rece
     loop {
         let mut batch = empty.try_recv().unwrap_or_default();
         let read = reader.read(&mut batch);
-        let bad_rows = reader.bad_rows().count();
-        let (message, more) = match read {
-            Ok(true) => (Ok(Message::Batch(batch, bad_rows)), true),
-            Ok(false) => (Ok(Message::End(bad_rows)), false),
-            Err(error) => (Err(error), false),
-        };
+        let more = matches!(read, Ok(true));
+        let message = read.map(|more| Message {
+            batch: more.then_some(batch),
+            bad_rows: reader.bad_rows().count(),
+        });
         if full.send(message).is_err() || !more {
             return;
         }
