@@ -77,15 +77,16 @@ impl LogArgument {
 /// What is wrong with data is the user's to mend.
 pub fn wrong_data(error: robust_td_data::Error) -> Failure {
     match error {
-        robust_td_data::Error::Write { .. } => Failure::Run(error.to_string()),
+        robust_td_data::Error::Write { .. } | robust_td_data::Error::Thread { .. } => {
+            Failure::Run(error.to_string())
+        }
         error => Failure::Usage(error.to_string()),
     }
 }
 
 /// What is wrong with a batch as a whole is wrong with its file.
-pub fn wrong_batch(reader: &Reader, batch: &Batch, error: &robust_td_data::Error) -> Failure {
-    let file = reader.files().get(batch.file());
-    Failure::Usage(match file {
+pub fn wrong_batch(files: &[String], batch: &Batch, error: &robust_td_data::Error) -> Failure {
+    Failure::Usage(match files.get(batch.file()) {
         Some(file) => format!("{file}: {error}"),
         None => error.to_string(),
     })

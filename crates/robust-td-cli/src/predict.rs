@@ -75,7 +75,7 @@ fn write<W: Write + Send>(
         let more = reader.read(&mut batch).map_err(wrong_data)?;
         if more {
             let predicted = predictor.predict(&batch, found);
-            predicted.map_err(|error| wrong_batch(&reader, &batch, &error))?;
+            predicted.map_err(|error| wrong_batch(reader.files(), &batch, &error))?;
         }
         Ok(more)
     };

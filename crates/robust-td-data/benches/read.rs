@@ -2,9 +2,11 @@
 //!
 //! `cargo bench -p robust-td-data` prints one table. Observations have 10 numbers with all their digits. `bare parse` reads
 //! every row into batches and does nothing with them; `alg1` and `tiles` also learn with Algorithm 1, diagnostics
-//! included, from the observation itself and from 8 active features of 4096; `memory` learns from arrays. All that is
+//! included, from the observation itself and from 8 active features of 4096, while a second thread reads ahead, as
+//! `evaluate` does, or in turn with reading (`one thread`); `memory` learns from arrays. All that is
 //! measured on a file takes turns, and the fastest turn counts: on a machine with other work it is the one that was
-//! disturbed least. The last column is the time over that of the bare parse.
+//! disturbed least. `of parsing` is the time over that of the bare parse, `CPU of it` the same for the time that the calling
+//! thread was on a CPU, which other work on the machine does not lengthen; of two threads it is the one that learns.
 
 use std::fs::File;
 use std::io::{BufWriter, Read, Write};
@@ -17,7 +19,9 @@ use arrow_array::{ArrayRef, BooleanArray, Float64Array, RecordBatch};
 use parquet::arrow::ArrowWriter;
 use robust_td::features::{FeatureMap, Fitting, Row};
 use robust_td::learner::{Alg1, AnyLearner, Features, Learner, Transition, alg1};
-use robust_td_data::{Batch, Inspector, Model, Pairing, ReadOptions, Reader, Source, Transitions};
+use robust_td_data::{
+    Batch, Inspector, Model, Pairing, ReadAhead, ReadOptions, Reader, Source, Transitions,
+};
 
 const ROWS: usize = 400_000;
 const DIMENSION: usize = 10;
@@ -32,8 +36,8 @@ fn main() {
     let files = table.write(directory.path());
     println!("{ROWS} rows, d = {DIMENSION}; the fastest of {TURNS} turns");
     println!(
-        "{:<24} {:>8} {:>14} {:>10} {:>12}",
-        "", "MB", "transitions/s", "MB/s", "of parsing"
+        "{:<24} {:>8} {:>14} {:>10} {:>12} {:>12}",
+        "", "MB", "transitions/s", "MB/s", "of parsing", "CPU of it"
     );
     for file in &files {
         let name = file
@@ -45,26 +49,30 @@ fn main() {
             Measured::new("bare parse", || batches(file)),
             Measured::new("transitions", || transitions(file)),
             Measured::new("inspect", || inspect(file)),
-            Measured::new("alg1", || learn(file, "identity")),
-            Measured::new("tiles", || learn(file, TILES)),
+            Measured::new("alg1", || learn_ahead(file, "identity")),
+            Measured::new("tiles", || learn_ahead(file, TILES)),
+            Measured::new("alg1, one thread", || learn(file, "identity")),
+            Measured::new("tiles, one thread", || learn(file, TILES)),
         ];
         if matches!(name, "csv" | "ndjson") {
             measured.push(Measured::new("lines (wc -l)", || newlines(file)));
         }
         take_turns(&mut measured);
-        let parsing = measured[0].seconds;
+        let (parsing, parsing_cpu) = (measured[0].seconds, measured[0].cpu);
         for Measured {
             name: what,
             seconds,
+            cpu,
             ..
         } in &measured
         {
             println!(
-                "{:<24} {size:>8.1} {:>14.3e} {:>10.0} {:>12.2}",
+                "{:<24} {size:>8.1} {:>14.3e} {:>10.0} {:>12.2} {:>12.2}",
                 format!("{name} {what}"),
                 ROWS as f64 / seconds,
                 size / seconds,
-                seconds / parsing
+                seconds / parsing,
+                cpu / parsing_cpu
             );
         }
     }
@@ -84,6 +92,8 @@ struct Measured<'a> {
     name: &'static str,
     run: Box<dyn Fn() -> usize + 'a>,
     seconds: f64,
+    /// The least time that this thread was on a CPU in one turn, in nanoseconds.
+    cpu: f64,
 }
 
 impl<'a> Measured<'a> {
@@ -92,6 +102,7 @@ impl<'a> Measured<'a> {
             name,
             run: Box::new(run),
             seconds: f64::INFINITY,
+            cpu: f64::INFINITY,
         }
     }
 }
@@ -99,11 +110,19 @@ impl<'a> Measured<'a> {
 fn take_turns(measured: &mut [Measured<'_>]) {
     for _ in 0..TURNS {
         for one in &mut *measured {
-            let start = Instant::now();
+            let (start, on_cpu) = (Instant::now(), on_cpu());
             std::hint::black_box((one.run)());
             one.seconds = one.seconds.min(start.elapsed().as_secs_f64());
+            one.cpu = one.cpu.min(self::on_cpu() - on_cpu);
         }
     }
+}
+
+/// How long this thread was on a CPU so far, in nanoseconds; NaN where Linux does not tell.
+fn on_cpu() -> f64 {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let first = text.split_whitespace().next();
+    first.and_then(|word| word.parse().ok()).unwrap_or(f64::NAN)
 }
 
 /// Eight tilings with 512 features each.
@@ -121,10 +140,27 @@ fn alg1(dimension: usize) -> AnyLearner {
     learner.into()
 }
 
-fn learn(file: &Path, spec: &str) -> usize {
+fn model(spec: &str) -> Model {
     let features = map(spec);
     let learner = alg1(features.outputs());
-    let mut model = Model::new(features, learner, 3.0, None).expect("a model");
+    Model::new(features, learner, 3.0, None).expect("a model")
+}
+
+/// Reads and learns at the same time, as `evaluate` does.
+fn learn_ahead(file: &Path, spec: &str) -> usize {
+    let mut model = model(spec);
+    let mut reader = ReadAhead::start(open(file)).expect("a thread");
+    let mut batch = Batch::default();
+    while reader.read(&mut batch).expect("good rows") {
+        let learned = model.learn(reader.schema(), &batch, 0, u64::MAX);
+        learned.expect("observations of the right length");
+    }
+    model.learner().steps() as usize
+}
+
+/// Reads and learns in turn.
+fn learn(file: &Path, spec: &str) -> usize {
+    let mut model = model(spec);
     let (mut reader, mut batch) = (open(file), Batch::default());
     while reader.read(&mut batch).expect("good rows") {
         let learned = model.learn(reader.schema(), &batch, 0, u64::MAX);

@@ -44,6 +44,12 @@ pub enum Error {
         /// What came out.
         value: f64,
     },
+    /// A thread for reading that does not run.
+    #[error("the thread that reads the log failed: {message}")]
+    Thread {
+        /// Why.
+        message: String,
+    },
     /// A feature map, or a method, that does not fit the data.
     #[error(transparent)]
     Mathematics(#[from] robust_td::Error),

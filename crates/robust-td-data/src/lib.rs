@@ -6,6 +6,7 @@
 //! Nothing is guessed: a bad row is an [`Error`] that names file, row, column and value, unless some are
 //! allowed to be skipped, and a `done` column is refused until its meaning is said.
 
+mod ahead;
 mod bad_rows;
 mod batch;
 mod cast;
@@ -34,6 +35,7 @@ mod value;
 mod words;
 mod write;
 
+pub use ahead::ReadAhead;
 pub use bad_rows::{BadKind, BadRows};
 pub use batch::Batch;
 pub use columns::ColumnMap;

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use clap::Args;
 use robust_td::learner::{Learner, methods};
-use robust_td_data::{Batch, Model, Purpose};
+use robust_td_data::{Batch, Model, Purpose, ReadAhead};
 
 use crate::confidence::Confidence;
 use crate::failure::Failure;
@@ -183,7 +183,8 @@ fn learn(arguments: &Arguments, learning: &mut Learning) -> Result<u64, Failure>
     let mut batch = Batch::default();
     let mut bad_rows = 0;
     for pass in 0..arguments.passes {
-        let mut reader = arguments.log.open(Purpose::Evaluate).map_err(wrong_data)?;
+        let reader = arguments.log.open(Purpose::Evaluate);
+        let mut reader = reader.and_then(ReadAhead::start).map_err(wrong_data)?;
         if pass == 0 && reader.schema().ratio {
             warn_of_unused_ratios(learning.id());
         }
@@ -198,7 +199,8 @@ fn learn(arguments: &Arguments, learning: &mut Learning) -> Result<u64, Failure>
             loop {
                 let until = next_report(model.learner().steps(), arguments.report_every);
                 let next = model.learn(reader.schema(), &batch, from, until);
-                from = next.map_err(|error| log_argument::wrong_batch(&reader, &batch, &error))?;
+                from = next
+                    .map_err(|error| log_argument::wrong_batch(reader.files(), &batch, &error))?;
                 let steps = model.learner().steps();
                 if steps < until || model.is_complete() {
                     break;
@@ -209,7 +211,7 @@ fn learn(arguments: &Arguments, learning: &mut Learning) -> Result<u64, Failure>
                 break;
             }
         }
-        bad_rows += reader.bad_rows().count();
+        bad_rows += reader.bad_rows();
         if let Learning::Under(model) = learning {
             if pass + 1 < arguments.passes {
                 model.end_pass();

@@ -1,6 +1,7 @@
 //! Tests reading, pairing and inspecting logs.
 #![allow(clippy::unwrap_used)]
 
+mod ahead;
 mod bad_rows;
 mod formats;
 mod inspect;
