@@ -43,7 +43,8 @@ fn the_same_batches_come_in_the_same_order() {
         batches += 1;
     }
     assert!(!ahead.read(&mut found).unwrap());
-    assert_eq!((ahead.bad_rows(), batches), (10, 30));
+    // Ninety good rows in threes, and an empty batch for the bad row at the end.
+    assert_eq!((ahead.bad_rows(), batches), (10, 31));
 }
 
 #[test]
