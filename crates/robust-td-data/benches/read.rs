@@ -3,7 +3,8 @@
 //! `cargo bench -p robust-td-data` prints one table. Observations have 10 numbers with all their digits. `bare parse` reads
 //! every row into batches and does nothing with them; `alg1` and `tiles` also learn with Algorithm 1, diagnostics
 //! included, from the observation itself and from 8 active features of 4096, while a second thread reads ahead, as
-//! `evaluate` does, or in turn with reading (`one thread`); `memory` learns from arrays. All that is
+//! `evaluate` does, or in turn with reading (`one thread`); `16 constants` is `--c auto` without and with replicates and least
+//! squares; `memory` learns from arrays. All that is
 //! measured on a file takes turns, and the fastest turn counts: on a machine with other work it is the one that was
 //! disturbed least. `of parsing` is the time over that of the bare parse, `CPU of it` the same for the time that the calling
 //! thread was on a CPU, which other work on the machine does not lengthen; of two threads it is the one that learns.
@@ -19,6 +20,7 @@ use arrow_array::{ArrayRef, BooleanArray, Float64Array, RecordBatch};
 use parquet::arrow::ArrowWriter;
 use robust_td::features::{FeatureMap, Fitting, Row};
 use robust_td::learner::{Alg1, AnyLearner, Features, Learner, Transition, alg1};
+use robust_td::portfolio::{self, RobustTd};
 use robust_td_data::{
     Batch, Inspector, Model, Pairing, ReadAhead, ReadOptions, Reader, Source, Transitions,
 };
@@ -49,8 +51,10 @@ fn main() {
             Measured::new("bare parse", || batches(file)),
             Measured::new("transitions", || transitions(file)),
             Measured::new("inspect", || inspect(file)),
-            Measured::new("alg1", || learn_ahead(file, "identity")),
-            Measured::new("tiles", || learn_ahead(file, TILES)),
+            Measured::new("alg1", || learn_ahead(file, model("identity"))),
+            Measured::new("16 constants", || learn_ahead(file, auto(0))),
+            Measured::new("+ 64 replicates", || learn_ahead(file, auto(64))),
+            Measured::new("tiles", || learn_ahead(file, model(TILES))),
             Measured::new("alg1, one thread", || learn(file, "identity")),
             Measured::new("tiles, one thread", || learn(file, TILES)),
         ];
@@ -146,9 +150,26 @@ fn model(spec: &str) -> Model {
     Model::new(features, learner, 3.0, None).expect("a model")
 }
 
+/// Sixteen constants at once, with so many replicates, and with least squares beside them if there are some.
+fn auto(replicates: usize) -> Model {
+    let features = map("identity");
+    let params = portfolio::Params {
+        phi_inf: 3.0,
+        horizon: Some(ROWS as u64),
+        replicates,
+        ..portfolio::Params::new(0.9)
+    };
+    let params = params.check().expect("good parameters");
+    let learner = RobustTd::auto(params, DIMENSION).expect("a learner").into();
+    let model = Model::new(features, learner, 3.0, None).expect("a model");
+    match replicates {
+        0 => model,
+        _ => model.with_least_squares(0.01).expect("few features"),
+    }
+}
+
 /// Reads and learns at the same time, as `evaluate` does.
-fn learn_ahead(file: &Path, spec: &str) -> usize {
-    let mut model = model(spec);
+fn learn_ahead(file: &Path, mut model: Model) -> usize {
     let mut reader = ReadAhead::start(open(file)).expect("a thread");
     let mut batch = Batch::default();
     while reader.read(&mut batch).expect("good rows") {
