@@ -11,6 +11,10 @@ use crate::text;
 /// What intervals do and do not say.
 const MEANING: &str =
     "sampling error around the TD fixed point; not the approximation error of the features";
+/// What it means when the two routes differ.
+const UNCONVERGED: &str = "The two routes differ: in directions in which the features hardly vary, theta_bar is still on its way to \
+    the fixed point, and the bootstrap's intervals are those of where it is. More data bring them together; --algorithm lstd does not \
+    step and has the second kind of interval.";
 /// How many coordinates a page shows.
 const SHOWN: usize = 12;
 
@@ -166,6 +170,15 @@ impl Uncertainty {
         })
     }
 
+    /// Whether the two routes do not agree: narrower intervals, or another place.
+    fn is_unconverged(&self) -> bool {
+        let narrow = self.width_ratio.is_some_and(|ratio| ratio < 0.75);
+        narrow
+            || self
+                .distance_from_lstd
+                .is_some_and(|distance| distance > 4.0)
+    }
+
     /// The table for people.
     pub fn table(&self, theta_bar: &[f64]) -> String {
         let percent = text::number(100.0 * self.confidence);
@@ -192,16 +205,12 @@ impl Uncertainty {
             page += &format!("widths, first over second: {}\n", text::number(ratio));
         }
         if let Some(distance) = self.distance_from_lstd {
-            page += &format!(
-                "theta_bar is at most {} standard errors from least squares{}\n",
-                text::number(distance),
-                if distance > 4.0 {
-                    ": it has not converged in every direction, and the first intervals are too narrow; more data, or \
-                     --algorithm lstd"
-                } else {
-                    ""
-                }
-            );
+            let distance = text::number(distance);
+            page +=
+                &format!("theta_bar is at most {distance} standard errors from least squares\n");
+        }
+        if self.is_unconverged() {
+            page += &text::wrap("", 0, UNCONVERGED);
         }
         page
     }
