@@ -287,15 +287,16 @@ impl Group {
 
     fn decile(&self) -> Option<Decile> {
         let (m, n) = (self.episodes as f64, self.all.rows);
-        let difference = (self.all.predicted - self.all.returned) / n;
+        let (predicted, discounted_return) = (self.all.predicted / n, self.all.returned / n);
+        let difference = predicted - discounted_return;
         let [ss, sn, nn] = self.squares;
         // Rounding may take a sum of squares that is 0 below it.
         let spread = (ss - 2.0 * difference * sn + difference * difference * nn).max(0.0);
         (self.episodes > 0).then(|| Decile {
             rows: n as u64,
             episodes: self.episodes,
-            predicted: self.all.predicted / n,
-            discounted_return: self.all.returned / n,
+            predicted,
+            discounted_return,
             difference,
             stderr: (self.episodes > 1).then(|| (m / (m - 1.0) * spread).sqrt() / n),
         })

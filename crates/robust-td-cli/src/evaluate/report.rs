@@ -4,6 +4,7 @@ use robust_td::learner::{DIVERGENCE_THRESHOLD, Learner};
 use robust_td_data::Model;
 use serde::Serialize;
 
+use super::returns::MonteCarloCheck;
 use crate::text;
 
 /// The result, with the keys that scripts rely on.
@@ -30,6 +31,9 @@ pub struct Report {
     suggestion: Option<String>,
     td_error: TdError,
     residual: Option<f64>,
+    /// How returns compare with predictions, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub monte_carlo_check: Option<MonteCarloCheck>,
 }
 
 #[derive(Debug, Serialize)]
@@ -71,6 +75,7 @@ impl Report {
                 max: td_errors.largest(),
             },
             residual: model.diagnostics().residual(),
+            monte_carlo_check: None,
         }
     }
 
@@ -125,7 +130,8 @@ impl Report {
             rows.push(("suggestion", suggestion.clone()));
         }
         rows.push(("seconds", format!("{:.2}", self.seconds)));
-        text::definitions(&rows)
+        let check = self.monte_carlo_check.as_ref();
+        text::definitions(&rows) + &check.map_or(String::new(), MonteCarloCheck::page)
     }
 }
 

@@ -10,4 +10,5 @@ mod formats;
 mod library;
 mod log;
 mod resume;
+mod returns;
 mod warnings;
