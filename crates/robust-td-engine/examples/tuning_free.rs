@@ -278,7 +278,7 @@ fn row<'a>(cells: impl IntoIterator<Item = &'a str>) {
 /// Two or three digits.
 fn number(x: f64) -> String {
     match x.abs() {
-        size if size >= 1e4 || size < 1e-3 => format!("{x:.1e}"),
+        size if !(1e-3..1e4).contains(&size) => format!("{x:.1e}"),
         size if size >= 100.0 => format!("{x:.0}"),
         size if size >= 0.1 => format!("{x:.2}"),
         _ => format!("{x:.4}"),
