@@ -49,6 +49,8 @@ struct Hindsight {
     /// The best by the mean over runs.
     c: f64,
     mean: f64,
+    /// Its runs.
+    runs: Vec<f64>,
     /// The best of each run by itself.
     per_run: Vec<f64>,
 }
@@ -137,11 +139,13 @@ impl Hindsight {
         let mut best = Self {
             c: f64::NAN,
             mean: f64::INFINITY,
+            runs: Vec::new(),
             per_run: vec![f64::INFINITY; RUNS],
         };
         for (&c, score) in constants.iter().zip(scores) {
             if score.f.mean < best.mean {
                 (best.c, best.mean) = (c, score.f.mean);
+                best.runs.clone_from(&score.f_of_runs);
             }
             for (best, f) in best.per_run.iter_mut().zip(&score.f_of_runs) {
                 *best = best.min(*f);
@@ -151,9 +155,9 @@ impl Hindsight {
     }
 }
 
-/// The runs, out of all, whose error is at most twice that of the best constant of the same run.
-fn within_two(score: &Score, hindsight: &Hindsight) -> usize {
-    let runs = score.f_of_runs.iter().zip(&hindsight.per_run);
+/// The runs, out of all, whose error is at most twice that of the same run of something else.
+fn within_two(score: &Score, others: &[f64]) -> usize {
+    let runs = score.f_of_runs.iter().zip(others);
     runs.filter(|(f, best)| **f <= 2.0 * **best).count()
 }
 
@@ -197,23 +201,24 @@ fn print_summary(cases: &[Case]) {
     row([
         "method",
         "within 2x of the run's best c",
-        "the same, plain average",
+        "plain average: of the run's best c",
+        "plain average: of the best c",
         "diverged",
         "worst problem",
         "geometric mean",
         "problems where it is best",
     ]);
-    row(std::iter::repeat_n("---", 7));
+    row(std::iter::repeat_n("---", 8));
     let total = RUNS * cases.len();
     for (k, id) in METHODS.iter().enumerate() {
         let found: Vec<(&Case, &Score)> = cases
             .iter()
             .filter_map(|case| Some((case, &case.methods[k].as_ref()?.0)))
             .collect();
-        let within = |hindsight: fn(&Case) -> &Hindsight| -> String {
+        let within = |others: fn(&Case) -> &[f64]| -> String {
             let cases = found.iter();
             let runs: usize = cases
-                .map(|(case, score)| within_two(score, hindsight(case)))
+                .map(|(case, score)| within_two(score, others(case)))
                 .sum();
             format!("{runs} of {total}")
         };
@@ -229,8 +234,9 @@ fn print_summary(cases: &[Case]) {
         let best = (found.iter()).filter(|(case, score)| score.f.mean <= first(case));
         let cells = [
             (*id).to_owned(),
-            within(|case| &case.weighted),
-            within(|case| &case.plain),
+            within(|case| &case.weighted.per_run),
+            within(|case| &case.plain.per_run),
+            within(|case| &case.plain.runs),
             apart.to_string(),
             number(ratios.iter().copied().fold(0.0, f64::max)),
             number((logs / ratios.len() as f64).exp()),
@@ -250,12 +256,15 @@ fn print_averages(cases: &[Case]) {
         "f",
         "weighted / plain",
         "alg1-auto / plain",
+        "alg1-auto / lstd",
     ]);
-    row(std::iter::repeat_n("---", 7));
+    row(std::iter::repeat_n("---", 8));
     for case in cases {
-        let auto = case.methods[0]
-            .as_ref()
-            .map_or(f64::NAN, |found| found.0.f.mean);
+        let of = |id: &str| {
+            let place = METHODS.iter().position(|other| *other == id);
+            let found = place.and_then(|place| case.methods[place].as_ref());
+            found.map_or(f64::NAN, |(score, _)| score.f.mean)
+        };
         let cells = [
             case.name.to_owned(),
             number(case.weighted.c),
@@ -263,7 +272,8 @@ fn print_averages(cases: &[Case]) {
             number(case.plain.c),
             number(case.plain.mean),
             number(case.weighted.mean / case.plain.mean),
-            number(auto / case.plain.mean),
+            number(of("alg1-auto") / case.plain.mean),
+            number(of("alg1-auto") / of("lstd")),
         ];
         row(cells.iter().map(String::as_str));
     }
