@@ -166,8 +166,10 @@ impl Visitor for Sample {
     fn end(&mut self, complete: bool) {
         if complete {
             self.rows += self.rows_here;
-            self.level = self.level_here;
-            self.kept.retain(|(number, _)| is_kept(*number, self.level));
+            if self.level < self.level_here {
+                self.level = self.level_here;
+                self.kept.retain(|(number, _)| is_kept(*number, self.level));
+            }
             self.kept.append(&mut self.kept_here);
             thin(&mut self.kept, &mut self.level);
         }
