@@ -95,6 +95,23 @@ pub fn definitions(rows: &[(impl AsRef<str>, String)]) -> String {
         .collect()
 }
 
+/// Lines of cells: the first and last column to the left, the others to the right.
+pub fn columns<const N: usize>(rows: &[[String; N]]) -> String {
+    let width = |j: usize| rows.iter().map(|row| row[j].chars().count()).max();
+    let widths: Vec<usize> = (0..N).map(|j| width(j).unwrap_or(0)).collect();
+    let mut text = String::new();
+    for row in rows {
+        let mut line = format!("  {:<w$}", row[0], w = widths[0]);
+        for j in 1..N - 1 {
+            line.push_str(&format!("  {:>w$}", row[j], w = widths[j]));
+        }
+        line.push_str(&format!("  {}", row[N - 1]));
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

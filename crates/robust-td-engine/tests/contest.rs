@@ -130,6 +130,7 @@ fn reference(contest: &Contest, entrant: &Entrant) -> Score {
     let curve = cuts.iter().zip(&f_at);
     Score {
         f: measured(&|output| problem.f(output)),
+        f_of_runs: outputs.iter().map(|output| problem.f(output)).collect(),
         d_norm_sq: measured(&|output| problem.d_norm_sq(&problem.values(&problem.error(output)))),
         theta_error_sq: measured(&|o| problem.error(o).iter().map(|e| e * e).sum()),
         f_of_mean: problem.f(&mean),
@@ -163,6 +164,10 @@ fn close_estimates(x: Estimate, y: Estimate) {
 
 fn assert_agree(own: &Score, expected: &Score) {
     close_estimates(own.f, expected.f);
+    assert_eq!(own.f_of_runs.len(), expected.f_of_runs.len());
+    for (own, expected) in own.f_of_runs.iter().zip(&expected.f_of_runs) {
+        close(*own, *expected);
+    }
     close_estimates(own.d_norm_sq, expected.d_norm_sq);
     close_estimates(own.theta_error_sq, expected.theta_error_sq);
     close(own.f_of_mean, expected.f_of_mean);

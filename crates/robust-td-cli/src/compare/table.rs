@@ -37,7 +37,7 @@ pub fn page(comparison: &Comparison<'_>) -> String {
             .iter()
             .map(|&(contestant, score)| row(contestant, score)),
     );
-    page.push_str(&columns(&rows));
+    page.push_str(&text::columns(&rows));
     page.push_str("\nWhat each method was told\n");
     let told = |&(contestant, _): &(&Contestant, &Score)| {
         let words: Vec<String> = contestant.prepared.inputs.iter().map(input_words).collect();
@@ -135,21 +135,4 @@ pub fn remarks(contestant: &Contestant, score: &Score) -> Vec<String> {
         None => {}
     }
     remarks
-}
-
-/// Lines of cells: the first and last column to the left, the others to the right.
-fn columns<const N: usize>(rows: &[[String; N]]) -> String {
-    let width = |j: usize| rows.iter().map(|row| row[j].chars().count()).max();
-    let widths: Vec<usize> = (0..N).map(|j| width(j).unwrap_or(0)).collect();
-    let mut text = String::new();
-    for row in rows {
-        let mut line = format!("  {:<w$}", row[0], w = widths[0]);
-        for j in 1..N - 1 {
-            line.push_str(&format!("  {:>w$}", row[j], w = widths[j]));
-        }
-        line.push_str(&format!("  {}", row[N - 1]));
-        text.push_str(line.trim_end());
-        text.push('\n');
-    }
-    text
 }

@@ -1,6 +1,7 @@
 //! Learns a value function from logged transitions in one streaming pass.
 
 mod report;
+mod returns;
 mod start;
 mod uncertainty;
 
@@ -36,6 +37,7 @@ Examples:
   robust-td evaluate log.csv --discount 0.99
   robust-td evaluate 'logs/*.parquet' --discount 0.99 --features 'standardise + bias' --out model.json
   robust-td evaluate log.csv --discount 0.9 --algorithm lstd --param ridge=0.01 --json
+  robust-td evaluate log.csv --discount 0.9 --monte-carlo-check
   tail -f log.ndjson | robust-td evaluate - --format ndjson --discount 0.9 --phi-inf 2 --report-every
   robust-td evaluate more.csv --resume model.json --out model.json
 
@@ -97,6 +99,10 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     resume: Option<PathBuf>,
 
+    /// Compare the returns of complete episodes with the predicted values, by decile of these, in further passes over the files
+    #[arg(long)]
+    monte_carlo_check: bool,
+
     /// Print the answer so far on standard error every N transitions; without N at powers of two
     #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "0", value_parser = count::parse)]
     report_every: Option<u64>,
@@ -122,6 +128,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if let Some(path) = &arguments.out {
         files::directory_of(path)?;
     }
+    if arguments.monte_carlo_check {
+        returns::refuse_stream(&arguments.log)?;
+    }
     let mut learning = match &arguments.resume {
         Some(path) => Learning::Under(Box::new(resumed(arguments, path)?)),
         None => start::prepare(arguments)?,
@@ -134,6 +143,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if model.learner().steps() == 0 && arguments.out.is_none() {
         return Err(start::no_transition());
     }
+    let check = match arguments.monte_carlo_check {
+        true => Some(returns::check(&arguments.log, &model)?),
+        false => None,
+    };
     if let Some(path) = &arguments.out {
         let text = model.to_json().map_err(wrong_data)?;
         files::write_with(path, |file| {
@@ -141,7 +154,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
                 .map_err(|error| Failure::Run(format!("cannot write {}: {error}", path.display())))
         })?;
     }
-    let report = report::Report::new(&model, bad_rows, confidence, started.elapsed());
+    let mut report = report::Report::new(&model, bad_rows, confidence, started.elapsed());
+    report.monte_carlo_check = check;
     if arguments.json {
         return output::print_json(&report);
     }

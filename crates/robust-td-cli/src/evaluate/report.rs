@@ -6,6 +6,7 @@ use robust_td::learner::{DIVERGENCE_THRESHOLD, Learner};
 use robust_td_data::Model;
 use serde::Serialize;
 
+use super::returns::MonteCarloCheck;
 use super::uncertainty::{Choice, Uncertainty};
 use crate::text;
 
@@ -36,6 +37,9 @@ pub struct Report {
     #[serde(flatten)]
     choice: Option<Choice>,
     intervals: Option<Uncertainty>,
+    /// How returns compare with predictions, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub monte_carlo_check: Option<MonteCarloCheck>,
 }
 
 #[derive(Debug, Serialize)]
@@ -80,6 +84,7 @@ impl Report {
                 max: td_errors.largest(),
             },
             residual: model.diagnostics().residual(),
+            monte_carlo_check: None,
         }
     }
 
@@ -143,6 +148,9 @@ impl Report {
         }
         if let Some(intervals) = &self.intervals {
             page += &intervals.table(&self.theta_bar);
+        }
+        if let Some(check) = &self.monte_carlo_check {
+            page += &check.page();
         }
         page
     }

@@ -11,4 +11,5 @@ mod formats;
 mod library;
 mod log;
 mod resume;
+mod returns;
 mod warnings;

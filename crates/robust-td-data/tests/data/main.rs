@@ -8,6 +8,7 @@ mod inspect;
 mod layout;
 mod model;
 mod pairing;
+mod returns;
 mod source;
 mod table;
 mod write;

@@ -6,6 +6,7 @@ use super::score::{CurvePoint, Score};
 use super::team::Team;
 use super::trajectories::{BLOCK, Course, Walkers};
 use super::{Contest, ContestOptions};
+use crate::diagnostics::Estimate;
 use crate::generators::GROUP;
 use crate::grid::log_spaced;
 use crate::run::Progress;
@@ -124,8 +125,10 @@ impl<'a> Race<'a> {
         let score = |standing: Standing| {
             let (team, lane) = (&self.teams[standing.team], standing.lane);
             let answers = team.answers(lane);
+            let f_of_runs: Vec<f64> = answers.iter().map(|answer| judge.f(answer)).collect();
             Score {
-                f: judge.estimate(&answers, Judge::f),
+                f: Estimate::of(&f_of_runs),
+                f_of_runs,
                 d_norm_sq: judge.estimate(&answers, Judge::d_norm_sq),
                 theta_error_sq: judge.estimate(&answers, Judge::theta_error_sq),
                 f_of_mean: judge.f(&Answer::mean(&answers)),

@@ -10,6 +10,8 @@ use crate::diagnostics::Estimate;
 pub struct Score {
     /// f(output) = (1-gamma) |V - V*|_D^2 + gamma |V - V*|_Dir^2 with V the output's values.
     pub f: Estimate,
+    /// The same of each run by itself.
+    pub f_of_runs: Vec<f64>,
     /// |V - V*|_D^2.
     pub d_norm_sq: Estimate,
     /// |output - theta*|^2.
