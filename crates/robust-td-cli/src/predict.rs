@@ -8,6 +8,7 @@ use robust_td::learner::{DIVERGENCE_THRESHOLD, Learner};
 use robust_td_data::{Batch, Model, Predictions, Predictor, Purpose, ValueFormat, ValueWriter};
 
 use crate::confidence::Confidence;
+use crate::evaluate::uncertainty::{UNCONVERGED, Uncertainty};
 
 use crate::failure::Failure;
 use crate::files;
@@ -66,7 +67,13 @@ fn write<W: Write + Send>(
 ) -> Result<(), Failure> {
     let mut reader = arguments.log.open(Purpose::Predict).map_err(wrong_data)?;
     let (mut batch, mut found) = (Batch::default(), Predictions::default());
-    let mut predictor = Predictor::new(model, arguments.confidence.level()?);
+    let confidence = arguments.confidence.level()?;
+    let mut predictor = Predictor::new(model, confidence);
+    let doubts = Uncertainty::of(model, &model.learner().output(), confidence);
+    if doubts.is_some_and(|intervals| intervals.is_doubtful()) {
+        let path = arguments.model.display();
+        eprintln!("warning: {path}: lower and upper may be too narrow: {UNCONVERGED}");
+    }
     let columns = match predictor.has_intervals() {
         true => &["value", "lower", "upper"][..],
         false => &["value"],

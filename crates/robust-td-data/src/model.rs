@@ -244,7 +244,12 @@ impl Model {
         let td_error = self.diagnostics.watch(&self.learner, &transition);
         self.learner.step_given(&transition, td_error);
         if let Some(least_squares) = &mut self.least_squares {
-            least_squares.step(&transition);
+            // Beside a learner that takes every sample as on-policy it does the same.
+            let ratio = match self.learner {
+                AnyLearner::Lstd(_) => step.ratio,
+                _ => 1.0,
+            };
+            least_squares.step(&transition.with_ratio(ratio));
         }
     }
 
@@ -252,6 +257,16 @@ impl Model {
     #[must_use]
     pub fn least_squares(&self) -> Option<Estimate> {
         self.least_squares.as_ref().and_then(Sandwich::estimate)
+    }
+
+    /// Whether it keeps what intervals are made of.
+    #[must_use]
+    pub fn keeps_errors(&self) -> bool {
+        let replicates = match &self.learner {
+            AnyLearner::Auto(auto) => auto.params().replicates,
+            _ => 0,
+        };
+        replicates > 0 || self.least_squares.is_some()
     }
 
     /// What the intervals of the learner's answer are made of; none for most learners.

@@ -65,6 +65,12 @@ pub(crate) fn student(p: f64, freedom: f64) -> f64 {
     z * (1.0 + (g1 + (g2 + (g3 + g4 / n) / n) / n) / n)
 }
 
+/// How many standard errors an interval of a confidence in (0, 1) reaches to either side.
+pub(crate) fn two_sided(confidence: f64, freedom: f64) -> f64 {
+    // The tail, not its complement, which would round to 1.
+    -student(0.5 * (1.0 - confidence), freedom)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -80,6 +86,8 @@ mod tests {
         ] {
             assert!((normal(p) - z).abs() < 1e-8, "{p}: {}", normal(p));
         }
+        assert!((two_sided(0.95, 64.0) - 1.997730).abs() < 1e-3);
+        assert!(two_sided(1.0 - f64::EPSILON, 64.0).is_finite());
         for (p, freedom, t) in [
             (0.975, 8.0, 2.306004),
             (0.975, 64.0, 1.997730),

@@ -24,7 +24,7 @@ use crate::learner::{Features, Transition};
 use crate::linalg;
 use crate::matrix::Matrix;
 use crate::portfolio::Correlation;
-use crate::quantile::student;
+use crate::quantile::two_sided;
 
 /// The largest dimension.
 pub const LARGEST_DIMENSION: usize = 500;
@@ -266,7 +266,7 @@ impl Estimate {
     #[must_use]
     pub fn half_width(&self, phi: Features<'_>, confidence: f64) -> f64 {
         let freedom = (self.blocks - 1).max(FEWEST_BLOCKS) as f64;
-        self.standard_error(phi) * student(0.5 + 0.5 * confidence, freedom)
+        self.standard_error(phi) * two_sided(confidence, freedom)
     }
 }
 

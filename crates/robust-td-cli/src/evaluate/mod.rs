@@ -3,7 +3,7 @@
 mod report;
 mod returns;
 mod start;
-mod uncertainty;
+pub mod uncertainty;
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -291,6 +291,11 @@ fn resumed(arguments: &Arguments, path: &std::path::Path) -> Result<Model, Failu
             .limit()
             .map_or("none".into(), |limit| limit.to_string());
         return refuse("--horizon", horizon.to_string(), own);
+    }
+    if arguments.passes > 1 && model.keeps_errors() {
+        let message = "--passes above 1: this model makes intervals, and rows that are learned from again are not new samples; \
+                       make it with --replicates 0";
+        return Err(Failure::Usage(message.into()));
     }
     let new = [
         arguments.c.is_some(),

@@ -1,5 +1,6 @@
 //! Says what was learned.
 
+use std::io::Write;
 use std::time::Duration;
 
 use robust_td::learner::{DIVERGENCE_THRESHOLD, Learner};
@@ -182,7 +183,7 @@ fn suggestion(id: &str) -> String {
             "ten times the c makes the steps ten times smaller".into()
         }
         "lstd" => "a larger ridge".into(),
-        "alg1-auto" => "no constant stays bounded: are the data off-policy? (gtd2, tdc, etd and lstd take ratios rho)".into(),
+        "alg1-auto" => "no constant stays bounded: is phi_inf too small, or are the data off-policy? (gtd2, tdc, etd and lstd take ratios)".into(),
         _ => "a smaller step, or alg1 with a larger c".into(),
     }
 }
@@ -197,5 +198,6 @@ pub fn so_far(model: &Model) {
         "diverged": learner.health().diverged(),
         "residual": model.diagnostics().residual(),
     });
-    eprintln!("{line}");
+    // A reader that has seen enough is no failure.
+    let _ = writeln!(std::io::stderr(), "{line}");
 }

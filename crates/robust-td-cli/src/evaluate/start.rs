@@ -152,6 +152,12 @@ impl Start {
             let model = Model::new(features, learner, phi_inf, self.limit).map_err(wrong_data)?;
             self.add_least_squares(model)
         };
+        if horizon < 3 && self.limit.is_none() && self.method.needs.contains(&"T") {
+            let id = self.method.id;
+            return Err(Failure::Usage(format!(
+                "the data hold {horizon} transitions, but {id} needs at least 3"
+            )));
+        }
         if self.method.id == portfolio::METHOD.id {
             let params = portfolio::Params {
                 phi_inf,
@@ -285,6 +291,11 @@ fn given(arguments: &Arguments, method: &Method) -> Result<Vec<(String, f64)>, F
                 return Err(Failure::Usage(message));
             }
         }
+    }
+    if given.iter().any(|(key, _)| key == "replicates") {
+        return Err(Failure::Usage(
+            "--param replicates: say --replicates N".into(),
+        ));
     }
     if ["optimal-stopping", "q-learning"].contains(&method.id) {
         let why = "it learns from choices, which a log of one policy does not show";

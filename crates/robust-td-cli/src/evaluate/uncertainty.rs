@@ -12,9 +12,12 @@ use crate::text;
 const MEANING: &str =
     "sampling error around the TD fixed point; not the approximation error of the features";
 /// What it means when the two routes differ.
-const UNCONVERGED: &str = "The two routes differ: in directions in which the features hardly vary, theta_bar is still on its way to \
-    the fixed point, and the bootstrap's intervals are those of where it is. More data bring them together; --algorithm lstd does not \
-    step and has the second kind of interval.";
+pub const UNCONVERGED: &str = "the two routes differ: most likely theta_bar has not converged, in directions in which the features hardly \
+    vary if the log is long, and then the bootstrap's intervals are too narrow. More data bring them together; --algorithm lstd does \
+    not step and has the second kind of interval.";
+/// What to do when there is one route only.
+const ONE_ROUTE: &str = "Least squares was not run (more than 64 features, or too few rows), so nothing says whether theta_bar has \
+    converged: --sandwich takes up to 500 features.";
 /// How many coordinates a page shows.
 const SHOWN: usize = 12;
 
@@ -122,6 +125,9 @@ pub struct Uncertainty {
     /// How far theta_bar is from least squares at most, in standard errors of a coordinate.
     #[serde(skip_serializing_if = "Option::is_none")]
     distance_from_lstd: Option<f64>,
+    /// Whether the two routes agree.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agree: Option<bool>,
 }
 
 impl Uncertainty {
@@ -160,23 +166,28 @@ impl Uncertainty {
             return None;
         }
         let both = bootstrap.as_ref().zip(lstd.as_ref());
-        Some(Self {
+        let mut found = Self {
             confidence,
             meaning: MEANING,
             width_ratio: both.and_then(|(x, y)| width_ratio(x, y)),
             distance_from_lstd: distance.filter(|_| bootstrap.is_some()),
             bootstrap,
             lstd,
-        })
+            agree: None,
+        };
+        found.agree = found.routes_agree();
+        Some(found)
     }
 
-    /// Whether the two routes do not agree: narrower intervals, or another place.
-    fn is_unconverged(&self) -> bool {
-        let narrow = self.width_ratio.is_some_and(|ratio| ratio < 0.75);
-        narrow
-            || self
-                .distance_from_lstd
-                .is_some_and(|distance| distance > 4.0)
+    /// Whether the two routes agree in width and place; unknown with one of them.
+    fn routes_agree(&self) -> Option<bool> {
+        let (ratio, distance) = (self.width_ratio?, self.distance_from_lstd?);
+        Some((0.75..=1.34).contains(&ratio) && distance <= 4.0)
+    }
+
+    /// Whether the two routes do not agree.
+    pub fn is_doubtful(&self) -> bool {
+        self.agree == Some(false)
     }
 
     /// The table for people.
@@ -209,8 +220,10 @@ impl Uncertainty {
             page +=
                 &format!("theta_bar is at most {distance} standard errors from least squares\n");
         }
-        if self.is_unconverged() {
-            page += &text::wrap("", 0, UNCONVERGED);
+        if self.is_doubtful() {
+            page += &text::wrap("Careful: ", 0, UNCONVERGED);
+        } else if self.agree.is_none() && self.bootstrap.is_some() {
+            page += &text::wrap("", 0, ONE_ROUTE);
         }
         page
     }

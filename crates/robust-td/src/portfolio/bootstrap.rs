@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::learner::Features;
-use crate::quantile::student;
+use crate::quantile::two_sided;
 
 /// What the replicates deviate from the answer by, scaled to the size of the answer's own error.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -46,6 +46,6 @@ impl Bootstrap {
     #[must_use]
     pub fn half_width(&self, phi: Features<'_>, confidence: f64) -> f64 {
         let freedom = self.deviations.len() as f64;
-        self.standard_error(phi) * student(0.5 + 0.5 * confidence, freedom)
+        self.standard_error(phi) * two_sided(confidence, freedom)
     }
 }

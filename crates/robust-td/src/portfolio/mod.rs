@@ -8,7 +8,8 @@
 //! and its answer is the plain mean of the iterates after the first eighth of the run.
 //!
 //! *Retired*: a lane is given up when, over 64 steps, the root mean square of its TD errors exceeds 20 r_inf / (1 - gamma), r_inf
-//! the largest reward so far, or when |theta|^2 exceeds 1e12. At the TD fixed point it is at most 2 r_inf / (1 - gamma).
+//! the largest reward so far. At the TD fixed point it is at most 2 r_inf / (1 - gamma). (Of the first 64 steps all so far count, after
+//! each. An iterate that is not finite counts too.) The rule does not depend on the units of rewards or features.
 //!
 //! *Reported*: the lane with the smallest residual, measured on samples before they are learned from (file `judge.rs`).
 //!

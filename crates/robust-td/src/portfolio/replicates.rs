@@ -25,6 +25,9 @@ use super::correlation::Correlation;
 use crate::lanes::{Change, Lanes, Line, WIDTH};
 use crate::random::Stream;
 
+/// With fewer blocks nothing is said about the error.
+const FEWEST_BLOCKS: u64 = 16;
+
 /// The replicates, and what decides the length of blocks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -103,6 +106,13 @@ impl Replicates {
         }
     }
 
+    /// Begins again with another lane: the one before blew up, and they with it.
+    pub fn start_anew(&mut self, lane: usize, answer: Vec<f64>) {
+        self.lane = lane;
+        self.errors = Lanes::zero(self.errors.dimension(), self.errors.lines());
+        self.follow(answer);
+    }
+
     /// One step of a size.
     #[inline]
     pub fn step(&mut self, change: &Change<'_>, eta: f64) {
@@ -139,14 +149,14 @@ impl Replicates {
         self.correlation = self.correlation.renewed();
     }
 
-    /// The replicates' averages.
-    pub fn bootstrap(&self) -> Bootstrap {
+    /// The replicates' averages; none while there are too few blocks.
+    pub fn bootstrap(&self) -> Option<Bootstrap> {
         let deviation = |r: usize| Deviation(self.errors.average(r));
-        Bootstrap {
+        (self.blocks >= FEWEST_BLOCKS).then(|| Bootstrap {
             block: self.length,
             seen: self.correlation.seen().to_vec(),
             deviations: (0..self.count).map(deviation).collect(),
-        }
+        })
     }
 
     /// Draws the signs of the block: a function of seed, block and replicate.

@@ -7,7 +7,7 @@ use super::replicates::Replicates;
 use super::{Answer, LaneReport};
 use crate::error::{Error, Result};
 use crate::lanes::{Change, Lanes, Line, WIDTH, flat, lines};
-use crate::learner::{DIVERGENCE_THRESHOLD, Features, Health};
+use crate::learner::{Features, Health};
 
 /// Constants c of the portfolio: from 50, which the theorem covers, down to 1.6e-6, two for each decade.
 pub const CONSTANTS: [f64; 16] = [
@@ -152,7 +152,7 @@ impl Run {
         change
             .phi
             .for_each(|j, _| self.theta[j] = lanes.theta(leader, j));
-        if self.steps.is_multiple_of(CHECK) {
+        if self.steps <= CHECK || self.steps.is_multiple_of(CHECK) {
             self.retire(value_bound);
         }
         if judged {
@@ -216,24 +216,30 @@ impl Run {
 
     /// Retires the lanes whose temporal-difference errors or iterates are too large.
     fn retire(&mut self, value_bound: f64) {
-        let limit = CHECK as f64 * (EXCESS * value_bound).powi(2);
+        // The first steps are the largest: after each of them, all so far are looked at.
+        let seen = (self.steps - 1) % CHECK + 1;
+        let limit = seen as f64 * (EXCESS * value_bound).powi(2);
         let mut retiring = [false; CONSTANTS.len()];
         for (lane, retiring) in retiring.iter_mut().enumerate() {
             let square = self.squares[lane / WIDTH][lane % WIDTH];
-            let bounded = square <= limit && self.largest_norm(lane) <= DIVERGENCE_THRESHOLD;
+            let bounded = square <= limit && self.largest_norm(lane).is_finite();
             if !bounded && self.retired[lane].is_none() {
                 self.retired[lane] = Some(self.steps);
                 *retiring = true;
             }
         }
-        self.squares.fill(Line::default());
-        self.inverses = inverses(&self.retired);
-        if retiring[self.leader] {
-            self.choose();
+        if seen == CHECK {
+            self.squares.fill(Line::default());
         }
+        if !retiring.contains(&true) {
+            return;
+        }
+        self.inverses = inverses(&self.retired);
+        self.choose();
         for lane in (0..CONSTANTS.len()).filter(|&lane| retiring[lane]) {
             self.lanes.clear(lane);
             self.norms[lane / WIDTH][lane % WIDTH] = 0.0;
+            self.squares[lane / WIDTH][lane % WIDTH] = 0.0;
         }
         if self.health.diverged_at.is_none() && self.retired.iter().all(Option::is_some) {
             self.health.diverged_at = Some(self.steps);
@@ -243,18 +249,23 @@ impl Run {
     /// Makes the lane with the smallest residual the leader; before anything is measured, the largest constant.
     fn choose(&mut self) {
         let squares = self.mean_squares();
-        let residual = |lane: &usize| self.judge.residual(*lane, &squares).unwrap_or(0.0);
+        let residual = |lane: &usize| match self.judge.residual(*lane, &squares) {
+            Some(residual) if residual.is_nan() => f64::INFINITY,
+            Some(residual) => residual,
+            None => 0.0,
+        };
         let alive = (0..CONSTANTS.len()).filter(|&lane| self.retired[lane].is_none());
         let best = alive.min_by(|a, b| residual(a).total_cmp(&residual(b)));
         let new = best.unwrap_or(self.leader);
-        let kept = self.replicates.as_ref().map(Replicates::lane);
-        let keeps = kept.filter(|lane| {
-            self.retired[*lane].is_none() && residual(lane) <= CLEARLY * residual(&new)
-        });
-        if let (Some(old), None) = (kept, keeps)
-            && let Some(replicates) = &mut self.replicates
-        {
-            replicates.change_lane(new, CONSTANTS[old] / CONSTANTS[new]);
+        if let Some(old) = self.replicates.as_ref().map(Replicates::lane) {
+            let retired = self.retired[old].is_some();
+            let worse = residual(&old) > CLEARLY * residual(&new);
+            let (larger, answer) = (CONSTANTS[old] / CONSTANTS[new], self.lanes.average(new));
+            match &mut self.replicates {
+                Some(replicates) if retired => replicates.start_anew(new, answer),
+                Some(replicates) if worse => replicates.change_lane(new, larger),
+                _ => {}
+            }
         }
         if new != self.leader {
             self.leader = new;
@@ -288,7 +299,7 @@ impl Run {
             lanes: (0..CONSTANTS.len()).map(lane).collect(),
             health: self.health,
             output: self.lanes.average(self.leader),
-            bootstrap: self.replicates.as_ref().map(Replicates::bootstrap),
+            bootstrap: self.replicates.as_ref().and_then(Replicates::bootstrap),
         }
     }
 }

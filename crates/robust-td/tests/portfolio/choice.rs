@@ -83,3 +83,104 @@ fn all_constants_retired_is_said_to_be_divergence() {
     assert!(retired >= 10, "{retired}");
     assert_eq!(answer.health.diverged(), retired == 16);
 }
+
+/// The answer is in the units of rewards and features: other units, the same choice.
+#[test]
+fn the_choice_does_not_depend_on_units() {
+    let problem = catalog::problem("boyan", &[]).unwrap();
+    let answer = |reward: f64, feature: f64| {
+        let params = Params {
+            phi_inf: feature * problem.phi_inf(),
+            horizon: Some(4000),
+            replicates: 8,
+            ..Params::new(problem.discount())
+        };
+        let mut auto = RobustTd::auto(params.check().unwrap(), 4).unwrap();
+        walk(&problem, 4000, 5, |t| {
+            let scaled = |phi: Features<'_>| -> Vec<f64> {
+                let mut dense = vec![0.0; 4];
+                phi.axpy(feature, &mut dense);
+                dense
+            };
+            let (from, to) = (
+                scaled(t.features),
+                scaled(t.outcome.next_features().unwrap()),
+            );
+            let [from, to] = [&from, &to].map(|phi| Features::Dense(phi));
+            auto.step(&Transition::continues(from, reward * t.reward, to));
+        });
+        auto.answer()
+    };
+    // Powers of two, so that even the rounding is the same.
+    let plain = answer(1.0, 1.0);
+    for (reward, feature) in [
+        (2_f64.powi(60), 1.0),
+        (1.0, 2_f64.powi(-60)),
+        (2_f64.powi(-60), 1.0),
+    ] {
+        let other = answer(reward, feature);
+        assert_eq!(other.c, plain.c);
+        for (x, y) in other.output.iter().zip(&plain.output) {
+            assert_eq!(x * feature / reward, *y);
+        }
+    }
+}
+
+/// On a few rows, too, what blew up is not reported.
+#[test]
+fn short_logs_report_bounded_constants() {
+    for seed in 0..200 {
+        let mut stream = robust_td::random::Stream::new(seed, 0);
+        let rows = 3 + seed % 60;
+        let params = Params {
+            phi_inf: 2_f64.sqrt(),
+            horizon: Some(rows),
+            replicates: 8,
+            ..Params::new(0.95)
+        };
+        let mut auto = RobustTd::auto(params.check().unwrap(), 2).unwrap();
+        for _ in 0..rows {
+            let mut phi = || [stream.uniform(), stream.uniform()];
+            let (from, to) = (phi(), phi());
+            let reward = 2.0 * stream.uniform() - 1.0;
+            auto.step(&Transition::continues(
+                Features::Dense(&from),
+                reward,
+                Features::Dense(&to),
+            ));
+        }
+        let answer = auto.answer();
+        let size = answer.output.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
+        // 20 r_inf / (1 - gamma) is 400.
+        assert!(size < 4000.0, "{seed}: {:?}", answer.output);
+        assert!(answer.bootstrap.is_none());
+    }
+}
+
+/// An iterate that is not a number never wins.
+#[test]
+fn a_residual_that_is_not_a_number_does_not_win() {
+    let params = Params {
+        phi_inf: 1e-3,
+        horizon: Some(63),
+        ..Params::new(0.95)
+    };
+    let mut auto = RobustTd::auto(params.check().unwrap(), 2).unwrap();
+    for t in 0..63 {
+        let sign = if t % 2 == 0 { 1.0 } else { -1.0 };
+        let (from, to) = ([1.0, sign], [1.0, -sign]);
+        let reward = f64::from(t % 3);
+        auto.step(&Transition::continues(
+            Features::Dense(&from),
+            reward,
+            Features::Dense(&to),
+        ));
+    }
+    let answer = auto.answer();
+    let finite = answer.output.iter().all(|x| x.is_finite());
+    assert!(finite, "{answer:?}");
+    assert_eq!(
+        answer.health.diverged(),
+        answer.lanes.iter().all(|lane| lane.retired_at.is_some())
+    );
+}
