@@ -312,7 +312,7 @@ fn the_page_has_the_table_and_the_intervals() {
 #[test]
 fn what_was_never_seen_is_unbounded() {
     let folder = folder([("new.csv", b"obs_0,obs_1,obs_2\n1,0,0\n0,0,1\n".as_slice())]);
-    let rows: String = (0..300)
+    let rows: String = (0..2000)
         .map(|i| format!("{},{},0,{}\n", i % 2, 1 - i % 2, i % 3))
         .collect();
     std::fs::write(
