@@ -11,7 +11,7 @@ use robust_td_data::{Model, Purpose, Survey};
 use super::{Arguments, Learning};
 use crate::failure::Failure;
 use crate::log_argument::wrong_data;
-use crate::{count, inspect, suggestion};
+use crate::{count, inspect, suggestion, text};
 
 /// Stands for a horizon that nobody knows; a method that asks for it is refused.
 const UNKNOWN: u64 = u64::MAX;
@@ -155,7 +155,8 @@ impl Start {
         if horizon < 3 && self.limit.is_none() && self.method.needs.contains(&"T") {
             let id = self.method.id;
             return Err(Failure::Usage(format!(
-                "the data hold {horizon} transitions, but {id} needs at least 3"
+                "the data hold {}, but {id} needs at least 3",
+                text::count(horizon as usize, "transition")
             )));
         }
         if self.method.id == portfolio::METHOD.id {

@@ -269,6 +269,7 @@ fn bad_values_are_refused_with_the_valid_range() {
             &["--replicates", "--passes 1"],
         ),
         ("--c 0.1 --sandwich", &["--sandwich", "--c auto"]),
+        ("--param replicates=16", &["--replicates N"]),
         ("--algorithm td-lambda", &["td-lambda", "--c"]),
         (
             "--sandwich --features tiles(tilings=8,bins=10)",
@@ -279,6 +280,27 @@ fn bad_values_are_refused_with_the_valid_range() {
         let run = run_in(folder.path(), &words(&command));
         assert_refused(&run, 2, parts, line);
     }
+}
+
+#[test]
+fn too_few_rows_are_counted() {
+    let folder = folder([("log.csv", b"obs_0,reward\n1,1\n2,1\n".as_slice())]);
+    let run = run_in(
+        folder.path(),
+        &words("evaluate log.csv --json --discount 0.9"),
+    );
+    assert_refused(&run, 2, &["1 transition,", "at least 3"], "two rows");
+}
+
+#[test]
+fn a_resumed_model_with_intervals_takes_one_pass() {
+    let folder = folder([]);
+    Log::continuing("ref-3", 400, 2).write(folder.path(), "log.csv", Columns::Plain);
+    let line = "evaluate log.csv --json --discount 0.9 --phi-inf 2 --horizon 900 --out model.json";
+    json_in(folder.path(), &words(line));
+    let line = "evaluate log.csv --json --resume model.json --passes 2";
+    let run = run_in(folder.path(), &words(line));
+    assert_refused(&run, 2, &["--passes", "not new samples"], line);
 }
 
 #[test]
