@@ -159,6 +159,7 @@ impl Start {
                 text::count(horizon as usize, "transition")
             )));
         }
+        let prepared = self.method.prepare(&setting, &self.given).map_err(wrong)?;
         if self.method.id == portfolio::METHOD.id {
             let params = portfolio::Params {
                 phi_inf,
@@ -171,7 +172,6 @@ impl Start {
                 .and_then(|params| RobustTd::auto(params, setting.dimension));
             return model(learner.map_err(wrong)?.into());
         }
-        let prepared = self.method.prepare(&setting, &self.given).map_err(wrong)?;
         let mut learner = prepared.learner;
         if horizon == UNKNOWN {
             if prepared.inputs.iter().any(|input| input.name == "T") {
@@ -292,11 +292,6 @@ fn given(arguments: &Arguments, method: &Method) -> Result<Vec<(String, f64)>, F
                 return Err(Failure::Usage(message));
             }
         }
-    }
-    if given.iter().any(|(key, _)| key == "replicates") {
-        return Err(Failure::Usage(
-            "--param replicates: say --replicates N".into(),
-        ));
     }
     if ["optimal-stopping", "q-learning"].contains(&method.id) {
         let why = "it learns from choices, which a log of one policy does not show";

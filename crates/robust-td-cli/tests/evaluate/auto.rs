@@ -174,7 +174,7 @@ fn lstd_has_the_sandwich_alone() {
 }
 
 #[test]
-fn all_formats_and_standard_input_agree() {
+fn all_formats_agree() {
     let log = Log::episodic("boyan", 3000, 8);
     let folder = folder([]);
     log.write(folder.path(), "log.csv", Columns::All);
@@ -269,7 +269,8 @@ fn bad_values_are_refused_with_the_valid_range() {
             &["--replicates", "--passes 1"],
         ),
         ("--c 0.1 --sandwich", &["--sandwich", "--c auto"]),
-        ("--param replicates=16", &["--replicates N"]),
+        ("--param replicates=16", &["alg1-auto", "replicates"]),
+        ("--param speed=1", &["alg1-auto", "speed"]),
         ("--algorithm td-lambda", &["td-lambda", "--c"]),
         (
             "--sandwich --features tiles(tilings=8,bins=10)",

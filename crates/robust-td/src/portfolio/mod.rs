@@ -45,7 +45,7 @@ pub use run::CONSTANTS;
 use self::run::Run;
 use crate::error::{Error, Result};
 use crate::lanes::{Change, Difference};
-use crate::learner::method::{Method, Parameter, Range, Standing};
+use crate::learner::method::{Method, Standing};
 use crate::learner::{Health, Learner, Phase, Transition, check_discount};
 use crate::schedule::{RobustDecay, Schedule};
 
@@ -61,19 +61,12 @@ pub static METHOD: Method = Method {
     reference: "a portfolio over Lee & Orabona 2025, arXiv:2506.01052, Algorithm 1",
     standing: Standing::Experimental,
     needs: &["phi_inf", "T"],
-    parameters: &[Parameter {
-        name: "replicates",
-        meaning: "bootstrap replicates beside the sixteen constants",
-        range: Range::Whole(0),
-        default: "0",
-    }],
+    parameters: &[],
     build: |inputs| {
         let params = Params {
-            discount: inputs.discount(),
             phi_inf: inputs.phi_inf(),
             horizon: Some(inputs.horizon()),
-            replicates: inputs.value("replicates", 0.0) as usize,
-            seed: 1,
+            ..Params::new(inputs.discount())
         };
         Ok(RobustTd::auto(params.check()?, inputs.dimension())?.into())
     },
