@@ -1,26 +1,32 @@
 //! Advances many iterates over one stream of transitions, with the uniform averages of their tails.
 
+mod difference;
 mod kernel;
+mod line;
 mod vector;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
-use crate::learner::Features;
+pub(crate) use difference::Difference;
+use kernel::{Advance, AdvanceAndWatch, Norms};
+pub(crate) use kernel::{Change, Map, Measure, Watch, with_vectors};
+pub(crate) use line::{Line, WIDTH};
 
-use kernel::{Advance, Norms};
-pub(crate) use kernel::{Change, Line, Measure, WIDTH, with_vectors};
+/// The lanes of a line all alike.
+const ONES: Line = Line([1.0; WIDTH]);
 
 /// Iterates that see the same transitions, each with steps of its own.
 ///
-/// Lane l is at place l mod 8 of line l / 8.
+/// Lane l is at place l mod 16 of line l / 16.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "SavedLanes", into = "SavedLanes")]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Lanes {
     dimension: usize,
     /// theta: the coordinates of one line after the other.
+    #[serde(with = "crate::exact_float")]
     theta: Vec<Line>,
     /// sum_j S_j Delta_j over the moves since the average began, S_j iterates counted at move j.
+    #[serde(with = "crate::exact_float")]
     moves: Vec<Line>,
     /// How many iterates the averages count.
     counted: u64,
@@ -42,8 +48,10 @@ impl Lanes {
         self.dimension
     }
 
-    pub fn lines(&self) -> usize {
-        self.theta.len() / self.dimension
+    /// Whether there are so many lines of a dimension.
+    pub fn fits(&self, dimension: usize, lines: usize) -> bool {
+        let numbers = dimension * lines;
+        self.dimension == dimension && [self.theta.len(), self.moves.len()] == [numbers; 2]
     }
 
     /// How many iterates the averages count.
@@ -51,18 +59,46 @@ impl Lanes {
         self.counted
     }
 
-    /// One step of all lanes; `deltas` holds their rewards and becomes their temporal-difference errors.
+    /// One step of all lanes with another reward, which they multiply by weights.
     #[inline]
-    pub fn advance(&mut self, change: &Change<'_>, gains: &[Line], deltas: &mut [Line]) {
+    pub fn advance(&mut self, change: &Change<'_>, reward: f64, eta: f64, weights: &[Line]) {
         self.counted += 1;
-        with_vectors(Advance {
+        let d = self.dimension;
+        for (k, weights) in weights.iter().enumerate() {
+            with_vectors(Advance {
+                change,
+                reward,
+                eta,
+                factors: &ONES,
+                weights,
+                counted: self.counted as f64,
+                theta: &mut self.theta[k * d..][..d],
+                moves: &mut self.moves[k * d..][..d],
+            });
+        }
+    }
+
+    /// One step of a single line of lanes, which multiply the step size by factors, under watch.
+    #[inline]
+    pub fn advance_and_watch(
+        &mut self,
+        change: &Change<'_>,
+        eta: f64,
+        factors: &Line,
+        watch: Watch<'_>,
+    ) {
+        self.counted += 1;
+        let advance = Advance {
             change,
+            reward: change.reward,
+            eta,
+            factors,
+            weights: &ONES,
             counted: self.counted as f64,
-            gains,
             theta: &mut self.theta,
             moves: &mut self.moves,
-            deltas,
-        });
+        };
+        with_vectors(AdvanceAndWatch(advance, watch));
     }
 
     /// Starts the averages anew from the next iterate on.
@@ -75,6 +111,13 @@ impl Lanes {
     #[inline]
     pub fn theta(&self, lane: usize, j: usize) -> f64 {
         self.theta[self.place(lane, j)][lane % WIDTH]
+    }
+
+    /// The coordinates of a lane's line, and its place in it.
+    #[inline]
+    pub fn line_of(&self, lane: usize) -> (&[Line], usize) {
+        let start = self.place(lane, 0);
+        (&self.theta[start..][..self.dimension], lane % WIDTH)
     }
 
     /// A lane's average: of the iterates before each step since the averages began; the iterate if there is none.
@@ -90,7 +133,7 @@ impl Lanes {
         (0..self.dimension).map(entry).collect()
     }
 
-    /// Writes the averages of the first lines.
+    /// Writes the averages.
     pub fn write_averages(&self, out: &mut [Line]) {
         let pairs = self.theta.iter().zip(&self.moves);
         for (out, (theta, moves)) in out.iter_mut().zip(pairs) {
@@ -100,14 +143,23 @@ impl Lanes {
         }
     }
 
-    /// |theta|^2 of the coordinates where some features are, or of all for dense ones.
-    #[inline]
-    pub fn norms(&self, features: Features<'_>, norms: &mut [Line]) {
-        with_vectors(Norms {
-            features,
-            theta: &self.theta,
-            norms,
-        });
+    /// Writes coordinate after coordinate, for each the iterates of all lanes, and the sums of the iterates that the averages count.
+    pub fn write_rows(&self, iterates: &mut [f64], sums: &mut [f64]) {
+        let (d, counted) = (self.dimension, self.counted as f64);
+        let (iterates, _) = iterates.as_chunks_mut::<WIDTH>();
+        let (sums, _) = sums.as_chunks_mut::<WIDTH>();
+        let lines = self.theta.len() / d;
+        for (place, (theta, moves)) in self.theta.iter().zip(&self.moves).enumerate() {
+            let row = place % d * lines + place / d;
+            iterates[row] = theta.0;
+            sums[row] = std::array::from_fn(|l| counted * theta[l] - moves[l]);
+        }
+    }
+
+    /// Writes |theta|^2 of a single line of lanes.
+    pub fn write_norms(&self, norms: &mut Line) {
+        let theta = &self.theta;
+        with_vectors(Norms { theta, norms });
     }
 
     /// Multiplies all iterates by a factor from now on; the averages keep what they have counted.
@@ -130,6 +182,16 @@ impl Lanes {
         }
     }
 
+    /// Puts the first d lanes to the unit vectors and the others to zero, their averages too.
+    pub fn start_from_units(&mut self) {
+        self.theta.fill(Line::default());
+        for j in 0..self.dimension {
+            let place = self.place(j, j);
+            self.theta[place][j % WIDTH] = 1.0;
+        }
+        self.restart_averages();
+    }
+
     #[inline]
     fn place(&self, lane: usize, j: usize) -> usize {
         lane / WIDTH * self.dimension + j
@@ -144,132 +206,4 @@ fn average(theta: f64, moves: f64, counted: u64) -> f64 {
     } else {
         theta - moves / counted as f64
     }
-}
-
-/// What is stored.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct SavedLanes {
-    dimension: usize,
-    #[serde(with = "crate::exact_float")]
-    theta: Vec<f64>,
-    #[serde(with = "crate::exact_float")]
-    moves: Vec<f64>,
-    counted: u64,
-}
-
-impl From<Lanes> for SavedLanes {
-    fn from(lanes: Lanes) -> Self {
-        Self {
-            dimension: lanes.dimension,
-            theta: flat(&lanes.theta),
-            moves: flat(&lanes.moves),
-            counted: lanes.counted,
-        }
-    }
-}
-
-impl TryFrom<SavedLanes> for Lanes {
-    type Error = Error;
-
-    fn try_from(saved: SavedLanes) -> Result<Self> {
-        let whole = saved.dimension * WIDTH;
-        if whole == 0
-            || !saved.theta.len().is_multiple_of(whole)
-            || saved.moves.len() != saved.theta.len()
-        {
-            let contradiction = format!(
-                "{} and {} numbers for lanes of dimension {}",
-                saved.theta.len(),
-                saved.moves.len(),
-                saved.dimension
-            );
-            return Err(Error::Saved { contradiction });
-        }
-        Ok(Self {
-            dimension: saved.dimension,
-            theta: lines(&saved.theta),
-            moves: lines(&saved.moves),
-            counted: saved.counted,
-        })
-    }
-}
-
-/// The numbers of lines, one after the other.
-pub(crate) fn flat(lines: &[Line]) -> Vec<f64> {
-    lines.iter().flat_map(|line| line.0).collect()
-}
-
-/// The lines of numbers, a multiple of eight.
-pub(crate) fn lines(numbers: &[f64]) -> Vec<Line> {
-    let line = |eight: &[f64]| Line(std::array::from_fn(|l| eight[l]));
-    numbers.chunks_exact(WIDTH).map(line).collect()
-}
-
-/// Room for gamma phi(s') - phi(s), dense or sparse.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Difference {
-    indices: Vec<u32>,
-    values: Vec<f64>,
-}
-
-impl Difference {
-    /// gamma next - here, in the view of `here`; `None` for next is zero.
-    #[inline]
-    pub fn of<'a>(
-        &'a mut self,
-        here: Features<'_>,
-        next: Option<Features<'_>>,
-        gamma: f64,
-    ) -> Features<'a> {
-        self.values.clear();
-        self.indices.clear();
-        match (here, next) {
-            (Features::Dense(here), Some(Features::Dense(next))) => {
-                let entries = here.iter().zip(next).map(|(x, y)| gamma * y - x);
-                self.values.extend(entries);
-                Features::Dense(&self.values)
-            }
-            (Features::Dense(here), None) => {
-                self.values.extend(here.iter().map(|x| -x));
-                Features::Dense(&self.values)
-            }
-            (here, next) => {
-                self.merge(here, next, gamma);
-                Features::Sparse {
-                    indices: &self.indices,
-                    values: &self.values,
-                }
-            }
-        }
-    }
-
-    /// The same for sparse features, or one of each: both are in the order of their indices, and so is the result.
-    fn merge(&mut self, here: Features<'_>, next: Option<Features<'_>>, gamma: f64) {
-        let mut next = entries(next.unwrap_or(Features::Dense(&[]))).peekable();
-        let mut push = |i: u32, x: f64| {
-            self.indices.push(i);
-            self.values.push(x);
-        };
-        for (i, x) in entries(here) {
-            while let Some((j, y)) = next.next_if(|(j, _)| *j < i) {
-                push(j, gamma * y);
-            }
-            match next.next_if(|(j, _)| *j == i) {
-                Some((_, y)) => push(i, gamma * y - x),
-                None => push(i, -x),
-            }
-        }
-        next.for_each(|(j, y)| push(j, gamma * y));
-    }
-}
-
-/// The entries of a feature vector.
-fn entries<'a>(features: Features<'a>) -> impl Iterator<Item = (u32, f64)> + 'a {
-    let (dense, indices, values): (&[f64], &[u32], &[f64]) = match features {
-        Features::Dense(entries) => (entries, &[], &[]),
-        Features::Sparse { indices, values } => (&[], indices, values),
-    };
-    let sparse = indices.iter().zip(values).map(|(i, x)| (*i, *x));
-    (0_u32..).zip(dense.iter().copied()).chain(sparse)
 }

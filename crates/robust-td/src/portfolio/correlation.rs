@@ -24,6 +24,8 @@ pub(crate) struct Correlation {
     count: u64,
     /// Which features were ever different from zero.
     seen: Vec<bool>,
+    /// How many were not.
+    unseen: usize,
     /// Per coordinate the sum of s_t^2.
     #[serde(with = "crate::exact_float")]
     squares: Vec<f64>,
@@ -57,6 +59,7 @@ impl Correlation {
         Self {
             count: 0,
             seen: vec![false; dimension],
+            unseen: dimension,
             squares: zeros.clone(),
             total: zeros.clone(),
             open: zeros,
@@ -68,6 +71,7 @@ impl Correlation {
     pub fn renewed(&self) -> Self {
         Self {
             seen: self.seen.clone(),
+            unseen: self.unseen,
             ..Self::new(self.total.len())
         }
     }
@@ -81,14 +85,35 @@ impl Correlation {
     #[inline]
     pub fn push(&mut self, delta: f64, phi: Features<'_>) {
         self.count += 1;
-        phi.for_each(|j, x| {
-            let score = delta * x;
-            self.squares[j] += score * score;
-            self.open[j] += score;
-            self.seen[j] = true;
-        });
+        match phi {
+            Features::Dense(phi) => {
+                let sums = self.squares.iter_mut().zip(&mut self.open);
+                for ((squares, open), x) in sums.zip(phi) {
+                    let score = delta * x;
+                    *squares += score * score;
+                    *open += score;
+                }
+                if self.unseen > 0 {
+                    phi.iter().enumerate().for_each(|(j, x)| self.see(j, *x));
+                }
+            }
+            Features::Sparse { .. } => phi.for_each(|j, x| {
+                let score = delta * x;
+                self.squares[j] += score * score;
+                self.open[j] += score;
+                self.see(j, x);
+            }),
+        }
         if self.count.is_multiple_of(SHORTEST) {
             self.close_block();
+        }
+    }
+
+    #[inline]
+    fn see(&mut self, j: usize, x: f64) {
+        if x != 0.0 && !self.seen[j] {
+            self.seen[j] = true;
+            self.unseen -= 1;
         }
     }
 
@@ -161,7 +186,8 @@ impl Correlation {
             .into_iter()
             .chain(self.levels.iter().flat_map(|l| [&l.squares, &l.waiting]));
         let mut lengths = parts.map(Vec::len).chain([self.seen.len()]);
-        lengths.all(|length| length == dimension)
+        let unseen = self.seen.iter().filter(|seen| !**seen).count();
+        self.unseen == unseen && lengths.all(|length| length == dimension)
     }
 }
 

@@ -13,130 +13,111 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
-use crate::lanes::{Change, Lanes, Line, Measure, WIDTH, flat, lines, with_vectors};
+use crate::lanes::{Change, Lanes, Line, Measure, with_vectors};
+use crate::learner::Features;
 
 /// The longest block.
 const LONGEST: u64 = 256;
 /// Blocks of a run, when they are shorter.
 const BLOCKS: u64 = 64;
 
-/// Residuals of the lanes of the first lines.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Saved", into = "Saved")]
+/// Residuals of one line of lanes.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Judge {
     /// Steps of a block.
     block: u64,
-    seen: u64,
+    /// Steps since this pair of blocks began.
+    place: u64,
     measured: u64,
+    /// The coordinates of the answers to measure.
+    #[serde(with = "crate::exact_float")]
     copies: Vec<Line>,
+    /// Their sums of delta phi.
+    #[serde(with = "crate::exact_float")]
     sums: Vec<Line>,
+    /// The sums of phi_j^2 over the same samples.
+    #[serde(with = "crate::exact_float")]
+    feature_squares: Vec<f64>,
 }
 
 impl Judge {
-    /// For so many lines, on a run of so many steps.
-    pub fn new(dimension: usize, lines: usize, horizon: u64) -> Self {
-        let zeros = vec![Line::default(); dimension * lines];
+    /// For a run of so many steps.
+    pub fn new(dimension: usize, horizon: u64) -> Self {
+        let zeros = vec![Line::default(); dimension];
         Self {
             block: (horizon / BLOCKS).clamp(1, LONGEST),
-            seen: 0,
+            place: 0,
             measured: 0,
             copies: zeros.clone(),
             sums: zeros,
+            feature_squares: vec![0.0; dimension],
         }
     }
 
-    /// Whether it is for lines of a dimension.
-    pub fn fits(&self, dimension: usize, lines: usize) -> bool {
-        self.copies.len() == dimension * lines
+    /// Whether the parts fit a dimension.
+    pub fn fits(&self, dimension: usize) -> bool {
+        (1..=LONGEST).contains(&self.block)
+            && self.place < 2 * self.block
+            && [self.copies.len(), self.sums.len()] == [dimension; 2]
+            && self.feature_squares.len() == dimension
     }
 
     /// Forgets what was measured.
     pub fn restart(&mut self) {
         self.sums.fill(Line::default());
-        (self.seen, self.measured) = (0, 0);
+        self.feature_squares.fill(0.0);
+        (self.place, self.measured) = (0, 0);
     }
 
     /// Looks at a transition before the lanes do; says whether a pair of blocks is now complete.
     #[inline]
     pub fn watch(&mut self, change: &Change<'_>, lanes: &Lanes) -> bool {
-        let place = self.seen % (2 * self.block);
-        self.seen += 1;
+        let place = self.place;
+        let complete = place + 1 == 2 * self.block;
+        self.place = if complete { 0 } else { place + 1 };
         if place == 0 {
             lanes.write_averages(&mut self.copies);
         }
-        if place < self.block {
-            return false;
+        if place >= self.block {
+            self.measure(change);
         }
+        complete
+    }
+
+    #[inline]
+    fn measure(&mut self, change: &Change<'_>) {
+        self.measured += 1;
+        let squares = &mut self.feature_squares;
         with_vectors(Measure {
             change,
-            dimension: lanes.dimension(),
             theta: &self.copies,
             sums: &mut self.sums,
         });
-        self.measured += 1;
-        place + 1 == 2 * self.block
+        match change.phi {
+            Features::Dense(phi) => {
+                for (square, x) in squares.iter_mut().zip(phi) {
+                    *square += x * x;
+                }
+            }
+            Features::Sparse { .. } => change.phi.for_each(|j, x| squares[j] += x * x),
+        }
     }
 
-    /// The residual of a lane, given the mean squares of the features; none before the first measurement.
-    pub fn residual(&self, lane: usize, mean_squares: &[f64]) -> Option<f64> {
-        let d = mean_squares.len();
-        let sums = &self.sums[lane / WIDTH * d..][..d];
+    /// The residual of a lane; none before the first measurement.
+    pub fn residual(&self, lane: usize) -> Option<f64> {
         let square = |(sum, &square): (&Line, &f64)| {
-            let mean = sum[lane % WIDTH] / self.measured as f64;
             // A feature that is always zero says nothing.
             if square > 0.0 {
-                mean * mean / square
+                sum[lane].powi(2) / square
             } else {
                 0.0
             }
         };
-        let total: f64 = sums.iter().zip(mean_squares).map(square).sum();
-        (self.measured > 0).then(|| total.sqrt())
-    }
-}
-
-/// What is stored.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Saved {
-    block: u64,
-    seen: u64,
-    measured: u64,
-    #[serde(with = "crate::exact_float")]
-    copies: Vec<f64>,
-    #[serde(with = "crate::exact_float")]
-    sums: Vec<f64>,
-}
-
-impl From<Judge> for Saved {
-    fn from(judge: Judge) -> Self {
-        Self {
-            block: judge.block,
-            seen: judge.seen,
-            measured: judge.measured,
-            copies: flat(&judge.copies),
-            sums: flat(&judge.sums),
-        }
-    }
-}
-
-impl TryFrom<Saved> for Judge {
-    type Error = Error;
-
-    fn try_from(saved: Saved) -> Result<Self> {
-        let numbers = [saved.copies.len(), saved.sums.len()];
-        let whole = numbers[0] == numbers[1] && numbers[0].is_multiple_of(WIDTH);
-        if saved.block == 0 || !whole {
-            let contradiction = format!("{} copies and {} residuals", numbers[0], numbers[1]);
-            return Err(Error::Saved { contradiction });
-        }
-        Ok(Self {
-            block: saved.block,
-            seen: saved.seen,
-            measured: saved.measured,
-            copies: lines(&saved.copies),
-            sums: lines(&saved.sums),
-        })
+        let total: f64 = (self.sums.iter())
+            .zip(&self.feature_squares)
+            .map(square)
+            .sum();
+        (self.measured > 0).then(|| (total / self.measured as f64).sqrt())
     }
 }

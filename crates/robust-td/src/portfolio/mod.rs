@@ -32,6 +32,7 @@
 
 mod bootstrap;
 mod correlation;
+mod errors;
 mod judge;
 mod replicates;
 mod run;
@@ -220,9 +221,9 @@ pub struct RobustTd {
     run: Box<Run>,
     /// The answer of the phase before this one.
     completed: Option<Box<Answer>>,
-    // The phase and its unit of steps follow from the parameters and the number of steps.
+    // The phase and its steps follow from the parameters and the number of steps.
     phase: Phase,
-    unit: RobustDecay,
+    units: Units,
     difference: Difference,
 }
 
@@ -250,7 +251,7 @@ impl RobustTd {
             run: Box::new(Run::new(dimension, phase.length, replicates, seed)),
             completed: None,
             phase,
-            unit: RobustDecay::new(phase.length, 1.0, params.0.phi_inf)?,
+            units: Units::new(phase.length, params.0.phi_inf)?,
             difference: Difference::default(),
         })
     }
@@ -281,7 +282,7 @@ impl RobustTd {
     fn open_next_phase(&mut self) {
         self.completed = Some(Box::new(self.run.answer()));
         self.phase = self.phase.next(GROWTH);
-        self.unit = self.unit.with_horizon(self.phase.length);
+        self.units = self.units.with_horizon(self.phase.length);
         let Params {
             replicates, seed, ..
         } = self.params.0;
@@ -320,7 +321,7 @@ impl Learner for RobustTd {
             phi: transition.features,
             reward: transition.reward,
         };
-        let unit = self.unit.step_size(self.steps - self.phase.start);
+        let unit = self.units.step_size(self.steps - self.phase.start);
         let value_bound = self.largest_reward / (1.0 - discount);
         self.run.step(&change, unit, value_bound);
         self.steps += 1;
@@ -332,7 +333,10 @@ impl Learner for RobustTd {
     }
 
     fn output(&self) -> Vec<f64> {
-        self.answer().output
+        match self.reported() {
+            Some(answer) => answer.output.clone(),
+            None => self.run.output(),
+        }
     }
 
     /// How far the iterates of the reported lane went.
@@ -341,6 +345,48 @@ impl Learner for RobustTd {
             Some(answer) => &answer.health,
             None => self.run.health(),
         }
+    }
+}
+
+/// Step sizes for c = 1, computed some at a time: one by one, each step would wait for its logarithm, root and quotient.
+#[derive(Debug, Clone)]
+struct Units {
+    schedule: RobustDecay,
+    /// Which part of the schedule is at hand, counted in parts.
+    part: Option<u64>,
+    sizes: [f64; Self::PART as usize],
+}
+
+impl Units {
+    /// Step sizes of a part.
+    const PART: u64 = 16;
+
+    fn new(horizon: u64, phi_inf: f64) -> Result<Self> {
+        Ok(Self {
+            schedule: RobustDecay::new(horizon, 1.0, phi_inf)?,
+            part: None,
+            sizes: [0.0; Self::PART as usize],
+        })
+    }
+
+    fn with_horizon(&self, horizon: u64) -> Self {
+        Self {
+            schedule: self.schedule.with_horizon(horizon),
+            part: None,
+            ..*self
+        }
+    }
+
+    #[inline]
+    fn step_size(&mut self, t: u64) -> f64 {
+        let part = t / Self::PART;
+        if self.part != Some(part) {
+            self.part = Some(part);
+            for (size, t) in self.sizes.iter_mut().zip(part * Self::PART..) {
+                *size = self.schedule.step_size(t);
+            }
+        }
+        self.sizes[(t % Self::PART) as usize]
     }
 }
 
@@ -388,7 +434,7 @@ impl TryFrom<Saved> for RobustTd {
             run: saved.run,
             completed: saved.completed,
             phase,
-            unit: RobustDecay::new(phase.length, 1.0, params.phi_inf)?,
+            units: Units::new(phase.length, params.phi_inf)?,
             difference: Difference::default(),
         })
     }

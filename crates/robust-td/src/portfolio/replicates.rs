@@ -22,20 +22,20 @@ use serde::{Deserialize, Serialize};
 
 use super::bootstrap::{Bootstrap, Deviation};
 use super::correlation::Correlation;
-use crate::lanes::{Change, Lanes, Line, WIDTH};
+use super::errors::Errors;
+use crate::lanes::Change;
 use crate::random::Stream;
 
 /// With fewer blocks nothing is said about the error.
 const FEWEST_BLOCKS: u64 = 16;
 
 /// The replicates, and what decides the length of blocks.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Replicates {
-    seed: u64,
     count: usize,
     lane: usize,
-    errors: Lanes,
+    errors: Errors,
     /// Blocks begun.
     blocks: u64,
     length: u64,
@@ -44,50 +44,31 @@ pub(crate) struct Replicates {
     #[serde(with = "crate::exact_float")]
     answer: Vec<f64>,
     correlation: Correlation,
-    /// Follow from the seed and the block.
-    #[serde(skip)]
-    signs: Vec<Line>,
-    #[serde(skip)]
-    gains: Vec<Line>,
-    #[serde(skip)]
-    deltas: Vec<Line>,
+    /// Of the signs.
+    stream: Stream,
 }
 
 impl Replicates {
     pub fn new(count: usize, seed: u64, dimension: usize) -> Self {
         let correlation = Correlation::new(dimension);
-        let new = Self {
-            seed,
+        Self {
             count,
             lane: 0,
-            errors: Lanes::zero(dimension, count.div_ceil(WIDTH)),
+            errors: Errors::zero(dimension, count),
             blocks: 0,
             length: correlation.block_length(),
             left: 0,
             answer: vec![0.0; dimension],
             correlation,
-            signs: Vec::new(),
-            gains: Vec::new(),
-            deltas: Vec::new(),
-        };
-        new.restored()
-    }
-
-    /// Fills in what is not stored.
-    pub fn restored(mut self) -> Self {
-        let zeros = vec![Line::default(); self.errors.lines()];
-        self.gains = zeros.clone();
-        self.deltas = zeros;
-        self.draw();
-        self
+            stream: Stream::new(seed, 0),
+        }
     }
 
     /// Whether the parts fit a dimension.
     pub fn fits(&self, dimension: usize) -> bool {
         self.answer.len() == dimension
             && self.correlation.fits(dimension)
-            && self.errors.dimension() == dimension
-            && self.errors.lines() == self.count.div_ceil(WIDTH)
+            && self.errors.fits(dimension, self.count)
     }
 
     /// The lane whose steps they take.
@@ -109,7 +90,8 @@ impl Replicates {
     /// Begins again with another lane: the one before blew up, and they with it.
     pub fn start_anew(&mut self, lane: usize, answer: Vec<f64>) {
         self.lane = lane;
-        self.errors = Lanes::zero(self.errors.dimension(), self.errors.lines());
+        self.errors = Errors::zero(answer.len(), self.count);
+        self.left = 0;
         self.follow(answer);
     }
 
@@ -119,18 +101,13 @@ impl Replicates {
         if self.left == 0 {
             self.blocks += 1;
             self.left = self.length;
-            self.draw();
+            let words = (0..self.count.div_ceil(64)).map(|_| self.stream.next_u64());
+            self.errors.begin_block(words);
         }
         self.left -= 1;
         let delta = change.reward + change.psi.dot(&self.answer);
         self.correlation.push(delta, change.phi);
-        for (deltas, signs) in self.deltas.iter_mut().zip(&self.signs) {
-            for l in 0..WIDTH {
-                deltas[l] = delta * signs[l];
-            }
-        }
-        self.gains.fill(Line::of(eta));
-        self.errors.advance(change, &self.gains, &mut self.deltas);
+        self.errors.step(change, delta, eta);
     }
 
     /// Averages from now on.
@@ -151,24 +128,11 @@ impl Replicates {
 
     /// The replicates' averages; none while there are too few blocks.
     pub fn bootstrap(&self) -> Option<Bootstrap> {
-        let deviation = |r: usize| Deviation(self.errors.average(r));
+        let averages = || self.errors.averages(self.count).into_iter();
         (self.blocks >= FEWEST_BLOCKS).then(|| Bootstrap {
             block: self.length,
             seen: self.correlation.seen().to_vec(),
-            deviations: (0..self.count).map(deviation).collect(),
+            deviations: averages().map(Deviation).collect(),
         })
-    }
-
-    /// Draws the signs of the block: a function of seed, block and replicate.
-    fn draw(&mut self) {
-        let mut stream = Stream::new(self.seed, self.blocks);
-        let words = self.errors.lines().div_ceil(64 / WIDTH);
-        let bits: Vec<u64> = (0..words).map(|_| stream.next_u64()).collect();
-        let sign = |r: usize| match bits[r / 64] >> (r % 64) & 1 {
-            0 => 1.0,
-            _ => -1.0,
-        };
-        let line = |l: usize| Line(std::array::from_fn(|i| sign(WIDTH * l + i)));
-        self.signs = (0..self.errors.lines()).map(line).collect();
     }
 }

@@ -5,8 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::judge::Judge;
 use super::replicates::Replicates;
 use super::{Answer, LaneReport};
-use crate::error::{Error, Result};
-use crate::lanes::{Change, Lanes, Line, WIDTH, flat, lines};
+use crate::lanes::{Change, Lanes, Line, Watch};
 use crate::learner::{Features, Health};
 
 /// Constants c of the portfolio: from 50, which the theorem covers, down to 1.6e-6, two for each decade.
@@ -14,8 +13,6 @@ pub const CONSTANTS: [f64; 16] = [
     50.0, 15.8, 5.0, 1.58, 0.5, 0.158, 0.05, 0.0158, 5e-3, 1.58e-3, 5e-4, 1.58e-4, 5e-5, 1.58e-5,
     5e-6, 1.58e-6,
 ];
-/// The lines of the constants.
-const LINES: usize = CONSTANTS.len() / WIDTH;
 /// Steps between two looks at the lanes' temporal-difference errors.
 const CHECK: u64 = 64;
 /// A lane is retired when the root mean square of its temporal-difference errors exceeds this multiple of r_inf / (1 - gamma).
@@ -29,52 +26,33 @@ const CLEARLY: f64 = 1.25;
 const BURN_IN: u64 = 8;
 
 /// The lanes and what is known about them.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Saved", into = "Saved")]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Run {
     horizon: u64,
     steps: u64,
     lanes: Lanes,
     retired: Vec<Option<u64>>,
-    norms: Vec<Line>,
+    #[serde(with = "crate::exact_float")]
+    norms: Line,
     /// The largest norms so far.
-    largest: Vec<Line>,
+    #[serde(with = "crate::exact_float")]
+    largest: Line,
     /// Sparse steps since the norms were last summed in full.
     corrections: u64,
     /// Sums of squared temporal-difference errors since the last look.
-    squares: Vec<Line>,
-    /// Sums of the squared features.
-    feature_squares: Vec<f64>,
+    #[serde(with = "crate::exact_float")]
+    squares: Line,
+    /// 1/c, or 0 for a lane that is retired.
+    #[serde(with = "crate::exact_float")]
+    inverses: Line,
     leader: usize,
-    judge: Judge,
-    replicates: Option<Replicates>,
     /// The leader's iterate, and how far it went.
+    #[serde(with = "crate::exact_float")]
     theta: Vec<f64>,
     health: Health,
-    /// 1/c, or 0 for a lane that is retired.
-    inverses: Vec<Line>,
-    scratch: Scratch,
-}
-
-/// Memory for one step.
-#[derive(Debug, Clone, PartialEq, Default)]
-struct Scratch {
-    gains: Vec<Line>,
-    deltas: Vec<Line>,
-    before: Vec<Line>,
-    after: Vec<Line>,
-}
-
-impl Scratch {
-    fn new() -> Self {
-        let zeros = vec![Line::default(); LINES];
-        Self {
-            gains: zeros.clone(),
-            deltas: zeros.clone(),
-            before: zeros.clone(),
-            after: zeros,
-        }
-    }
+    judge: Judge,
+    replicates: Option<Replicates>,
 }
 
 impl Run {
@@ -83,30 +61,35 @@ impl Run {
         Self {
             horizon,
             steps: 0,
-            lanes: Lanes::zero(dimension, LINES),
+            lanes: Lanes::zero(dimension, 1),
             retired: vec![None; CONSTANTS.len()],
-            norms: vec![Line::default(); LINES],
-            largest: vec![Line::default(); LINES],
+            norms: Line::default(),
+            largest: Line::default(),
             corrections: 0,
-            squares: vec![Line::default(); LINES],
-            feature_squares: vec![0.0; dimension],
+            squares: Line::default(),
+            inverses: inverses(&[None; CONSTANTS.len()]),
             leader: 0,
-            judge: Judge::new(dimension, LINES, horizon),
-            replicates: (replicates > 0).then(|| Replicates::new(replicates, seed, dimension)),
             theta: vec![0.0; dimension],
             health: Health::default(),
-            inverses: inverses(&[None; CONSTANTS.len()]),
-            scratch: Scratch::new(),
+            judge: Judge::new(dimension, horizon),
+            replicates: (replicates > 0).then(|| Replicates::new(replicates, seed, dimension)),
         }
+    }
+
+    /// Whether it is so far in a run of a horizon, with parts that fit.
+    pub fn is_at(&self, horizon: u64, steps: u64) -> bool {
+        let (n, d) = (CONSTANTS.len(), self.theta.len());
+        (self.horizon, self.steps) == (horizon, steps)
+            && d > 0
+            && self.leader < n
+            && self.retired.len() == n
+            && self.lanes.fits(d, 1)
+            && self.judge.fits(d)
+            && (self.replicates.as_ref()).is_none_or(|replicates| replicates.fits(d))
     }
 
     pub fn dimension(&self) -> usize {
         self.lanes.dimension()
-    }
-
-    /// Whether it is so far in a run of a horizon.
-    pub fn is_at(&self, horizon: u64, steps: u64) -> bool {
-        (self.horizon, self.steps) == (horizon, steps)
     }
 
     pub fn theta(&self) -> &[f64] {
@@ -127,31 +110,18 @@ impl Run {
             }
         }
         let judged = self.judge.watch(change, &self.lanes);
-        change.phi.for_each(|j, x| self.feature_squares[j] += x * x);
-        self.set_gains(unit);
         if let Some(replicates) = &mut self.replicates {
-            replicates.step(change, unit / CONSTANTS[replicates.lane()]);
+            replicates.step(change, unit * self.inverses[replicates.lane()]);
         }
-        let sparse = matches!(change.phi, Features::Sparse { .. });
-        let scratch = &mut self.scratch;
-        if sparse {
-            self.lanes.norms(change.phi, &mut scratch.before);
-        }
-        scratch.deltas.fill(Line::of(change.reward));
+        let watch = Watch {
+            norms: &mut self.norms,
+            largest: &mut self.largest,
+            squares: &mut self.squares,
+        };
         self.lanes
-            .advance(change, &scratch.gains, &mut scratch.deltas);
-        self.lanes.norms(change.phi, &mut scratch.after);
+            .advance_and_watch(change, unit, &self.inverses, watch);
         self.steps += 1;
-        self.follow_norms(sparse);
-        for (squares, delta) in self.squares.iter_mut().zip(&self.scratch.deltas) {
-            for l in 0..WIDTH {
-                squares[l] += delta[l] * delta[l];
-            }
-        }
-        let (leader, lanes) = (self.leader, &self.lanes);
-        change
-            .phi
-            .for_each(|j, _| self.theta[j] = lanes.theta(leader, j));
+        self.follow_leader(change.phi);
         if self.steps <= CHECK || self.steps.is_multiple_of(CHECK) {
             self.retire(value_bound);
         }
@@ -169,40 +139,25 @@ impl Run {
         }
     }
 
-    fn set_gains(&mut self, unit: f64) {
-        for (gains, inverse) in self.scratch.gains.iter_mut().zip(&self.inverses) {
-            for l in 0..WIDTH {
-                gains[l] = unit * inverse[l];
-            }
-        }
-    }
-
-    /// Brings |theta|^2 of the lanes up to date, as `Iterate` does.
-    fn follow_norms(&mut self, sparse: bool) {
-        let Scratch { before, after, .. } = &self.scratch;
-        if sparse {
-            self.corrections += 1;
-            for (norm, (after, before)) in self.norms.iter_mut().zip(after.iter().zip(before)) {
-                for l in 0..WIDTH {
-                    norm[l] += after[l] - before[l];
+    /// Copies what a step changed in the leader, and sums the norms anew before corrections pile up, as `Iterate` does.
+    #[inline]
+    fn follow_leader(&mut self, phi: Features<'_>) {
+        let (line, lane) = self.lanes.line_of(self.leader);
+        match phi {
+            Features::Dense(_) => {
+                for (x, line) in self.theta.iter_mut().zip(line) {
+                    *x = line[lane];
                 }
             }
-            if self.corrections >= self.theta.len() as u64 {
-                self.corrections = 0;
-                let all = Features::Dense(&[]);
-                self.lanes.norms(all, &mut self.norms);
-            }
-        } else {
-            self.norms.copy_from_slice(after);
-        }
-        for (largest, norm) in self.largest.iter_mut().zip(&self.norms) {
-            for l in 0..WIDTH {
-                // Keeps NaN, so that it is seen at the next look.
-                largest[l] = if norm[l] <= largest[l] {
-                    largest[l]
-                } else {
-                    norm[l]
-                };
+            Features::Sparse { indices, .. } => {
+                for &j in indices {
+                    self.theta[j as usize] = line[j as usize][lane];
+                }
+                self.corrections += 1;
+                if self.corrections >= self.theta.len() as u64 {
+                    self.corrections = 0;
+                    self.lanes.write_norms(&mut self.norms);
+                }
             }
         }
         self.health.max_theta_norm_sq = self.largest_norm(self.leader);
@@ -210,18 +165,19 @@ impl Run {
 
     /// The largest |theta|^2 of a lane; infinite once an iterate was not finite.
     fn largest_norm(&self, lane: usize) -> f64 {
-        let norm = self.largest[lane / WIDTH][lane % WIDTH];
+        let norm = self.largest[lane];
         if norm.is_nan() { f64::INFINITY } else { norm }
     }
 
     /// Retires the lanes whose temporal-difference errors or iterates are too large.
+    #[inline(never)]
     fn retire(&mut self, value_bound: f64) {
         // The first steps are the largest: after each of them, all so far are looked at.
         let seen = (self.steps - 1) % CHECK + 1;
         let limit = seen as f64 * (EXCESS * value_bound).powi(2);
         let mut retiring = [false; CONSTANTS.len()];
         for (lane, retiring) in retiring.iter_mut().enumerate() {
-            let square = self.squares[lane / WIDTH][lane % WIDTH];
+            let square = self.squares[lane];
             let bounded = square <= limit && self.largest_norm(lane).is_finite();
             if !bounded && self.retired[lane].is_none() {
                 self.retired[lane] = Some(self.steps);
@@ -229,7 +185,7 @@ impl Run {
             }
         }
         if seen == CHECK {
-            self.squares.fill(Line::default());
+            self.squares = Line::default();
         }
         if !retiring.contains(&true) {
             return;
@@ -238,8 +194,8 @@ impl Run {
         self.choose();
         for lane in (0..CONSTANTS.len()).filter(|&lane| retiring[lane]) {
             self.lanes.clear(lane);
-            self.norms[lane / WIDTH][lane % WIDTH] = 0.0;
-            self.squares[lane / WIDTH][lane % WIDTH] = 0.0;
+            self.norms[lane] = 0.0;
+            self.squares[lane] = 0.0;
         }
         if self.health.diverged_at.is_none() && self.retired.iter().all(Option::is_some) {
             self.health.diverged_at = Some(self.steps);
@@ -247,9 +203,9 @@ impl Run {
     }
 
     /// Makes the lane with the smallest residual the leader; before anything is measured, the largest constant.
+    #[inline(never)]
     fn choose(&mut self) {
-        let squares = self.mean_squares();
-        let residual = |lane: &usize| match self.judge.residual(*lane, &squares) {
+        let residual = |lane: &usize| match self.judge.residual(*lane) {
             Some(residual) if residual.is_nan() => f64::INFINITY,
             Some(residual) => residual,
             None => 0.0,
@@ -276,18 +232,17 @@ impl Run {
         }
     }
 
-    fn mean_squares(&self) -> Vec<f64> {
-        let count = self.steps.max(1) as f64;
-        self.feature_squares.iter().map(|x| x / count).collect()
+    /// The leader's average.
+    pub fn output(&self) -> Vec<f64> {
+        self.lanes.average(self.leader)
     }
 
     /// The answer so far.
     pub fn answer(&self) -> Answer {
-        let squares = self.mean_squares();
         let lane = |lane: usize| LaneReport {
             c: CONSTANTS[lane],
             residual: match self.retired[lane] {
-                None => self.judge.residual(lane, &squares),
+                None => self.judge.residual(lane),
                 Some(_) => None,
             },
             retired_at: self.retired[lane],
@@ -298,99 +253,16 @@ impl Run {
             c: CONSTANTS[self.leader],
             lanes: (0..CONSTANTS.len()).map(lane).collect(),
             health: self.health,
-            output: self.lanes.average(self.leader),
+            output: self.output(),
             bootstrap: self.replicates.as_ref().and_then(Replicates::bootstrap),
         }
     }
 }
 
 /// 1/c of the lanes that go on.
-fn inverses(retired: &[Option<u64>]) -> Vec<Line> {
-    let inverse = |lane: usize| match retired[lane] {
+fn inverses(retired: &[Option<u64>]) -> Line {
+    Line(std::array::from_fn(|lane| match retired[lane] {
         None => 1.0 / CONSTANTS[lane],
         Some(_) => 0.0,
-    };
-    let line = |l: usize| Line(std::array::from_fn(|i| inverse(WIDTH * l + i)));
-    (0..LINES).map(line).collect()
-}
-
-/// What is stored.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Saved {
-    horizon: u64,
-    steps: u64,
-    lanes: Lanes,
-    retired: Vec<Option<u64>>,
-    health: Health,
-    #[serde(with = "crate::exact_float")]
-    norms: Vec<f64>,
-    #[serde(with = "crate::exact_float")]
-    largest: Vec<f64>,
-    corrections: u64,
-    #[serde(with = "crate::exact_float")]
-    squares: Vec<f64>,
-    #[serde(with = "crate::exact_float")]
-    feature_squares: Vec<f64>,
-    leader: usize,
-    judge: Judge,
-    replicates: Option<Replicates>,
-}
-
-impl From<Run> for Saved {
-    fn from(run: Run) -> Self {
-        Self {
-            horizon: run.horizon,
-            steps: run.steps,
-            lanes: run.lanes,
-            retired: run.retired,
-            health: run.health,
-            norms: flat(&run.norms),
-            largest: flat(&run.largest),
-            corrections: run.corrections,
-            squares: flat(&run.squares),
-            feature_squares: run.feature_squares,
-            leader: run.leader,
-            judge: run.judge,
-            replicates: run.replicates,
-        }
-    }
-}
-
-impl TryFrom<Saved> for Run {
-    type Error = Error;
-
-    fn try_from(saved: Saved) -> Result<Self> {
-        let (n, d) = (CONSTANTS.len(), saved.lanes.dimension());
-        let replicates = saved.replicates.as_ref();
-        let fits = saved.leader < n
-            && [saved.retired.len(), saved.largest.len()] == [n; 2]
-            && [saved.norms.len(), saved.squares.len()] == [n; 2]
-            && saved.feature_squares.len() == d
-            && saved.lanes.lines() == LINES
-            && saved.judge.fits(d, LINES)
-            && replicates.is_none_or(|replicates| replicates.fits(d));
-        if !fits {
-            let contradiction = format!("a portfolio whose parts do not fit dimension {d}");
-            return Err(Error::Saved { contradiction });
-        }
-        Ok(Self {
-            horizon: saved.horizon,
-            steps: saved.steps,
-            theta: (0..d).map(|j| saved.lanes.theta(saved.leader, j)).collect(),
-            inverses: inverses(&saved.retired),
-            scratch: Scratch::new(),
-            lanes: saved.lanes,
-            retired: saved.retired,
-            health: saved.health,
-            norms: lines(&saved.norms),
-            largest: lines(&saved.largest),
-            corrections: saved.corrections,
-            squares: lines(&saved.squares),
-            feature_squares: saved.feature_squares,
-            leader: saved.leader,
-            judge: saved.judge,
-            replicates: saved.replicates.map(Replicates::restored),
-        })
-    }
+    }))
 }
