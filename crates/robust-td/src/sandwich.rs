@@ -19,7 +19,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::lanes::Difference;
+use crate::lanes::{Difference, Outer, with_vectors};
 use crate::learner::{Features, Transition};
 use crate::linalg;
 use crate::matrix::Matrix;
@@ -47,9 +47,9 @@ struct Sums {
     discount: f64,
     ridge: f64,
     count: u64,
-    /// Row after row.
+    /// -A = sum rho phi psi' with psi = gamma phi' - phi, row after row.
     #[serde(with = "crate::exact_float")]
-    a: Vec<f64>,
+    minus_a: Vec<f64>,
     #[serde(with = "crate::exact_float")]
     b: Vec<f64>,
     /// Where scores are taken.
@@ -122,7 +122,7 @@ impl Sandwich {
                 discount,
                 ridge,
                 count: 0,
-                a: vec![0.0; dimension * dimension],
+                minus_a: vec![0.0; dimension * dimension],
                 b: zeros.clone(),
                 theta: zeros.clone(),
                 length: correlation.block_length(),
@@ -154,7 +154,13 @@ impl Sandwich {
         let d = sums.b.len();
         let next = transition.outcome.next_features();
         let psi = self.difference.of(phi, next, sums.discount);
-        phi.for_each(|i, x| psi.axpy(-rho * x, &mut sums.a[i * d..][..d]));
+        match (phi, psi) {
+            (Features::Dense(x), Features::Dense(y)) if rho == 1.0 => {
+                let rows = &mut sums.minus_a;
+                with_vectors(Outer { x, y, rows });
+            }
+            _ => phi.for_each(|i, x| psi.axpy(rho * x, &mut sums.minus_a[i * d..][..d])),
+        }
         phi.axpy(rho * transition.reward, &mut sums.b);
         let delta = rho * (transition.reward + psi.dot(&sums.theta));
         phi.axpy(delta, &mut sums.open);
@@ -210,7 +216,7 @@ impl Sums {
     fn matrix(&self) -> Matrix {
         let d = self.b.len();
         let ridge = |i: usize, j: usize| if i == j { self.ridge } else { 0.0 };
-        Matrix::from_fn(d, d, |i, j| self.a[i * d + j] + ridge(i, j))
+        Matrix::from_fn(d, d, |i, j| ridge(i, j) - self.minus_a[i * d + j])
     }
 
     fn begin_block(&mut self) {
@@ -289,7 +295,7 @@ impl TryFrom<Saved> for Sandwich {
         let fits = |window: &Window| window.total.len() == d && window.products.len() == d * d;
         let whole = [sums.theta.len(), sums.open.len()] == [d; 2]
             && sums.correlation.fits(d)
-            && sums.a.len() == d * d
+            && sums.minus_a.len() == d * d
             && (1..=sums.length).contains(&sums.left)
             && fits(&sums.older)
             && fits(&sums.younger);

@@ -126,6 +126,47 @@ impl Work for Advance<'_> {
     }
 }
 
+/// A step of several lines, each with weights of its own.
+pub struct AdvanceAll<'a> {
+    /// What happened.
+    pub change: &'a Change<'a>,
+    /// What the lanes take for the reward.
+    pub reward: f64,
+    /// The step size.
+    pub eta: f64,
+    /// What each lane multiplies the reward by.
+    pub weights: &'a [Line],
+    /// How many iterates the averages count, the one before this step included.
+    pub counted: f64,
+    /// d.
+    pub dimension: usize,
+    /// The coordinates of one line after the other.
+    pub theta: &'a mut [Line],
+    /// The same for the sums of moves.
+    pub moves: &'a mut [Line],
+}
+
+impl Work for AdvanceAll<'_> {
+    #[inline(always)]
+    unsafe fn run<V: Vector>(self) {
+        let d = self.dimension;
+        for (k, weights) in self.weights.iter().enumerate() {
+            let advance = Advance {
+                change: self.change,
+                reward: self.reward,
+                eta: self.eta,
+                factors: &Line::ONES,
+                weights,
+                counted: self.counted,
+                theta: &mut self.theta[k * d..][..d],
+                moves: &mut self.moves[k * d..][..d],
+            };
+            // SAFETY: the caller answers for the instructions.
+            unsafe { advance.run::<V>() };
+        }
+    }
+}
+
 /// What is known about how far the lanes of a line go.
 pub struct Watch<'a> {
     /// |theta|^2.
@@ -287,6 +328,27 @@ impl Work for Map<'_> {
     }
 }
 
+/// M += x y', row after row, in f64 that is not fused: the compiler makes the vectors here.
+pub struct Outer<'a> {
+    /// x.
+    pub x: &'a [f64],
+    /// y.
+    pub y: &'a [f64],
+    /// The rows of M.
+    pub rows: &'a mut [f64],
+}
+
+impl Work for Outer<'_> {
+    #[inline(always)]
+    unsafe fn run<V: Vector>(self) {
+        for (row, x) in self.rows.chunks_exact_mut(self.y.len()).zip(self.x) {
+            for (entry, y) in row.iter_mut().zip(self.y) {
+                *entry += x * y;
+            }
+        }
+    }
+}
+
 /// start + x.theta, summed in two parts: those with even indices and those with odd ones, which need not wait for each other.
 #[inline(always)]
 unsafe fn plus_dot<V: Vector>(start: V, x: Features<'_>, theta: &[Line]) -> V {
@@ -327,6 +389,28 @@ pub trait Work {
     /// # Safety
     /// The CPU must have the instructions of V.
     unsafe fn run<V: Vector>(self);
+}
+
+/// One after the other, without leaving the vectors in between.
+impl<A: Work, B: Work> Work for (A, B) {
+    #[inline(always)]
+    unsafe fn run<V: Vector>(self) {
+        // SAFETY: the caller answers for the instructions.
+        unsafe {
+            self.0.run::<V>();
+            self.1.run::<V>();
+        }
+    }
+}
+
+impl<A: Work> Work for Option<A> {
+    #[inline(always)]
+    unsafe fn run<V: Vector>(self) {
+        if let Some(work) = self {
+            // SAFETY: the caller answers for the instructions.
+            unsafe { work.run::<V>() }
+        }
+    }
 }
 
 /// Does the work with the best vectors of this CPU.

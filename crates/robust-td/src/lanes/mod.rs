@@ -8,12 +8,11 @@ mod vector;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use difference::Difference;
-use kernel::{Advance, AdvanceAndWatch, Norms};
-pub(crate) use kernel::{Change, Map, Measure, Watch, with_vectors};
+use kernel::{Advance, Norms};
+pub(crate) use kernel::{
+    AdvanceAll, AdvanceAndWatch, Change, Map, Measure, Outer, Watch, with_vectors,
+};
 pub(crate) use line::{Line, WIDTH};
-
-/// The lanes of a line all alike.
-const ONES: Line = Line([1.0; WIDTH]);
 
 /// Iterates that see the same transitions, each with steps of its own.
 ///
@@ -59,46 +58,49 @@ impl Lanes {
         self.counted
     }
 
-    /// One step of all lanes with another reward, which they multiply by weights.
+    /// One step of all lanes with another reward, which they multiply by weights; to be done.
     #[inline]
-    pub fn advance(&mut self, change: &Change<'_>, reward: f64, eta: f64, weights: &[Line]) {
+    pub fn advance<'a>(
+        &'a mut self,
+        change: &'a Change<'a>,
+        reward: f64,
+        eta: f64,
+        weights: &'a [Line],
+    ) -> AdvanceAll<'a> {
         self.counted += 1;
-        let d = self.dimension;
-        for (k, weights) in weights.iter().enumerate() {
-            with_vectors(Advance {
-                change,
-                reward,
-                eta,
-                factors: &ONES,
-                weights,
-                counted: self.counted as f64,
-                theta: &mut self.theta[k * d..][..d],
-                moves: &mut self.moves[k * d..][..d],
-            });
+        AdvanceAll {
+            change,
+            reward,
+            eta,
+            weights,
+            counted: self.counted as f64,
+            dimension: self.dimension,
+            theta: &mut self.theta,
+            moves: &mut self.moves,
         }
     }
 
-    /// One step of a single line of lanes, which multiply the step size by factors, under watch.
+    /// One step of a single line of lanes, which multiply the step size by factors, under watch; to be done.
     #[inline]
-    pub fn advance_and_watch(
-        &mut self,
-        change: &Change<'_>,
+    pub fn advance_and_watch<'a>(
+        &'a mut self,
+        change: &'a Change<'a>,
         eta: f64,
-        factors: &Line,
-        watch: Watch<'_>,
-    ) {
+        factors: &'a Line,
+        watch: Watch<'a>,
+    ) -> AdvanceAndWatch<'a> {
         self.counted += 1;
         let advance = Advance {
             change,
             reward: change.reward,
             eta,
             factors,
-            weights: &ONES,
+            weights: &Line::ONES,
             counted: self.counted as f64,
             theta: &mut self.theta,
             moves: &mut self.moves,
         };
-        with_vectors(AdvanceAndWatch(advance, watch));
+        AdvanceAndWatch(advance, watch)
     }
 
     /// Starts the averages anew from the next iterate on.

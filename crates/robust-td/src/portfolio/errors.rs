@@ -10,7 +10,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::lanes::{Change, Lanes, Line, Map, WIDTH, with_vectors};
+use crate::lanes::{AdvanceAll, Change, Lanes, Line, Map, WIDTH, with_vectors};
 
 /// The largest dimension of a map, whose lanes are one line; far above it applying the map to all replicates would cost more than
 /// their steps of a short block.
@@ -105,12 +105,15 @@ impl Errors {
         }
     }
 
-    /// One step with a temporal-difference error, which the signs multiply.
+    /// One step with a temporal-difference error, which the signs multiply; to be done.
     #[inline]
-    pub fn step(&mut self, change: &Change<'_>, delta: f64, eta: f64) {
+    pub fn step<'a>(&'a mut self, change: &'a Change<'a>, delta: f64, eta: f64) -> AdvanceAll<'a> {
         match &mut self.state {
             State::Lanes(lanes) => lanes.advance(change, delta, eta, &self.signs),
-            State::Map(mapped) => mapped.step(change, delta, eta),
+            State::Map(Mapped { map, .. }) => {
+                let last = map.dimension();
+                map.advance(change, delta, eta, &UNITS[last..=last])
+            }
         }
     }
 
@@ -174,12 +177,6 @@ impl Mapped {
     fn fits(&self, dimension: usize, lines: usize) -> bool {
         self.map.fits(dimension, 1)
             && [self.errors.len(), self.sums.len()] == [dimension * lines; 2]
-    }
-
-    #[inline]
-    fn step(&mut self, change: &Change<'_>, delta: f64, eta: f64) {
-        let last = self.map.dimension();
-        self.map.advance(change, delta, eta, &UNITS[last..=last]);
     }
 
     /// Applies the map, and begins a new one.
@@ -258,7 +255,7 @@ mod tests {
                 phi: view(&numbers[1]),
                 reward: f64::NAN,
             };
-            errors.step(&change, delta, 0.1);
+            with_vectors(errors.step(&change, delta, 0.1));
             match t {
                 300 => errors.restart_averages(),
                 500 => errors.scale(0.5),

@@ -13,7 +13,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::lanes::{Change, Lanes, Line, Measure, with_vectors};
+use crate::lanes::{Change, Lanes, Line, Measure};
 use crate::learner::Features;
 
 /// The longest block.
@@ -70,30 +70,23 @@ impl Judge {
         (self.place, self.measured) = (0, 0);
     }
 
-    /// Looks at a transition before the lanes do; says whether a pair of blocks is now complete.
+    /// Looks at a transition before the lanes do; what is to be measured is to be done.
     #[inline]
-    pub fn watch(&mut self, change: &Change<'_>, lanes: &Lanes) -> bool {
+    pub fn watch<'a>(&'a mut self, change: &'a Change<'a>, lanes: &Lanes) -> Option<Measure<'a>> {
         let place = self.place;
-        let complete = place + 1 == 2 * self.block;
-        self.place = if complete { 0 } else { place + 1 };
+        self.place = if place + 1 == 2 * self.block {
+            0
+        } else {
+            place + 1
+        };
         if place == 0 {
             lanes.write_averages(&mut self.copies);
         }
-        if place >= self.block {
-            self.measure(change);
+        if place < self.block {
+            return None;
         }
-        complete
-    }
-
-    #[inline]
-    fn measure(&mut self, change: &Change<'_>) {
         self.measured += 1;
         let squares = &mut self.feature_squares;
-        with_vectors(Measure {
-            change,
-            theta: &self.copies,
-            sums: &mut self.sums,
-        });
         match change.phi {
             Features::Dense(phi) => {
                 for (square, x) in squares.iter_mut().zip(phi) {
@@ -102,6 +95,16 @@ impl Judge {
             }
             Features::Sparse { .. } => change.phi.for_each(|j, x| squares[j] += x * x),
         }
+        Some(Measure {
+            change,
+            theta: &self.copies,
+            sums: &mut self.sums,
+        })
+    }
+
+    /// Whether a pair of blocks is just complete.
+    pub fn has_measured(&self) -> bool {
+        self.place == 0 && self.measured > 0
     }
 
     /// The residual of a lane; none before the first measurement.

@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use super::bootstrap::{Bootstrap, Deviation};
 use super::correlation::Correlation;
 use super::errors::Errors;
-use crate::lanes::Change;
+use crate::lanes::{AdvanceAll, Change};
 use crate::random::Stream;
 
 /// With fewer blocks nothing is said about the error.
@@ -95,9 +95,9 @@ impl Replicates {
         self.follow(answer);
     }
 
-    /// One step of a size.
+    /// One step of a size; to be done.
     #[inline]
-    pub fn step(&mut self, change: &Change<'_>, eta: f64) {
+    pub fn step<'a>(&'a mut self, change: &'a Change<'a>, eta: f64) -> AdvanceAll<'a> {
         if self.left == 0 {
             self.blocks += 1;
             self.left = self.length;
@@ -107,7 +107,7 @@ impl Replicates {
         self.left -= 1;
         let delta = change.reward + change.psi.dot(&self.answer);
         self.correlation.push(delta, change.phi);
-        self.errors.step(change, delta, eta);
+        self.errors.step(change, delta, eta)
     }
 
     /// Averages from now on.

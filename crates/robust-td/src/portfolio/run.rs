@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::judge::Judge;
 use super::replicates::Replicates;
 use super::{Answer, LaneReport};
-use crate::lanes::{Change, Lanes, Line, Watch};
+use crate::lanes::{Change, Lanes, Line, Watch, with_vectors};
 use crate::learner::{Features, Health};
 
 /// Constants c of the portfolio: from 50, which the theorem covers, down to 1.6e-6, two for each decade.
@@ -109,17 +109,20 @@ impl Run {
                 replicates.restart_averages();
             }
         }
-        let judged = self.judge.watch(change, &self.lanes);
-        if let Some(replicates) = &mut self.replicates {
-            replicates.step(change, unit * self.inverses[replicates.lane()]);
-        }
+        let measure = self.judge.watch(change, &self.lanes);
+        let replicates = self.replicates.as_mut().map(|replicates| {
+            let eta = unit * self.inverses[replicates.lane()];
+            replicates.step(change, eta)
+        });
         let watch = Watch {
             norms: &mut self.norms,
             largest: &mut self.largest,
             squares: &mut self.squares,
         };
-        self.lanes
-            .advance_and_watch(change, unit, &self.inverses, watch);
+        let lanes = &mut self.lanes;
+        let advance = lanes.advance_and_watch(change, unit, &self.inverses, watch);
+        with_vectors((measure, (replicates, advance)));
+        let judged = self.judge.has_measured();
         self.steps += 1;
         self.follow_leader(change.phi);
         if self.steps <= CHECK || self.steps.is_multiple_of(CHECK) {
