@@ -72,7 +72,7 @@ fn write<W: Write + Send>(
     let doubts = Uncertainty::of(model, &model.learner().output(), confidence);
     if doubts.is_some_and(|intervals| intervals.is_doubtful()) {
         let path = arguments.model.display();
-        eprintln!("warning: {path}: lower and upper may be too narrow: {UNCONVERGED}");
+        eprintln!("warning: {path}: lower and upper are wide: {UNCONVERGED}");
     }
     let columns = match predictor.has_intervals() {
         true => &["value", "lower", "upper"][..],

@@ -14,6 +14,8 @@ use crate::model::Model;
 pub enum Intervals {
     /// Replicates of the portfolio's leader.
     Bootstrap(Bootstrap),
+    /// The same, widened where least squares, which has no transient, says that the answer is still on its way.
+    Both(Bootstrap, Estimate),
     /// The covariance of least squares.
     Sandwich(Estimate),
 }
@@ -24,15 +26,22 @@ impl Intervals {
     pub fn method(&self) -> &'static str {
         match self {
             Self::Bootstrap(_) => "block multiplier bootstrap",
+            Self::Both(..) => "block multiplier bootstrap, widened to reach beyond LSTD",
             Self::Sandwich(_) => "LSTD sandwich, batch means",
         }
     }
 
-    /// Half the width of the interval of phi.theta at a confidence in (0, 1).
+    /// Half the width of the interval of phi.theta at a confidence in (0, 1), given the value phi.theta.
+    ///
+    /// By both routes it is the larger of the two.
     #[must_use]
-    pub fn half_width(&self, phi: Features<'_>, confidence: f64) -> f64 {
+    pub fn half_width(&self, value: f64, phi: Features<'_>, confidence: f64) -> f64 {
         match self {
             Self::Bootstrap(bootstrap) => bootstrap.half_width(phi, confidence),
+            Self::Both(bootstrap, estimate) => {
+                let around = estimate.half_width_around(value, phi, confidence);
+                bootstrap.half_width(phi, confidence).max(around)
+            }
             Self::Sandwich(estimate) => estimate.half_width(phi, confidence),
         }
     }
@@ -40,23 +49,19 @@ impl Intervals {
     /// The lower and upper ends for every coordinate of theta.
     #[must_use]
     pub fn of_theta(&self, theta: &[f64], confidence: f64) -> [Vec<f64>; 2] {
-        let half = |j: usize| {
+        let half = |(j, value): (usize, &f64)| {
             let (indices, values) = ([j as u32], [1.0]);
             let unit = Features::Sparse {
                 indices: &indices,
                 values: &values,
             };
-            self.half_width(unit, confidence)
+            self.half_width(*value, unit, confidence)
         };
-        let halves: Vec<f64> = (0..theta.len()).map(half).collect();
-        let ends = |sign: f64| {
-            theta
-                .iter()
-                .zip(&halves)
-                .map(|(x, h)| x + sign * h)
-                .collect()
-        };
-        [ends(-1.0), ends(1.0)]
+        let halves: Vec<f64> = theta.iter().enumerate().map(half).collect();
+        [-1.0, 1.0].map(|sign| {
+            let ends = theta.iter().zip(&halves);
+            ends.map(|(x, half)| x + sign * half).collect()
+        })
     }
 }
 
@@ -117,14 +122,15 @@ impl Predictor {
         for i in 0..batch.len() {
             self.features.write(batch.obs(i), &mut self.row);
             let phi = self.row.features();
-            let value = phi.dot(&self.theta) + self.offset;
+            let product = phi.dot(&self.theta);
+            let value = product + self.offset;
             if !value.is_finite() {
                 let row = batch.row_numbers()[i];
                 return Err(Error::ValueNotFinite { row, value });
             }
             out.values.push(value);
             if let Some(intervals) = &self.intervals {
-                let half = intervals.half_width(phi, self.confidence);
+                let half = intervals.half_width(product, phi, self.confidence);
                 out.lower.push(value - half);
                 out.upper.push(value + half);
             }
@@ -138,9 +144,13 @@ pub(crate) fn intervals(
     learner: &AnyLearner,
     least_squares: Option<Estimate>,
 ) -> Option<Intervals> {
-    match learner {
-        AnyLearner::Auto(auto) => auto.answer().bootstrap.map(Intervals::Bootstrap),
-        AnyLearner::Lstd(_) => least_squares.map(Intervals::Sandwich),
+    match (learner, least_squares) {
+        (AnyLearner::Auto(auto), None) => auto.answer().bootstrap.map(Intervals::Bootstrap),
+        (AnyLearner::Auto(auto), Some(estimate)) => {
+            let bootstrap = auto.answer().bootstrap;
+            bootstrap.map(|bootstrap| Intervals::Both(bootstrap, estimate))
+        }
+        (AnyLearner::Lstd(_), least_squares) => least_squares.map(Intervals::Sandwich),
         _ => None,
     }
 }

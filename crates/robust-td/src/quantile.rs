@@ -71,6 +71,11 @@ pub(crate) fn two_sided(confidence: f64, freedom: f64) -> f64 {
     -student(0.5 * (1.0 - confidence), freedom)
 }
 
+/// How many standard errors a bound of a confidence in (0, 1) on one side reaches; negative below one half.
+pub(crate) fn one_sided(confidence: f64, freedom: f64) -> f64 {
+    -student(1.0 - confidence, freedom)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -87,6 +92,7 @@ mod tests {
             assert!((normal(p) - z).abs() < 1e-8, "{p}: {}", normal(p));
         }
         assert!((two_sided(0.95, 64.0) - 1.997730).abs() < 1e-3);
+        assert!((one_sided(0.95, 30.0) - 1.697261).abs() < 1e-3);
         assert!(two_sided(1.0 - f64::EPSILON, 64.0).is_finite());
         for (p, freedom, t) in [
             (0.975, 8.0, 2.306004),

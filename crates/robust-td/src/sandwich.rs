@@ -24,7 +24,7 @@ use crate::learner::{Features, Transition};
 use crate::linalg;
 use crate::matrix::Matrix;
 use crate::portfolio::Correlation;
-use crate::quantile::two_sided;
+use crate::quantile::{one_sided, two_sided};
 
 /// The largest dimension.
 pub const LARGEST_DIMENSION: usize = 500;
@@ -271,8 +271,22 @@ impl Estimate {
     /// Half the width of the interval of phi.theta at a confidence in (0, 1).
     #[must_use]
     pub fn half_width(&self, phi: Features<'_>, confidence: f64) -> f64 {
-        let freedom = (self.blocks - 1).max(FEWEST_BLOCKS) as f64;
-        self.standard_error(phi) * two_sided(confidence, freedom)
+        self.standard_error(phi) * two_sided(confidence, self.freedom())
+    }
+
+    /// Half the width of an interval around another estimate of phi.theta.
+    ///
+    /// It is that of [`Estimate::half_width`] when the two are close. When they are not, the fixed point lies towards least
+    /// squares, and the interval reaches beyond it by its one-sided error: |value - phi.theta| + t_confidence standard errors.
+    #[must_use]
+    pub fn half_width_around(&self, value: f64, phi: Features<'_>, confidence: f64) -> f64 {
+        let beyond = self.standard_error(phi) * one_sided(confidence, self.freedom());
+        let distance = (value - phi.dot(&self.theta)).abs();
+        self.half_width(phi, confidence).max(distance + beyond)
+    }
+
+    fn freedom(&self) -> f64 {
+        (self.blocks - 1).max(FEWEST_BLOCKS) as f64
     }
 }
 

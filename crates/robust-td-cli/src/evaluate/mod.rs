@@ -1,5 +1,6 @@
 //! Learns a value function from logged transitions in one streaming pass.
 
+mod choice;
 mod report;
 mod returns;
 mod start;

@@ -7,8 +7,9 @@ use robust_td::learner::{DIVERGENCE_THRESHOLD, Learner};
 use robust_td_data::Model;
 use serde::Serialize;
 
+use super::choice::Choice;
 use super::returns::MonteCarloCheck;
-use super::uncertainty::{Choice, Uncertainty};
+use super::uncertainty::Uncertainty;
 use crate::text;
 
 /// The result, with the keys that scripts rely on.

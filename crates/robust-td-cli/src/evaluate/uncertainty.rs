@@ -1,7 +1,6 @@
-//! Says which constant the data chose, and how sure the answer is.
+//! Says how sure the answer is.
 
-use robust_td::learner::{AnyLearner, Features};
-use robust_td::portfolio::Answer;
+use robust_td::learner::Features;
 use robust_td::sandwich::Estimate;
 use robust_td_data::{Intervals, Model};
 use serde::Serialize;
@@ -13,89 +12,13 @@ const MEANING: &str =
     "sampling error around the TD fixed point; not the approximation error of the features";
 /// What it means when the two routes differ.
 pub const UNCONVERGED: &str = "the two routes differ: most likely theta_bar has not converged, in directions in which the features hardly \
-    vary if the log is long, and then the bootstrap's intervals are too narrow. More data bring them together; --algorithm lstd does \
-    not step and has the second kind of interval.";
+    vary if the log is long. The intervals reach to the fixed point nevertheless, because least squares widens them. More data bring the \
+    two together; --algorithm lstd does not step and has the second kind of interval.";
 /// What to do when there is one route only.
 const ONE_ROUTE: &str = "Least squares was not run (more than 64 features, or too few rows), so nothing says whether theta_bar has \
-    converged: --sandwich takes up to 500 features.";
+    converged, and where it has not the intervals are too narrow: --sandwich takes up to 500 features.";
 /// How many coordinates a page shows.
 const SHOWN: usize = 12;
-
-/// The choice of the portfolio.
-#[derive(Debug, Serialize)]
-pub struct Choice {
-    c: f64,
-    samples: u64,
-    portfolio: Vec<Lane>,
-}
-
-/// One constant.
-#[derive(Debug, Serialize)]
-struct Lane {
-    c: f64,
-    residual: Option<f64>,
-    bounded: bool,
-    retired_at: Option<u64>,
-    max_theta_norm_sq: f64,
-}
-
-impl Choice {
-    /// The choice of a model, if it has one.
-    pub fn of(model: &Model) -> Option<Self> {
-        let AnyLearner::Auto(learner) = model.learner() else {
-            return None;
-        };
-        let Answer {
-            c, samples, lanes, ..
-        } = learner.answer();
-        let lane = |lane: &robust_td::portfolio::LaneReport| Lane {
-            c: lane.c,
-            residual: lane.residual,
-            bounded: lane.retired_at.is_none(),
-            retired_at: lane.retired_at,
-            max_theta_norm_sq: lane.max_theta_norm_sq,
-        };
-        Some(Self {
-            c,
-            samples,
-            portfolio: lanes.iter().map(lane).collect(),
-        })
-    }
-
-    /// One line for people.
-    pub fn summary(&self) -> String {
-        let retired = self.portfolio.iter().filter(|lane| !lane.bounded).count();
-        let bounded = self.portfolio.len() - retired;
-        let c = text::number(self.c);
-        if bounded == 0 {
-            return format!(
-                "all {retired} constants were retired: none gives an answer to rely on"
-            );
-        }
-        format!(
-            "c = {c}, the smallest residual of {bounded} that stayed bounded ({retired} retired), on {}",
-            text::count(self.samples as usize, "transition")
-        )
-    }
-
-    /// The table for people.
-    pub fn table(&self) -> String {
-        let mut page = String::from("\nc          residual   largest |theta|^2\n");
-        for lane in &self.portfolio {
-            let residual = match (lane.retired_at, lane.residual) {
-                (Some(step), _) => format!("retired at {step}"),
-                (None, Some(residual)) => {
-                    let mark = if lane.c == self.c { " <" } else { "" };
-                    let norm = text::number(lane.max_theta_norm_sq);
-                    format!("{:<10} {norm}{mark}", text::number(residual))
-                }
-                (None, None) => "not measured yet".into(),
-            };
-            page += &format!("{:<10} {residual}\n", text::number(lane.c));
-        }
-        page
-    }
-}
 
 /// Intervals of theta by one route.
 #[derive(Debug, Serialize)]
@@ -110,11 +33,28 @@ struct Route {
     upper: Vec<f64>,
 }
 
-/// Intervals of theta by the routes that there are.
+impl Route {
+    fn of(intervals: Intervals, theta: &[f64], confidence: f64) -> Self {
+        let [lower, upper] = intervals.of_theta(theta, confidence);
+        Self {
+            method: intervals.method(),
+            block: 0,
+            replicates: None,
+            theta: None,
+            lower,
+            upper,
+        }
+    }
+}
+
+/// Intervals of theta_bar, and the routes that they are made of.
 #[derive(Debug, Serialize)]
 pub struct Uncertainty {
     confidence: f64,
     meaning: &'static str,
+    method: &'static str,
+    lower: Vec<f64>,
+    upper: Vec<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     bootstrap: Option<Route>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -133,42 +73,36 @@ pub struct Uncertainty {
 impl Uncertainty {
     /// The intervals of a model's theta_bar, if it can tell some.
     pub fn of(model: &Model, theta_bar: &[f64], confidence: f64) -> Option<Self> {
-        let least_squares = model.least_squares();
-        let distance = least_squares.as_ref().map(|e| distance(e, theta_bar));
-        let lstd = least_squares.map(|estimate| {
+        let intervals = model.intervals()?;
+        let method = intervals.method();
+        let [lower, upper] = intervals.of_theta(theta_bar, confidence);
+        let (bootstrap, estimate) = match intervals {
+            Intervals::Bootstrap(bootstrap) => (Some(bootstrap), None),
+            Intervals::Both(bootstrap, estimate) => (Some(bootstrap), Some(estimate)),
+            Intervals::Sandwich(estimate) => (None, Some(estimate)),
+        };
+        let distance = estimate.as_ref().map(|e| distance(e, theta_bar));
+        let bootstrap = bootstrap.map(|bootstrap| Route {
+            block: bootstrap.block,
+            replicates: Some(bootstrap.replicates()),
+            ..Route::of(Intervals::Bootstrap(bootstrap), theta_bar, confidence)
+        });
+        let lstd = estimate.map(|estimate| {
             let (theta, block) = (estimate.theta.clone(), estimate.block);
-            let intervals = Intervals::Sandwich(estimate);
-            let [lower, upper] = intervals.of_theta(&theta, confidence);
+            let route = Route::of(Intervals::Sandwich(estimate), &theta, confidence);
             Route {
-                method: intervals.method(),
                 block,
-                replicates: None,
                 theta: Some(theta),
-                lower,
-                upper,
+                ..route
             }
         });
-        let bootstrap = model.intervals().and_then(|intervals| {
-            let Intervals::Bootstrap(bootstrap) = &intervals else {
-                return None;
-            };
-            let [lower, upper] = intervals.of_theta(theta_bar, confidence);
-            Some(Route {
-                method: intervals.method(),
-                block: bootstrap.block,
-                replicates: Some(bootstrap.replicates()),
-                theta: None,
-                lower,
-                upper,
-            })
-        });
-        if bootstrap.is_none() && lstd.is_none() {
-            return None;
-        }
         let both = bootstrap.as_ref().zip(lstd.as_ref());
         let mut found = Self {
             confidence,
             meaning: MEANING,
+            method,
+            lower,
+            upper,
             width_ratio: both.and_then(|(x, y)| width_ratio(x, y)),
             distance_from_lstd: distance.filter(|_| bootstrap.is_some()),
             bootstrap,
@@ -194,6 +128,19 @@ impl Uncertainty {
     pub fn table(&self, theta_bar: &[f64]) -> String {
         let percent = text::number(100.0 * self.confidence);
         let mut page = format!("\n{percent} % intervals ({MEANING})\n");
+        for (j, x) in theta_bar.iter().enumerate().take(SHOWN) {
+            let [x, low, high] = [*x, self.lower[j], self.upper[j]].map(text::number);
+            page += &format!("  theta_{j:<4} {x:<12} {low} to {high}");
+            if let (Some(_), Some(lstd)) = (&self.bootstrap, &self.lstd) {
+                let own = lstd.theta.as_ref().map_or(f64::NAN, |theta| theta[j]);
+                let [x, low, high] = [own, lstd.lower[j], lstd.upper[j]].map(text::number);
+                page += &format!(" (least squares: {x}, {low} to {high})");
+            }
+            page.push('\n');
+        }
+        if theta_bar.len() > SHOWN {
+            page += &format!("  ... {} in all; --json has them\n", theta_bar.len());
+        }
         let routes = [&self.bootstrap, &self.lstd];
         for route in routes.into_iter().flatten() {
             let replicates = route
@@ -203,14 +150,6 @@ impl Uncertainty {
                 "{}{replicates}, blocks of {} transitions\n",
                 route.method, route.block
             );
-            let theta = route.theta.as_deref().unwrap_or(theta_bar);
-            for (j, x) in theta.iter().enumerate().take(SHOWN) {
-                let [x, low, high] = [*x, route.lower[j], route.upper[j]].map(text::number);
-                page += &format!("  theta_{j:<4} {x:<12} {low} to {high}\n");
-            }
-            if theta.len() > SHOWN {
-                page += &format!("  ... {} in all; --json has them\n", theta.len());
-            }
         }
         if let Some(ratio) = self.width_ratio {
             page += &format!("widths, first over second: {}\n", text::number(ratio));

@@ -119,6 +119,22 @@ fn intervals_by_two_routes_are_those_of_the_prediction() {
             assert!((theta[j] - truth[j]).abs() < 4.0 * half, "{route}");
         }
     }
+    // Together they reach as far as either: around theta_bar as far as the bootstrap, and beyond least squares by 1.2816 of the
+    // 1.6449 standard errors of its own interval.
+    for j in 0..2 {
+        let [low, high] = ["lower", "upper"].map(|end| numbers(&intervals[end])[j]);
+        let [own, other] = ["bootstrap", "lstd"].map(|route| {
+            let route = &intervals[route];
+            (numbers(&route["upper"])[j] - numbers(&route["lower"])[j]) / 2.0
+        });
+        let away =
+            (numbers(&found["theta_bar"])[j] - numbers(&intervals["lstd"]["theta"])[j]).abs();
+        let half = own.max(other).max(away + other * 1.2816 / 1.6449);
+        assert!(
+            ((high - low) / 2.0 / half - 1.0).abs() < 2e-3,
+            "{high} {low} {half}"
+        );
+    }
     // A row with one feature has that feature's interval.
     std::fs::write(
         folder.path().join("new.csv"),
@@ -132,7 +148,7 @@ fn intervals_by_two_routes_are_those_of_the_prediction() {
     let rows: Vec<Vec<f64>> = lines
         .map(|line| line.split(',').map(|x| x.parse().unwrap()).collect())
         .collect();
-    let ends = ["lower", "upper"].map(|end| numbers(&intervals["bootstrap"][end]));
+    let ends = ["lower", "upper"].map(|end| numbers(&intervals[end]));
     for j in 0..2 {
         assert_eq!(
             rows[j],

@@ -77,7 +77,7 @@ fn a_model_that_does_not_fit_is_refused() {
     write("cut.json", &model[..model.len() / 2]);
     write(
         "newer.json",
-        &model.replace("\"version\":2", "\"version\":99"),
+        &model.replace("\"version\":3", "\"version\":99"),
     );
     write(
         "renamed.json",

@@ -12,4 +12,5 @@ mod library;
 mod log;
 mod resume;
 mod returns;
+mod stream;
 mod warnings;

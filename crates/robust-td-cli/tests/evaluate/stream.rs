@@ -1,0 +1,103 @@
+//! Tests `--c auto` on standard input, where nobody knows how many rows will come.
+
+use std::path::Path;
+
+use assert_cmd::Command;
+use robust_td::learner::{AnyLearner, Learner};
+use robust_td::portfolio::{Params, RobustTd};
+use serde_json::Value;
+
+use crate::common::{folder, run_in};
+use crate::log::{Columns, Log, words};
+
+/// Feeds a text to a command; what it writes to standard output.
+fn piped(folder: &Path, line: &str, input: &str) -> Vec<u8> {
+    let output = Command::new(env!("CARGO_BIN_EXE_robust-td"))
+        .current_dir(folder)
+        .args(words(line))
+        .write_stdin(input)
+        .output()
+        .unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{line}: {errors}");
+    output.stdout
+}
+
+#[test]
+fn a_stream_ends_with_the_bits_of_the_library() {
+    let log = Log::episodic("boyan", 4000, 6);
+    let folder = folder([]);
+    let params = Params {
+        phi_inf: 1.0,
+        replicates: 64,
+        ..Params::new(0.9)
+    };
+    let new = RobustTd::auto(params.check().unwrap(), 4).unwrap();
+    let mut learner = AnyLearner::from(new);
+    log.feed(&mut learner);
+    let AnyLearner::Auto(auto) = &learner else {
+        unreachable!("a portfolio stays one");
+    };
+    // Phases of 1024 and 2048 rows are complete, the third is under way.
+    let answer = auto.answer();
+    assert_eq!(answer.samples, 2048);
+    for (format, input) in [
+        ("csv", log.csv(Columns::All, 0..4000)),
+        ("ndjson", log.ndjson(Columns::All)),
+    ] {
+        let line = format!("evaluate - --format {format} --discount 0.9 --phi-inf 1 --json");
+        let found: Value = serde_json::from_slice(&piped(folder.path(), &line, &input)).unwrap();
+        assert_eq!(found["algorithm"], "alg1-auto");
+        assert_eq!(
+            (&found["steps"], &found["samples"]),
+            (&4000.into(), &2048.into())
+        );
+        assert_eq!(found["c"], answer.c);
+        assert_eq!(
+            found["theta_bar"],
+            Value::from(answer.output.clone()),
+            "{format}"
+        );
+        assert_eq!(
+            found["theta"],
+            Value::from(learner.theta().to_vec()),
+            "{format}"
+        );
+        assert_eq!(found["intervals"]["bootstrap"]["replicates"], 64);
+    }
+}
+
+#[test]
+fn a_stream_of_known_length_is_a_file() {
+    let log = Log::episodic("boyan", 3000, 7);
+    let folder = folder([]);
+    log.write(folder.path(), "log.csv", Columns::All);
+    let common = "--discount 0.9 --phi-inf 1 --horizon 3000";
+    let line = format!("evaluate log.csv {common} --out file.json");
+    assert_eq!(run_in(folder.path(), &words(&line)).code, 0);
+    let line = format!("evaluate - --format csv {common} --out stream.json");
+    piped(folder.path(), &line, &log.csv(Columns::All, 0..3000));
+    let read = |name: &str| std::fs::read(folder.path().join(name)).unwrap();
+    assert!(read("file.json") == read("stream.json"));
+}
+
+#[test]
+fn parts_of_a_stream_write_the_same_model_as_the_whole() {
+    let log = Log::episodic("boyan", 3500, 8);
+    let folder = folder([]);
+    let start = "evaluate - --format csv --discount 0.9 --phi-inf 1";
+    let whole = log.csv(Columns::Episodes, 0..3500);
+    piped(folder.path(), &format!("{start} --out whole.json"), &whole);
+    let read = |name: &str| std::fs::read(folder.path().join(name)).unwrap();
+    // Inside the first phase, at its end, just after it, and inside the third.
+    let cuts = [1, 700, 1024, 1025, 3072, 3100];
+    let ends = cuts.into_iter().chain([3500]);
+    for (from, to) in [0].into_iter().chain(cuts).zip(ends) {
+        let line = match from {
+            0 => format!("{start} --out parts.json"),
+            _ => "evaluate - --format csv --resume parts.json --out parts.json".into(),
+        };
+        piped(folder.path(), &line, &log.csv(Columns::Episodes, from..to));
+    }
+    assert!(read("whole.json") == read("parts.json"));
+}
