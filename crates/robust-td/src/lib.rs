@@ -64,6 +64,7 @@ pub mod stability;
 pub mod stopping;
 mod structure;
 pub mod theory;
+mod upcoming;
 
 pub use chain::Chain;
 pub use control::ControlProblem;

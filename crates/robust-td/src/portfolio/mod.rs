@@ -48,7 +48,8 @@ use crate::error::{Error, Result};
 use crate::lanes::{Change, Difference};
 use crate::learner::method::{Method, Standing};
 use crate::learner::{Health, Learner, Phase, Transition, check_discount};
-use crate::schedule::{RobustDecay, Schedule};
+use crate::schedule::RobustDecay;
+use crate::upcoming::Upcoming;
 
 /// The first phase, where the number of samples is not known.
 const FIRST_PHASE: u64 = 1024;
@@ -221,9 +222,10 @@ pub struct RobustTd {
     run: Box<Run>,
     /// The answer of the phase before this one.
     completed: Option<Box<Answer>>,
-    // The phase and its steps follow from the parameters and the number of steps.
+    // The phase and its step sizes for c = 1 follow from the parameters and the number of steps.
     phase: Phase,
-    units: Units,
+    unit: RobustDecay,
+    upcoming: Upcoming,
     difference: Difference,
 }
 
@@ -251,7 +253,8 @@ impl RobustTd {
             run: Box::new(Run::new(dimension, phase.length, replicates, seed)),
             completed: None,
             phase,
-            units: Units::new(phase.length, params.0.phi_inf)?,
+            unit: RobustDecay::new(phase.length, 1.0, params.0.phi_inf)?,
+            upcoming: Upcoming::default(),
             difference: Difference::default(),
         })
     }
@@ -282,7 +285,8 @@ impl RobustTd {
     fn open_next_phase(&mut self) {
         self.completed = Some(Box::new(self.run.answer()));
         self.phase = self.phase.next(GROWTH);
-        self.units = self.units.with_horizon(self.phase.length);
+        self.unit = self.unit.with_horizon(self.phase.length);
+        self.upcoming = Upcoming::default();
         let Params {
             replicates, seed, ..
         } = self.params.0;
@@ -321,7 +325,8 @@ impl Learner for RobustTd {
             phi: transition.features,
             reward: transition.reward,
         };
-        let unit = self.units.step_size(self.steps - self.phase.start);
+        let t = self.steps - self.phase.start;
+        let unit = self.upcoming.step_size(&self.unit, t);
         let value_bound = self.largest_reward / (1.0 - discount);
         self.run.step(&change, unit, value_bound);
         self.steps += 1;
@@ -345,48 +350,6 @@ impl Learner for RobustTd {
             Some(answer) => &answer.health,
             None => self.run.health(),
         }
-    }
-}
-
-/// Step sizes for c = 1, computed some at a time: one by one, each step would wait for its logarithm, root and quotient.
-#[derive(Debug, Clone)]
-struct Units {
-    schedule: RobustDecay,
-    /// Which part of the schedule is at hand, counted in parts.
-    part: Option<u64>,
-    sizes: [f64; Self::PART as usize],
-}
-
-impl Units {
-    /// Step sizes of a part.
-    const PART: u64 = 16;
-
-    fn new(horizon: u64, phi_inf: f64) -> Result<Self> {
-        Ok(Self {
-            schedule: RobustDecay::new(horizon, 1.0, phi_inf)?,
-            part: None,
-            sizes: [0.0; Self::PART as usize],
-        })
-    }
-
-    fn with_horizon(&self, horizon: u64) -> Self {
-        Self {
-            schedule: self.schedule.with_horizon(horizon),
-            part: None,
-            ..*self
-        }
-    }
-
-    #[inline]
-    fn step_size(&mut self, t: u64) -> f64 {
-        let part = t / Self::PART;
-        if self.part != Some(part) {
-            self.part = Some(part);
-            for (size, t) in self.sizes.iter_mut().zip(part * Self::PART..) {
-                *size = self.schedule.step_size(t);
-            }
-        }
-        self.sizes[(t % Self::PART) as usize]
     }
 }
 
@@ -434,7 +397,8 @@ impl TryFrom<Saved> for RobustTd {
             run: saved.run,
             completed: saved.completed,
             phase,
-            units: Units::new(phase.length, params.phi_inf)?,
+            unit: RobustDecay::new(phase.length, 1.0, params.phi_inf)?,
+            upcoming: Upcoming::default(),
             difference: Difference::default(),
         })
     }
