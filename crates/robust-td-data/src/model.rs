@@ -43,9 +43,10 @@ pub struct Model {
 /// Memory for the features of one transition, and what is asked of the map at each.
 #[derive(Debug, Clone, Default)]
 struct Rows {
-    here: Row,
-    next: Row,
-    /// The observation that `next` holds the features of; empty when they must be written anew.
+    /// The features of the observation and of the next one; `here` says which are the former.
+    rows: [Row; 2],
+    here: usize,
+    /// The observation whose features the next transition can take over; empty when there is none.
     next_obs: Vec<f64>,
     identity: bool,
     adapts: bool,
@@ -56,12 +57,12 @@ impl Rows {
     #[inline]
     fn write(&mut self, features: &FeatureMap, step: &Step<'_>) {
         match same_bits(&self.next_obs, step.obs) {
-            true => std::mem::swap(&mut self.here, &mut self.next),
-            false => features.write(step.obs, &mut self.here),
+            true => self.here = 1 - self.here,
+            false => features.write(step.obs, &mut self.rows[self.here]),
         }
         self.next_obs.clear();
         if let Some(next) = step.next_obs() {
-            features.write(next, &mut self.next);
+            features.write(next, &mut self.rows[1 - self.here]);
             if !self.adapts {
                 self.next_obs.extend_from_slice(next);
             }
@@ -160,8 +161,8 @@ impl Model {
             return Err(Error::Model { message });
         }
         self.rows = Rows {
-            here: Row::for_map(&self.features),
-            next: Row::for_map(&self.features),
+            rows: [Row::for_map(&self.features), Row::for_map(&self.features)],
+            here: 0,
             next_obs: Vec::new(),
             identity: self.features.is_identity(),
             adapts: self.features.adapts(),
@@ -229,13 +230,14 @@ impl Model {
             (Features::Dense(step.obs), step.outcome)
         } else {
             self.rows.write(&self.features, step);
-            let next = self.rows.next.features();
+            let here = self.rows.rows[self.rows.here].features();
+            let next = self.rows.rows[1 - self.rows.here].features();
             let outcome = match step.outcome {
                 Outcome::Terminated => Outcome::Terminated,
                 Outcome::Truncated(_) => Outcome::Truncated(next),
                 _ => Outcome::Continues(next),
             };
-            (self.rows.here.features(), outcome)
+            (here, outcome)
         };
         let transition = Transition::new(here, step.reward, outcome).with_ratio(step.ratio);
         if step.restart {

@@ -102,10 +102,16 @@ impl Iterate {
                 features.axpy(g, &mut self.theta);
                 self.sum_norm();
             }
-            Features::Sparse { indices, .. } => {
-                let before = partial_norm_sq(&self.theta, indices);
-                features.axpy(g, &mut self.theta);
-                self.norm_sq += partial_norm_sq(&self.theta, indices) - before;
+            Features::Sparse { indices, values } => {
+                assert_eq!(indices.len(), values.len(), "one value per index");
+                let (mut before, mut after) = (0.0, 0.0);
+                for (&index, &value) in indices.iter().zip(values) {
+                    let theta = &mut self.theta[index as usize];
+                    before += *theta * *theta;
+                    *theta += g * value;
+                    after += *theta * *theta;
+                }
+                self.norm_sq += after - before;
                 self.corrections += 1;
                 let near_threshold =
                     !(self.norm_sq <= 0.5 * DIVERGENCE_THRESHOLD) && !self.health.diverged();
@@ -151,15 +157,6 @@ impl Iterate {
         self.norm_sq = dot(&self.theta, &self.theta);
         self.corrections = 0;
     }
-}
-
-/// What the given coordinates contribute to |theta|^2.
-#[inline]
-fn partial_norm_sq(theta: &[f64], indices: &[u32]) -> f64 {
-    indices
-        .iter()
-        .map(|&index| theta[index as usize] * theta[index as usize])
-        .sum()
 }
 
 /// Refuses a parameter vector without entries.
