@@ -2,11 +2,17 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Range;
+use super::{Range, Sink};
 use crate::error::{Error, Result};
 
 /// How many tilings are worked on together: their comparisons are vector instructions.
 const LANES: usize = 8;
+
+/// How many coordinates are scaled at a time.
+const PART: usize = 16;
+
+/// 2^52: from here on all f64 are whole numbers.
+const INTEGERS: f64 = (1_u64 << 52) as f64;
 
 /// One active feature per tiling: the tile that the observation falls into.
 ///
@@ -25,14 +31,30 @@ pub(super) struct Tiles {
     bins: usize,
     size: usize,
     range: Range,
+    #[serde(skip_serializing)]
+    blocks: Vec<Block>,
     /// The shifts of coordinate i in tilings 8 j to 8 j + 7, at j inputs + i.
     #[serde(skip_serializing)]
     shifts: Vec<[f64; LANES]>,
+    /// The low end of each coordinate's range, and the range's width, infinite where it never varied.
+    #[serde(skip_serializing)]
+    lows: Vec<f64>,
+    #[serde(skip_serializing)]
+    widths: Vec<f64>,
     /// The weight of each coordinate's cell.
     #[serde(skip_serializing)]
     weights: Vec<u64>,
     #[serde(skip_serializing)]
     hashed: bool,
+}
+
+/// Tilings that are worked on together.
+#[derive(Debug, Clone, PartialEq)]
+struct Block {
+    /// Their numbers.
+    tilings: [u64; LANES],
+    /// The first feature of each.
+    starts: [u32; LANES],
 }
 
 impl Tiles {
@@ -45,8 +67,13 @@ impl Tiles {
         let inputs = range.inputs();
         let hashed = Self::per_tiling(bins, inputs).is_none_or(|tiles| tiles > size);
         let shift = |i: usize, k: usize| ((k * (2 * i + 1)) % tilings) as f64 / tilings as f64;
-        let blocks = (0..tilings).step_by(LANES);
-        let shifts = blocks
+        let firsts = (0..tilings).step_by(LANES);
+        let blocks = firsts.clone().map(|first| Block {
+            tilings: std::array::from_fn(|lane| (first + lane) as u64),
+            starts: std::array::from_fn(|lane| ((first + lane) * size) as u32),
+        });
+        let blocks = blocks.collect();
+        let shifts = firsts
             .flat_map(|first| (0..inputs).map(move |i| (first, i)))
             .map(|(first, i)| std::array::from_fn(|lane| shift(i, first + lane)))
             .collect();
@@ -55,12 +82,16 @@ impl Tiles {
             true => mix(i as u64) | 1,
             false => base.wrapping_pow((inputs - 1 - i) as u32),
         };
+        let (lows, widths) = (0..inputs).map(|i| range.low_and_width(i)).unzip();
         Self {
             tilings,
             bins,
             size,
             range,
+            blocks,
             shifts,
+            lows,
+            widths,
             weights: (0..inputs).map(weight).collect(),
             hashed,
         }
@@ -80,51 +111,119 @@ impl Tiles {
     }
 
     #[inline]
-    pub fn write(&self, x: &[f64], put: &mut impl FnMut(usize, f64)) {
-        let blocks = self.shifts.chunks_exact(x.len().max(1));
-        for (block, shifts) in blocks.enumerate() {
-            let tiles = self.number(x, shifts);
-            let first = block * LANES;
-            for (tiling, &tile) in (first..self.tilings).zip(&tiles) {
-                let local = match self.hashed {
-                    true => below(mix(tile ^ tiling as u64), self.size),
-                    false => tile as usize,
-                };
-                put(tiling * self.size + local, 1.0);
+    pub fn write(&self, x: &[f64], sink: &mut (impl Sink + ?Sized)) {
+        for (block, first) in (0..self.tilings).step_by(LANES).enumerate() {
+            let active = self.active(x, block);
+            match self.tilings - first {
+                left @ ..LANES => sink.put_ones(0, &active[..left]),
+                // A length that the compiler knows.
+                _ => sink.put_ones(0, &active),
             }
         }
     }
 
-    /// The numbers of the tiles of one block of tilings.
+    /// The active features of a block of tilings; those past the last tiling mean nothing.
     #[inline]
-    fn number(&self, x: &[f64], shifts: &[[f64; LANES]]) -> [u64; LANES] {
-        let mut carried = [0_u64; LANES];
-        let mut common = 0_u64;
-        for (i, ((&x, shifts), &weight)) in x.iter().zip(shifts).zip(&self.weights).enumerate() {
-            let place = self.range.unit(i, x) * self.bins as f64;
-            let cell = place as u32;
-            // At the upper end of the range there is no next cell.
-            let next = match (cell as usize) < self.bins {
-                true => f64::from(cell) + 1.0,
-                false => f64::INFINITY,
-            };
-            common = common.wrapping_add(weight.wrapping_mul(u64::from(cell)));
-            for (sum, shift) in carried.iter_mut().zip(shifts) {
-                *sum = sum.wrapping_add(if place + shift >= next { weight } else { 0 });
+    fn active(&self, x: &[f64], block: usize) -> [u32; LANES] {
+        #[cfg(target_arch = "x86_64")]
+        {
+            use std::arch::is_x86_feature_detected as has;
+            if has!("avx512f") && has!("avx512dq") && has!("avx512vl") {
+                // SAFETY: the CPU has these instructions.
+                return unsafe { self.active_avx512(x, block) };
+            }
+            if has!("avx2") {
+                // SAFETY: the CPU has these instructions.
+                return unsafe { self.active_avx2(x, block) };
             }
         }
-        carried.map(|sum| sum.wrapping_add(common))
+        self.active_anywhere(x, block)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
+    fn active_avx512(&self, x: &[f64], block: usize) -> [u32; LANES] {
+        self.active_anywhere(x, block)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn active_avx2(&self, x: &[f64], block: usize) -> [u32; LANES] {
+        self.active_anywhere(x, block)
+    }
+
+    /// For any CPU; inlined above it is compiled for theirs. Sums are rounded one by one, so all give the same tiles.
+    #[inline(always)]
+    fn active_anywhere(&self, x: &[f64], block: usize) -> [u32; LANES] {
+        let Block { tilings, starts } = &self.blocks[block];
+        let mut tiles = self.number(x, block);
+        if self.hashed {
+            for (tile, tiling) in tiles.iter_mut().zip(tilings) {
+                *tile = below(mix(*tile ^ tiling), self.size);
+            }
+        }
+        let mut active = *starts;
+        for (index, tile) in active.iter_mut().zip(tiles) {
+            *index = index.wrapping_add(tile as u32);
+        }
+        active
+    }
+
+    /// The numbers of the tiles of a block of tilings.
+    #[inline(always)]
+    fn number(&self, x: &[f64], block: usize) -> [u64; LANES] {
+        let shifts = &self.shifts[block * x.len()..];
+        let (bins, mut own, mut carried) = (self.bins as f64, 0_u64, [0_u64; LANES]);
+        for (part, x) in x.chunks(PART).enumerate() {
+            let part = part * PART..part * PART + x.len();
+            let (lows, widths) = (&self.lows[part.clone()], &self.widths[part.clone()]);
+            let (weights, shifts) = (&self.weights[part.clone()], &shifts[part]);
+            let (mut places, mut nexts) = ([0.0; PART], [0.0; PART]);
+            for i in 0..x.len() {
+                // As `Range::unit`, but for NaN, which lies at 0 like what never varied.
+                let unit = (x[i] - lows[i]) / widths[i];
+                let unit = if unit > 0.0 { unit } else { 0.0 };
+                let place = if unit < 1.0 { unit } else { 1.0 } * bins;
+                // With 2^52 added no fraction is left, and the last bits are those of the whole number.
+                let rounded = place + INTEGERS;
+                let cell = match rounded - INTEGERS > place {
+                    true => rounded - 1.0,
+                    false => rounded,
+                };
+                own = own.wrapping_add(weights[i].wrapping_mul(cell.to_bits() & 0xffff_ffff));
+                places[i] = place;
+                // At the upper end of the range there is no next cell.
+                nexts[i] = match place < bins {
+                    true => (cell - INTEGERS) + 1.0,
+                    false => f64::INFINITY,
+                };
+            }
+            let places = places.iter().zip(&nexts).zip(weights);
+            for (((place, next), weight), shifts) in places.zip(shifts) {
+                for (sum, shift) in carried.iter_mut().zip(shifts) {
+                    // Not a branch, which would be mispredicted.
+                    let mask = u64::from(place + shift >= *next).wrapping_neg();
+                    *sum = sum.wrapping_add(weight & mask);
+                }
+                // Costs nothing, and keeps the compiler from working on several coordinates at a time here, too.
+                std::hint::black_box(());
+            }
+        }
+        carried.map(|sum| sum.wrapping_add(own))
     }
 }
 
 /// Maps a hash to 0..size by its high bits.
-#[inline]
-fn below(hash: u64, size: usize) -> usize {
-    ((u128::from(hash) * size as u128) >> 64) as usize
+#[inline(always)]
+fn below(hash: u64, size: usize) -> u64 {
+    // (hash * size) >> 64 by halves, for which there are vector instructions; a size is below 2^32.
+    let size = size as u64 & 0xffff_ffff;
+    let (high, low) = (hash >> 32, hash & 0xffff_ffff);
+    (high * size + ((low * size) >> 32)) >> 32
 }
 
 /// The finaliser of splitmix64: every bit of the input changes every bit of the output.
-#[inline]
+#[inline(always)]
 fn mix(x: u64) -> u64 {
     let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -167,12 +266,10 @@ mod tests {
     use super::*;
 
     fn active(map: &Tiles, x: &[f64]) -> Vec<usize> {
-        let mut active = Vec::new();
-        map.write(x, &mut |index, value| {
-            assert_eq!(value, 1.0);
-            active.push(index);
-        });
-        active
+        let mut features = vec![0.0; map.outputs()];
+        map.write(x, &mut features[..]);
+        let active = features.iter().enumerate().filter(|(_, value)| **value == 1.0);
+        active.map(|(index, _)| index).collect()
     }
 
     #[test]
