@@ -11,6 +11,17 @@ use crate::error::{Error, Result};
 /// How many interleaved partial sums an inner product keeps.
 const LANES: usize = 8;
 
+/// For each partial sum, all bits at its own place.
+static MASKS: [[u64; LANES]; LANES] = {
+    let mut masks = [[0; LANES]; LANES];
+    let mut lane = 0;
+    while lane < LANES {
+        masks[lane][lane] = u64::MAX;
+        lane += 1;
+    }
+    masks
+};
+
 /// A borrowed feature vector.
 ///
 /// The constructors check it once, outside the loop; the arithmetic trusts it. A vector that was put
@@ -196,14 +207,17 @@ pub(crate) fn dot(x: &[f64], y: &[f64]) -> f64 {
 #[inline]
 fn sparse_sum(indices: &[u32], values: &[f64], term: impl Fn(usize, f64) -> f64) -> f64 {
     assert_eq!(indices.len(), values.len(), "one value per index");
-    // Each sum has a neighbour that stays unused: side by side they would be written one by one and read in pairs right
-    // after, for which the CPU waits until they have reached the cache.
-    let mut sums = [[0.0; 2]; LANES];
+    let mut sums = [0.0; LANES];
     for (&index, &value) in indices.iter().zip(values) {
         let index = index as usize;
-        sums[index % LANES][0] += term(index, value);
+        let term = term(index, value).to_bits();
+        // All sums get the term or +0.0, which keeps them in registers. Found by its index, one would be written to
+        // memory and read again before it is there.
+        for (sum, mask) in sums.iter_mut().zip(&MASKS[index % LANES]) {
+            *sum += f64::from_bits(term & mask);
+        }
     }
-    join(sums.map(|[sum, _]| sum))
+    join(sums)
 }
 
 /// Adds up the partial sums as a balanced tree.
