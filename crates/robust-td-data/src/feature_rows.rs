@@ -60,7 +60,9 @@ impl FeatureRows {
             return (Features::Dense(step.obs), step.outcome);
         }
         let (here, next) = match step.rows {
-            Some(rows) if !self.adapts => self.of_rows(map, batch, step, rows),
+            Some(StepRows { here, last }) if !self.adapts => {
+                self.of_rows(map, batch, step.obs, here, last)
+            }
             _ => self.of_pair(map, step),
         };
         let outcome = match step.outcome {
@@ -77,8 +79,9 @@ impl FeatureRows {
         &mut self,
         map: &FeatureMap,
         batch: &Batch,
-        step: &Step<'_>,
-        StepRows { here, last }: StepRows,
+        obs: &[f64],
+        here: Option<usize>,
+        last: usize,
     ) -> (&Row, &Row) {
         let length = self.ring.len();
         if last >= self.written {
@@ -92,7 +95,7 @@ impl FeatureRows {
         let here = match here {
             Some(here) => &self.ring[here & (length - 1)],
             None => {
-                map.write(step.obs, &mut self.pair[0]);
+                map.write(obs, &mut self.pair[0]);
                 &self.pair[0]
             }
         };

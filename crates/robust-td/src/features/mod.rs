@@ -232,13 +232,16 @@ impl FeatureMap {
             self.inputs,
             "an observation of the map's length"
         );
+        // Tiles alone are quick to write, so that what comes below would cost as much.
+        if let [stage] = &self.stages[..]
+            && let [Map::Tiles(tiles)] = &stage[..]
+        {
+            row.clear();
+            return tiles.write(observation, row);
+        }
         let Some((last, before)) = self.stages.split_last() else {
             return row.copy(observation);
         };
-        if before.is_empty() {
-            row.clear();
-            return write_stage(last, observation, row);
-        }
         let [mut x, mut y] = row.take_scratch();
         let mut input = observation;
         for stage in before {

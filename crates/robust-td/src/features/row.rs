@@ -82,9 +82,8 @@ impl Sink for Row {
     }
 
     #[inline]
-    fn put_ones(&mut self, first: usize, indices: &[u32]) {
-        let shifted = indices.iter().map(|index| first as u32 + index);
-        self.indices.extend(shifted);
-        self.values.resize(self.indices.len(), 1.0);
+    fn put_ones<const N: usize>(&mut self, indices: [u32; N]) {
+        self.indices.extend_from_slice(&indices);
+        self.values.extend_from_slice(&[1.0; N]);
     }
 }

@@ -5,8 +5,8 @@ pub(super) trait Sink {
     /// Takes the next feature.
     fn put(&mut self, index: usize, value: f64);
 
-    /// Takes the next features, which are all 1, with indices counted from `first`.
-    fn put_ones(&mut self, first: usize, indices: &[u32]);
+    /// Takes the next features, which are all 1.
+    fn put_ones<const N: usize>(&mut self, indices: [u32; N]);
 }
 
 /// All entries of a vector that starts from zero.
@@ -17,9 +17,9 @@ impl Sink for [f64] {
     }
 
     #[inline]
-    fn put_ones(&mut self, first: usize, indices: &[u32]) {
-        for &index in indices {
-            self[first + index as usize] = 1.0;
+    fn put_ones<const N: usize>(&mut self, indices: [u32; N]) {
+        for index in indices {
+            self[index as usize] = 1.0;
         }
     }
 }
@@ -37,7 +37,10 @@ impl<S: Sink + ?Sized> Sink for Shifted<'_, S> {
     }
 
     #[inline]
-    fn put_ones(&mut self, first: usize, indices: &[u32]) {
-        self.sink.put_ones(self.first + first, indices);
+    fn put_ones<const N: usize>(&mut self, mut indices: [u32; N]) {
+        for index in &mut indices {
+            *index += self.first as u32;
+        }
+        self.sink.put_ones(indices);
     }
 }

@@ -115,9 +115,12 @@ impl Tiles {
         for (block, first) in (0..self.tilings).step_by(LANES).enumerate() {
             let active = self.active(x, block);
             match self.tilings - first {
-                left @ ..LANES => sink.put_ones(0, &active[..left]),
-                // A length that the compiler knows.
-                _ => sink.put_ones(0, &active),
+                left @ ..LANES => {
+                    for &index in &active[..left] {
+                        sink.put(index as usize, 1.0);
+                    }
+                }
+                _ => sink.put_ones(active),
             }
         }
     }

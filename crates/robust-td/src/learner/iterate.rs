@@ -103,22 +103,35 @@ impl Iterate {
                 self.sum_norm();
             }
             Features::Sparse { indices, values } => {
-                assert_eq!(indices.len(), values.len(), "one value per index");
-                let (mut before, mut after) = (0.0, 0.0);
-                for (&index, &value) in indices.iter().zip(values) {
-                    let theta = &mut self.theta[index as usize];
-                    before += *theta * *theta;
-                    *theta += g * value;
-                    after += *theta * *theta;
-                }
-                self.norm_sq += after - before;
-                self.corrections += 1;
-                let near_threshold =
-                    !(self.norm_sq <= 0.5 * DIVERGENCE_THRESHOLD) && !self.health.diverged();
-                if self.corrections >= self.theta.len() || near_threshold {
-                    self.sum_norm();
-                }
+                self.add_sparse(g, indices, values, |_, _| ());
             }
+        }
+    }
+
+    /// Part of a step: theta += g phi; tells of each entry of phi, as (index, value), in the same pass.
+    #[inline]
+    pub(crate) fn add_sparse(
+        &mut self,
+        g: f64,
+        indices: &[u32],
+        values: &[f64],
+        mut tell: impl FnMut(usize, f64),
+    ) {
+        assert_eq!(indices.len(), values.len(), "one value per index");
+        let (mut before, mut after) = (0.0, 0.0);
+        for (&index, &value) in indices.iter().zip(values) {
+            let theta = &mut self.theta[index as usize];
+            before += *theta * *theta;
+            *theta += g * value;
+            after += *theta * *theta;
+            tell(index as usize, value);
+        }
+        self.norm_sq += after - before;
+        self.corrections += 1;
+        let near_threshold =
+            !(self.norm_sq <= 0.5 * DIVERGENCE_THRESHOLD) && !self.health.diverged();
+        if self.corrections >= self.theta.len() || near_threshold {
+            self.sum_norm();
         }
     }
 
