@@ -112,9 +112,49 @@ impl Tiles {
 
     #[inline]
     pub fn write(&self, x: &[f64], sink: &mut (impl Sink + ?Sized)) {
-        for (block, first) in (0..self.tilings).step_by(LANES).enumerate() {
-            let active = self.active(x, block);
-            match self.tilings - first {
+        #[cfg(target_arch = "x86_64")]
+        {
+            use std::arch::is_x86_feature_detected as has;
+            if has!("avx512f") && has!("avx512dq") && has!("avx512vl") {
+                // SAFETY: the CPU has these instructions.
+                return unsafe { self.write_avx512(x, sink) };
+            }
+            if has!("avx2") {
+                // SAFETY: the CPU has these instructions.
+                return unsafe { self.write_avx2(x, sink) };
+            }
+        }
+        self.write_anywhere(x, sink);
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
+    fn write_avx512(&self, x: &[f64], sink: &mut (impl Sink + ?Sized)) {
+        self.write_anywhere(x, sink);
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn write_avx2(&self, x: &[f64], sink: &mut (impl Sink + ?Sized)) {
+        self.write_anywhere(x, sink);
+    }
+
+    /// For any CPU; inlined above it is compiled for theirs. Sums are rounded one by one, so all give the same tiles.
+    #[inline(always)]
+    fn write_anywhere(&self, x: &[f64], sink: &mut (impl Sink + ?Sized)) {
+        for (block, &Block { tilings, starts }) in self.blocks.iter().enumerate() {
+            let mut tiles = self.number(x, block);
+            if self.hashed {
+                for (tile, tiling) in tiles.iter_mut().zip(tilings) {
+                    *tile = below(mix(*tile ^ tiling), self.size);
+                }
+            }
+            let mut active = starts;
+            for (index, tile) in active.iter_mut().zip(tiles) {
+                *index = index.wrapping_add(tile as u32);
+            }
+            match self.tilings - block * LANES {
+                // The last block may have room for more tilings than there are.
                 left @ ..LANES => {
                     for &index in &active[..left] {
                         sink.put(index as usize, 1.0);
@@ -123,53 +163,6 @@ impl Tiles {
                 _ => sink.put_ones(active),
             }
         }
-    }
-
-    /// The active features of a block of tilings; those past the last tiling mean nothing.
-    #[inline]
-    fn active(&self, x: &[f64], block: usize) -> [u32; LANES] {
-        #[cfg(target_arch = "x86_64")]
-        {
-            use std::arch::is_x86_feature_detected as has;
-            if has!("avx512f") && has!("avx512dq") && has!("avx512vl") {
-                // SAFETY: the CPU has these instructions.
-                return unsafe { self.active_avx512(x, block) };
-            }
-            if has!("avx2") {
-                // SAFETY: the CPU has these instructions.
-                return unsafe { self.active_avx2(x, block) };
-            }
-        }
-        self.active_anywhere(x, block)
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
-    fn active_avx512(&self, x: &[f64], block: usize) -> [u32; LANES] {
-        self.active_anywhere(x, block)
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    fn active_avx2(&self, x: &[f64], block: usize) -> [u32; LANES] {
-        self.active_anywhere(x, block)
-    }
-
-    /// For any CPU; inlined above it is compiled for theirs. Sums are rounded one by one, so all give the same tiles.
-    #[inline(always)]
-    fn active_anywhere(&self, x: &[f64], block: usize) -> [u32; LANES] {
-        let Block { tilings, starts } = &self.blocks[block];
-        let mut tiles = self.number(x, block);
-        if self.hashed {
-            for (tile, tiling) in tiles.iter_mut().zip(tilings) {
-                *tile = below(mix(*tile ^ tiling), self.size);
-            }
-        }
-        let mut active = *starts;
-        for (index, tile) in active.iter_mut().zip(tiles) {
-            *index = index.wrapping_add(tile as u32);
-        }
-        active
     }
 
     /// The numbers of the tiles of a block of tilings.

@@ -11,16 +11,8 @@ use crate::error::{Error, Result};
 /// How many interleaved partial sums an inner product keeps.
 const LANES: usize = 8;
 
-/// For each partial sum, all bits at its own place.
-static MASKS: [[u64; LANES]; LANES] = {
-    let mut masks = [[0; LANES]; LANES];
-    let mut lane = 0;
-    while lane < LANES {
-        masks[lane][lane] = u64::MAX;
-        lane += 1;
-    }
-    masks
-};
+/// All bits of the first of two numbers, and all bits of the second.
+static HALVES: [[u64; 2]; 2] = [[u64::MAX, 0], [0, u64::MAX]];
 
 /// A borrowed feature vector.
 ///
@@ -207,17 +199,20 @@ pub(crate) fn dot(x: &[f64], y: &[f64]) -> f64 {
 #[inline]
 fn sparse_sum(indices: &[u32], values: &[f64], term: impl Fn(usize, f64) -> f64) -> f64 {
     assert_eq!(indices.len(), values.len(), "one value per index");
-    let mut sums = [0.0; LANES];
+    // The neighbour of a sum gets +0.0. So both are written together, as they are read when the sums are joined: what was
+    // written in parts could not be read before it has reached the cache.
+    let mut sums = [[0.0; 2]; LANES / 2];
     for (&index, &value) in indices.iter().zip(values) {
         let index = index as usize;
         let term = term(index, value).to_bits();
-        // All sums get the term or +0.0, which keeps them in registers. Found by its index, one would be written to
-        // memory and read again before it is there.
-        for (sum, mask) in sums.iter_mut().zip(&MASKS[index % LANES]) {
-            *sum += f64::from_bits(term & mask);
-        }
+        let [even, odd] = HALVES[index % 2];
+        let [x, y] = &mut sums[index / 2 % (LANES / 2)];
+        *x += f64::from_bits(term & even);
+        *y += f64::from_bits(term & odd);
     }
-    join(sums)
+    let mut all = [0.0; LANES];
+    all.as_chunks_mut().0.copy_from_slice(&sums);
+    join(all)
 }
 
 /// Adds up the partial sums as a balanced tree.
