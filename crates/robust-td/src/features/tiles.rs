@@ -264,7 +264,10 @@ mod tests {
     fn active(map: &Tiles, x: &[f64]) -> Vec<usize> {
         let mut features = vec![0.0; map.outputs()];
         map.write(x, &mut features[..]);
-        let active = features.iter().enumerate().filter(|(_, value)| **value == 1.0);
+        let active = features
+            .iter()
+            .enumerate()
+            .filter(|(_, value)| **value == 1.0);
         active.map(|(index, _)| index).collect()
     }
 
@@ -282,24 +285,61 @@ mod tests {
         assert!(here.iter().all(|index| !far.contains(index)));
     }
 
+    /// The features of the definition, tiling by tiling.
+    fn defined(map: &Tiles, x: &[f64]) -> Vec<usize> {
+        let base = map.bins as u64 + 1;
+        let tile = |k: usize| {
+            let cells = (0..x.len()).map(|i| {
+                let shift = (k * (2 * i + 1)) % map.tilings;
+                let place = map.range.unit(i, x[i]) * map.bins as f64;
+                let cell = (place + shift as f64 / map.tilings as f64) as u64;
+                cell.min(map.bins as u64)
+            });
+            if map.hashed {
+                let weight = |i: usize| mix(i as u64) | 1;
+                let products = cells
+                    .enumerate()
+                    .map(|(i, cell)| weight(i).wrapping_mul(cell));
+                let hash = mix(products.fold(0, u64::wrapping_add) ^ k as u64);
+                ((u128::from(hash) * map.size as u128) >> 64) as usize
+            } else {
+                cells.fold(0, |tile, cell| tile * base + cell) as usize
+            }
+        };
+        (0..map.tilings).map(|k| k * map.size + tile(k)).collect()
+    }
+
     #[test]
     fn tiles_are_those_of_the_definition() {
-        let (tilings, bins, size) = (11, 3, 64);
-        let map = Tiles::new(tilings, bins, size, Range::uniform(-1.0, 1.0, 3));
-        for i in 0..3000_u64 {
-            // Quarters of cells put many points right on the edges.
-            let coordinate = |j: u64| (mix(3 * i + j) % 49) as f64 / 24.0 - 1.0;
-            let x = [coordinate(0), coordinate(1), coordinate(2)];
-            let tile = |k: usize| {
-                (0..3).fold(0, |tile, i| {
-                    let shift = (k * (2 * i + 1)) % tilings;
-                    let place = map.range.unit(i, x[i]) * bins as f64;
-                    let cell = (place + shift as f64 / tilings as f64) as usize;
-                    tile * (bins + 1) + cell.min(bins)
-                })
-            };
-            let expected: Vec<usize> = (0..tilings).map(|k| k * size + tile(k)).collect();
-            assert_eq!(active(&map, &x), expected, "{x:?}");
+        // Few coordinates and many, fewer tilings than a block, whole blocks and more, numbered and hashed.
+        for (tilings, bins, size, inputs) in [
+            (11, 3, 64, 3),
+            (8, 4, 512, 10),
+            (5, 7, 100, 19),
+            (16, 1, 1 << 16, 16),
+            (3, 5, 999, 33),
+        ] {
+            let mut low = vec![-1.0; inputs];
+            let mut high = vec![1.0; inputs];
+            // One that never varied, one that makes divisions inexact.
+            (low[1], high[1]) = (0.5, 0.5);
+            (low[2], high[2]) = (-0.7, 0.6);
+            let map = Tiles::new(tilings, bins, size, Range::new(low, high));
+            for i in 0..1000_u64 {
+                // Quarters of cells put many points right on the edges, some lie outside.
+                let coordinate =
+                    |j: usize| (mix(i * 64 + j as u64) % 53) as f64 / 24.0 - 26.0 / 24.0;
+                let mut x: Vec<f64> = (0..inputs).map(coordinate).collect();
+                if i % 10 == 0 {
+                    x[0] = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.0][i as usize / 10 % 4];
+                }
+                let expected = defined(&map, &x);
+                assert_eq!(active(&map, &x), expected, "{x:?}");
+                let mut anywhere = vec![0.0; map.outputs()];
+                map.write_anywhere(&x, &mut anywhere[..]);
+                assert!(expected.iter().all(|&index| anywhere[index] == 1.0));
+                assert_eq!(anywhere.iter().sum::<f64>(), tilings as f64);
+            }
         }
     }
 
