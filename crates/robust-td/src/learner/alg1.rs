@@ -29,6 +29,7 @@ use crate::learner::average::AveragedIterate;
 use crate::learner::knowledge::features_within_bound;
 use crate::learner::method::{Inputs, Method, Parameter, Quantity, Range, Standing};
 use crate::learner::recipe::{Output, Recipe};
+use crate::learner::upcoming::Upcoming;
 use crate::learner::{AnyLearner, Health, Learner, Steps, Transition, check_discount};
 use crate::schedule::{RobustConstant, RobustDecay, Schedule};
 use crate::theory::best_bound::best_bound;
@@ -242,39 +243,6 @@ pub struct Alg1 {
     state: AveragedIterate,
     #[serde(skip)]
     upcoming: Upcoming,
-}
-
-/// Some step sizes that are worked out together: the CPU overlaps the logarithms, roots and divisions of one with
-/// those of another, which it cannot where each is followed by its step.
-#[derive(Debug, Clone, Copy, Default)]
-struct Upcoming {
-    /// The first step that is not among them.
-    end: u64,
-    /// Those of the steps before, the last one at the end.
-    sizes: [f64; Self::COUNT as usize],
-}
-
-impl Upcoming {
-    const COUNT: u64 = 16;
-
-    /// The step size of step t.
-    #[inline]
-    fn step_size(&mut self, rule: &Rule, t: u64) -> f64 {
-        if self.end.wrapping_sub(t).wrapping_sub(1) >= Self::COUNT {
-            self.work_out(rule, t);
-        }
-        self.sizes[(t % Self::COUNT) as usize]
-    }
-
-    /// Works out the step sizes of t and of the steps that share its place.
-    #[inline(never)]
-    fn work_out(&mut self, rule: &Rule, t: u64) {
-        let first = t - t % Self::COUNT;
-        for (t, size) in (first..).zip(&mut self.sizes) {
-            *size = rule.step_size(t);
-        }
-        self.end = first.saturating_add(Self::COUNT);
-    }
 }
 
 impl Alg1 {
