@@ -14,6 +14,7 @@ mod columns;
 mod diagnostics;
 mod error;
 mod fault;
+mod feature_rows;
 mod guard;
 pub mod inspect;
 mod layout;

@@ -2,14 +2,15 @@
 
 use std::ops::ControlFlow;
 
-use robust_td::features::{FeatureMap, Row};
-use robust_td::learner::{AnyLearner, Features, Learner, Outcome, Transition};
+use robust_td::features::FeatureMap;
+use robust_td::learner::{AnyLearner, Learner, Transition};
 use robust_td::sandwich::{Estimate, Sandwich};
 use serde::{Deserialize, Serialize};
 
 use crate::batch::Batch;
 use crate::diagnostics::Diagnostics;
 use crate::error::{Error, Result};
+use crate::feature_rows::FeatureRows;
 use crate::pairing::{Pairing, Step};
 use crate::predictor::{Intervals, intervals};
 use crate::schema::Schema;
@@ -37,41 +38,7 @@ pub struct Model {
     pairing: Pairing,
     diagnostics: Diagnostics,
     #[serde(skip)]
-    rows: Rows,
-}
-
-/// Memory for the features of one transition, and what is asked of the map at each.
-#[derive(Debug, Clone, Default)]
-struct Rows {
-    here: Row,
-    next: Row,
-    /// The observation that `next` holds the features of; empty when they must be written anew.
-    next_obs: Vec<f64>,
-    identity: bool,
-    adapts: bool,
-}
-
-impl Rows {
-    /// Writes the features of a transition, those of the last one's next observation only once.
-    #[inline]
-    fn write(&mut self, features: &FeatureMap, step: &Step<'_>) {
-        match same_bits(&self.next_obs, step.obs) {
-            true => std::mem::swap(&mut self.here, &mut self.next),
-            false => features.write(step.obs, &mut self.here),
-        }
-        self.next_obs.clear();
-        if let Some(next) = step.next_obs() {
-            features.write(next, &mut self.next);
-            if !self.adapts {
-                self.next_obs.extend_from_slice(next);
-            }
-        }
-    }
-}
-
-#[inline]
-fn same_bits(x: &[f64], y: &[f64]) -> bool {
-    x.len() == y.len() && x.iter().zip(y).all(|(x, y)| x.to_bits() == y.to_bits())
+    rows: FeatureRows,
 }
 
 impl Model {
@@ -95,7 +62,7 @@ impl Model {
             least_squares: None,
             pairing: Pairing::default(),
             diagnostics: Diagnostics::default(),
-            rows: Rows::default(),
+            rows: FeatureRows::default(),
         }
         .checked()
     }
@@ -159,13 +126,7 @@ impl Model {
             let message = format!("it has {features} features, but its least squares {squares}");
             return Err(Error::Model { message });
         }
-        self.rows = Rows {
-            here: Row::for_map(&self.features),
-            next: Row::for_map(&self.features),
-            next_obs: Vec::new(),
-            identity: self.features.is_identity(),
-            adapts: self.features.adapts(),
-        };
+        self.rows = FeatureRows::for_map(&self.features);
         Ok(self)
     }
 
@@ -194,9 +155,10 @@ impl Model {
         if left == 0 {
             return Ok(from);
         }
+        self.rows.start_batch(from);
         let mut pairing = std::mem::take(&mut self.pairing);
         let next = pairing.push(schema, batch, from, |step| {
-            self.step(&step);
+            self.step(batch, &step);
             left -= 1;
             match left == 0 {
                 true => ControlFlow::Break(()),
@@ -221,22 +183,8 @@ impl Model {
     }
 
     #[inline]
-    fn step(&mut self, step: &Step<'_>) {
-        if self.rows.adapts {
-            self.features.observe(step.obs);
-        }
-        let (here, outcome) = if self.rows.identity {
-            (Features::Dense(step.obs), step.outcome)
-        } else {
-            self.rows.write(&self.features, step);
-            let next = self.rows.next.features();
-            let outcome = match step.outcome {
-                Outcome::Terminated => Outcome::Terminated,
-                Outcome::Truncated(_) => Outcome::Truncated(next),
-                _ => Outcome::Continues(next),
-            };
-            (self.rows.here.features(), outcome)
-        };
+    fn step(&mut self, batch: &Batch, step: &Step<'_>) {
+        let (here, outcome) = self.rows.of(&mut self.features, batch, step);
         let transition = Transition::new(here, step.reward, outcome).with_ratio(step.ratio);
         if step.restart {
             self.learner.start_episode();

@@ -41,6 +41,17 @@ pub struct Step<'a> {
     /// True for the first transition of the log, of an episode, and after a hole. It cannot be told from the outcome of
     /// the transition before, which may have been the last of an episode that simply stops.
     pub restart: bool,
+    /// The rows of the batch that `obs` and the next observation are of, where the latter is that of another row.
+    pub(crate) rows: Option<StepRows>,
+}
+
+/// Rows of the batch at hand.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct StepRows {
+    /// The row that the transition leaves; none if it was in the batch before.
+    pub here: Option<usize>,
+    /// The last row that the transition needs: the next one, or where nothing follows the one that it leaves.
+    pub last: usize,
 }
 
 impl<'a> Step<'a> {
@@ -158,6 +169,7 @@ impl Pairing {
                 outcome,
                 ratio: batch.ratios[i],
                 restart: self.restart || batch.gaps[i] || episode != self.episode,
+                rows: None,
             };
             self.episode = episode;
             self.restart = outcome.ends_episode();
@@ -193,7 +205,7 @@ impl Pairing {
                     true => Outcome::Truncated(next),
                     false => Outcome::Continues(next),
                 };
-                let step = last.step(outcome, self.restart);
+                let step = last.step(outcome, self.restart, i);
                 self.transitions += 1;
                 self.restart = last.truncated;
                 if visit(step).is_break() {
@@ -203,7 +215,7 @@ impl Pairing {
             self.episode = episode;
             self.rows += 1;
             if batch.terminated[i] {
-                let step = row.step(Outcome::Terminated, self.restart);
+                let step = row.step(Outcome::Terminated, self.restart, i);
                 self.transitions += 1;
                 self.restart = true;
                 if visit(step).is_break() {
@@ -240,6 +252,8 @@ struct RowView<'a> {
     reward: f64,
     ratio: f64,
     truncated: bool,
+    /// Which row of the batch it is, if it is one.
+    row: Option<usize>,
 }
 
 impl<'a> RowView<'a> {
@@ -250,17 +264,22 @@ impl<'a> RowView<'a> {
             reward: batch.rewards[i],
             ratio: batch.ratios[i],
             truncated: batch.truncated[i],
+            row: Some(i),
         }
     }
 
     #[inline]
-    fn step(self, outcome: Outcome<'a>, restart: bool) -> Step<'a> {
+    fn step(self, outcome: Outcome<'a>, restart: bool, last: usize) -> Step<'a> {
         Step {
             obs: self.obs,
             reward: self.reward,
             outcome,
             ratio: self.ratio,
             restart,
+            rows: Some(StepRows {
+                here: self.row,
+                last,
+            }),
         }
     }
 
@@ -281,6 +300,7 @@ impl Waiting {
             reward: self.reward,
             ratio: self.ratio,
             truncated: self.truncated,
+            row: None,
         }
     }
 }

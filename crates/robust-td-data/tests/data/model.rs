@@ -2,8 +2,8 @@
 
 use std::ops::ControlFlow;
 
-use robust_td::features::{FeatureMap, Fitting};
-use robust_td::learner::{Features, Learner, Transition, alg1};
+use robust_td::features::{FeatureMap, Fitting, Row};
+use robust_td::learner::{Features, Learner, Outcome, Transition, alg1};
 use robust_td_data::{
     Batch, Compression, Format, Model, Pairing, ReadOptions, Reader, Source, Transitions,
 };
@@ -20,10 +20,15 @@ fn log(rows: usize) -> String {
 }
 
 fn reader(text: &str) -> Reader {
+    reader_of_batches(text, 100)
+}
+
+fn reader_of_batches(text: &str, batch_rows: usize) -> Reader {
     let bytes = std::io::Cursor::new(text.as_bytes().to_vec());
     let source = Source::stream("log", Format::Csv, Compression::None, bytes).unwrap();
     let options = ReadOptions {
-        batch_rows: 100,
+        batch_rows,
+        skip_bad_rows: 1000,
         ..ReadOptions::default()
     };
     Reader::open(vec![source], options).unwrap()
@@ -87,6 +92,65 @@ fn the_residual_is_that_of_the_answers_before_their_blocks() {
     let rms = model.diagnostics().td_errors().rms();
     assert!((rms / (squares / 3000.0).sqrt() - 1.0).abs() < 1e-12);
     assert_eq!(model.learner().theta(), own.theta());
+}
+
+#[test]
+fn features_are_those_of_the_rows_whatever_the_batches_and_stops() {
+    // Episodes of all lengths that end in every way, with bad rows between, and next observations that do or do not
+    // belong to the next row.
+    let mut plain = String::from("obs_0,obs_1,reward,episode,terminated,truncated\n");
+    let mut complete = String::from("obs_0,obs_1,next_obs_0,next_obs_1,reward,terminated\n");
+    let at = |i: usize| ((i as f64 * 0.7).cos(), (i as f64 * 1.3).sin());
+    for i in 0..400_usize {
+        let ((x, y), (u, v)) = (at(i), at(if i % 7 == 3 { i + 5 } else { i + 1 }));
+        let (reward, episode) = (if i % 31 == 30 { "bad" } else { "0.5" }, i / 37);
+        let (terminated, truncated) = (u8::from(i % 37 == 36), u8::from(i % 11 == 10));
+        plain += &format!("{x},{y},{reward},{episode},{terminated},{truncated}\n");
+        complete += &format!("{x},{y},{u},{v},{reward},{terminated}\n");
+    }
+    for (text, spec) in [&plain, &complete].into_iter().flat_map(|text| {
+        [
+            "tiles(tilings=9, bins=3, low=-1, high=1)",
+            "polynomial(degree=2)",
+        ]
+        .map(|s| (text, s))
+    }) {
+        let features = Fitting::new(spec, 2).unwrap().finish().unwrap();
+        let mut own = learner(features.outputs());
+        let [mut here, mut next] = [Row::for_map(&features), Row::for_map(&features)];
+        let _ = Transitions::new(reader(text), Pairing::default())
+            .for_each(|step| {
+                features.write(step.obs, &mut here);
+                if let Some(obs) = step.next_obs() {
+                    features.write(obs, &mut next);
+                }
+                let outcome = match step.outcome {
+                    Outcome::Terminated => Outcome::Terminated,
+                    _ => Outcome::Continues(next.features()),
+                };
+                own.step(&Transition::new(here.features(), step.reward, outcome));
+                ControlFlow::Continue(())
+            })
+            .unwrap();
+        assert!(own.steps() > 300);
+        for (batch_rows, stop) in [(1, 1), (2, 1000), (15, 4), (16, 1), (33, 50), (1000, 1000)] {
+            let learner = learner(features.outputs()).into();
+            let mut model = Model::new(features.clone(), learner, 3.0, None).unwrap();
+            let (mut reader, mut batch) = (reader_of_batches(text, batch_rows), Batch::default());
+            while reader.read(&mut batch).unwrap() {
+                let (schema, mut from) = (reader.schema().clone(), 0);
+                while from < batch.len() {
+                    let until = model.learner().steps() + stop;
+                    from = model.learn(&schema, &batch, from, until).unwrap();
+                }
+            }
+            assert_eq!(
+                model.learner().output(),
+                own.output(),
+                "{spec} {batch_rows}"
+            );
+        }
+    }
 }
 
 #[test]

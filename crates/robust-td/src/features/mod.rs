@@ -29,6 +29,7 @@ mod range;
 mod rbf;
 mod row;
 mod running;
+mod sink;
 pub mod spec;
 mod standardise;
 mod tiles;
@@ -44,6 +45,7 @@ use polynomial::Polynomial;
 use range::Range;
 use rbf::Rbf;
 use running::Running;
+use sink::{Shifted, Sink};
 use standardise::Standardise;
 use tiles::Tiles;
 
@@ -93,9 +95,10 @@ impl Map {
         matches!(self, Self::Tiles(_) | Self::OneHot(_))
     }
 
-    /// Hands each feature that may differ from zero to `put`, in increasing order of its index.
+    /// Hands over each feature that may differ from zero, in increasing order of its index.
     #[inline]
-    fn write(&self, x: &[f64], put: &mut impl FnMut(usize, f64)) {
+    fn write(&self, x: &[f64], sink: &mut impl Sink) {
+        let put = &mut |index, value| sink.put(index, value);
         match self {
             Self::Identity { .. } => x.iter().enumerate().for_each(|(i, &v)| put(i, v)),
             Self::Bias => put(0, 1.0),
@@ -103,7 +106,7 @@ impl Map {
             Self::Running(map) => map.write(x, put),
             Self::Polynomial(map) => map.write(x, put),
             Self::Fourier(map) => map.write(x, put),
-            Self::Tiles(map) => map.write(x, put),
+            Self::Tiles(map) => map.write(x, sink),
             Self::Rbf(map) => map.write(x, put),
             Self::OneHot(map) => map.write(x, put),
         }
@@ -229,6 +232,13 @@ impl FeatureMap {
             self.inputs,
             "an observation of the map's length"
         );
+        // Tiles alone are quick to write, so that what comes below would cost as much.
+        if let [stage] = &self.stages[..]
+            && let [Map::Tiles(tiles)] = &stage[..]
+        {
+            row.clear();
+            return tiles.write(observation, row);
+        }
         let Some((last, before)) = self.stages.split_last() else {
             return row.copy(observation);
         };
@@ -237,12 +247,12 @@ impl FeatureMap {
         for stage in before {
             y.clear();
             y.resize(stage_outputs(stage), 0.0);
-            write_stage(stage, input, &mut |index, value| y[index] = value);
+            write_stage(stage, input, &mut y[..]);
             std::mem::swap(&mut x, &mut y);
             input = &x;
         }
         row.clear();
-        write_stage(last, input, &mut |index, value| row.put(index, value));
+        write_stage(last, input, row);
         row.give_scratch([x, y]);
     }
 }
@@ -254,10 +264,10 @@ fn stage_outputs(stage: &[Map]) -> usize {
 
 /// Joins the outputs of the maps of a stage.
 #[inline]
-fn write_stage(stage: &[Map], x: &[f64], put: &mut impl FnMut(usize, f64)) {
+fn write_stage(stage: &[Map], x: &[f64], sink: &mut (impl Sink + ?Sized)) {
     let mut first = 0;
     for map in stage {
-        map.write(x, &mut |index, value| put(first + index, value));
+        map.write(x, &mut Shifted { first, sink });
         first += map.outputs();
     }
 }

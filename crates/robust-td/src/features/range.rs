@@ -37,6 +37,18 @@ impl Range {
             && self.low.iter().zip(&self.high).all(proper)
     }
 
+    /// The low end of coordinate i and the width of its interval, infinite for one that never varied, so that the
+    /// quotient of [`Range::unit`] is 0 there.
+    pub fn low_and_width(&self, i: usize) -> (f64, f64) {
+        let (low, high) = (self.low[i], self.high[i]);
+        let width = if high > low {
+            high - low
+        } else {
+            f64::INFINITY
+        };
+        (low, width)
+    }
+
     /// Where x lies within the interval of coordinate i: 0 at its low end, 1 at its high end, clamped.
     ///
     /// A coordinate that never varied lies at 0.

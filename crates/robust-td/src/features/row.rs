@@ -1,6 +1,7 @@
 //! Holds the features of one observation, dense or sparse, in memory that is used again.
 
 use crate::features::FeatureMap;
+use crate::features::sink::Sink;
 use crate::learner::Features;
 
 /// A feature vector that a map writes to.
@@ -57,9 +58,18 @@ impl Row {
         self.indices.clear();
     }
 
-    /// Takes the next feature; maps hand them over in increasing order.
+    pub(super) fn take_scratch(&mut self) -> [Vec<f64>; 2] {
+        std::mem::take(&mut self.scratch)
+    }
+
+    pub(super) fn give_scratch(&mut self, scratch: [Vec<f64>; 2]) {
+        self.scratch = scratch;
+    }
+}
+
+impl Sink for Row {
     #[inline]
-    pub(super) fn put(&mut self, index: usize, value: f64) {
+    fn put(&mut self, index: usize, value: f64) {
         if self.sparse {
             if value != 0.0 {
                 self.indices.push(index as u32);
@@ -71,11 +81,9 @@ impl Row {
         }
     }
 
-    pub(super) fn take_scratch(&mut self) -> [Vec<f64>; 2] {
-        std::mem::take(&mut self.scratch)
-    }
-
-    pub(super) fn give_scratch(&mut self, scratch: [Vec<f64>; 2]) {
-        self.scratch = scratch;
+    #[inline]
+    fn put_ones<const N: usize>(&mut self, indices: [u32; N]) {
+        self.indices.extend_from_slice(&indices);
+        self.values.extend_from_slice(&[1.0; N]);
     }
 }

@@ -2,11 +2,17 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Range;
+use super::{Range, Sink};
 use crate::error::{Error, Result};
 
 /// How many tilings are worked on together: their comparisons are vector instructions.
 const LANES: usize = 8;
+
+/// How many coordinates are scaled at a time.
+const PART: usize = 16;
+
+/// 2^52: from here on all f64 are whole numbers.
+const INTEGERS: f64 = (1_u64 << 52) as f64;
 
 /// One active feature per tiling: the tile that the observation falls into.
 ///
@@ -25,14 +31,30 @@ pub(super) struct Tiles {
     bins: usize,
     size: usize,
     range: Range,
+    #[serde(skip_serializing)]
+    blocks: Vec<Block>,
     /// The shifts of coordinate i in tilings 8 j to 8 j + 7, at j inputs + i.
     #[serde(skip_serializing)]
     shifts: Vec<[f64; LANES]>,
+    /// The low end of each coordinate's range, and the range's width, infinite where it never varied.
+    #[serde(skip_serializing)]
+    lows: Vec<f64>,
+    #[serde(skip_serializing)]
+    widths: Vec<f64>,
     /// The weight of each coordinate's cell.
     #[serde(skip_serializing)]
     weights: Vec<u64>,
     #[serde(skip_serializing)]
     hashed: bool,
+}
+
+/// Tilings that are worked on together.
+#[derive(Debug, Clone, PartialEq)]
+struct Block {
+    /// Their numbers.
+    tilings: [u64; LANES],
+    /// The first feature of each.
+    starts: [u32; LANES],
 }
 
 impl Tiles {
@@ -45,8 +67,13 @@ impl Tiles {
         let inputs = range.inputs();
         let hashed = Self::per_tiling(bins, inputs).is_none_or(|tiles| tiles > size);
         let shift = |i: usize, k: usize| ((k * (2 * i + 1)) % tilings) as f64 / tilings as f64;
-        let blocks = (0..tilings).step_by(LANES);
-        let shifts = blocks
+        let firsts = (0..tilings).step_by(LANES);
+        let blocks = firsts.clone().map(|first| Block {
+            tilings: std::array::from_fn(|lane| (first + lane) as u64),
+            starts: std::array::from_fn(|lane| ((first + lane) * size) as u32),
+        });
+        let blocks = blocks.collect();
+        let shifts = firsts
             .flat_map(|first| (0..inputs).map(move |i| (first, i)))
             .map(|(first, i)| std::array::from_fn(|lane| shift(i, first + lane)))
             .collect();
@@ -55,12 +82,16 @@ impl Tiles {
             true => mix(i as u64) | 1,
             false => base.wrapping_pow((inputs - 1 - i) as u32),
         };
+        let (lows, widths) = (0..inputs).map(|i| range.low_and_width(i)).unzip();
         Self {
             tilings,
             bins,
             size,
             range,
+            blocks,
             shifts,
+            lows,
+            widths,
             weights: (0..inputs).map(weight).collect(),
             hashed,
         }
@@ -80,51 +111,115 @@ impl Tiles {
     }
 
     #[inline]
-    pub fn write(&self, x: &[f64], put: &mut impl FnMut(usize, f64)) {
-        let blocks = self.shifts.chunks_exact(x.len().max(1));
-        for (block, shifts) in blocks.enumerate() {
-            let tiles = self.number(x, shifts);
-            let first = block * LANES;
-            for (tiling, &tile) in (first..self.tilings).zip(&tiles) {
-                let local = match self.hashed {
-                    true => below(mix(tile ^ tiling as u64), self.size),
-                    false => tile as usize,
-                };
-                put(tiling * self.size + local, 1.0);
+    pub fn write(&self, x: &[f64], sink: &mut (impl Sink + ?Sized)) {
+        #[cfg(target_arch = "x86_64")]
+        {
+            use std::arch::is_x86_feature_detected as has;
+            if has!("avx512f") && has!("avx512dq") && has!("avx512vl") {
+                // SAFETY: the CPU has these instructions.
+                return unsafe { self.write_avx512(x, sink) };
+            }
+            if has!("avx2") {
+                // SAFETY: the CPU has these instructions.
+                return unsafe { self.write_avx2(x, sink) };
+            }
+        }
+        self.write_anywhere(x, sink);
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
+    fn write_avx512(&self, x: &[f64], sink: &mut (impl Sink + ?Sized)) {
+        self.write_anywhere(x, sink);
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn write_avx2(&self, x: &[f64], sink: &mut (impl Sink + ?Sized)) {
+        self.write_anywhere(x, sink);
+    }
+
+    /// For any CPU; inlined above it is compiled for theirs. Sums are rounded one by one, so all give the same tiles.
+    #[inline(always)]
+    fn write_anywhere(&self, x: &[f64], sink: &mut (impl Sink + ?Sized)) {
+        for (block, &Block { tilings, starts }) in self.blocks.iter().enumerate() {
+            let mut tiles = self.number(x, block);
+            if self.hashed {
+                for (tile, tiling) in tiles.iter_mut().zip(tilings) {
+                    *tile = below(mix(*tile ^ tiling), self.size);
+                }
+            }
+            let mut active = starts;
+            for (index, tile) in active.iter_mut().zip(tiles) {
+                *index = index.wrapping_add(tile as u32);
+            }
+            match self.tilings - block * LANES {
+                // The last block may have room for more tilings than there are.
+                left @ ..LANES => {
+                    for &index in &active[..left] {
+                        sink.put(index as usize, 1.0);
+                    }
+                }
+                _ => sink.put_ones(active),
             }
         }
     }
 
-    /// The numbers of the tiles of one block of tilings.
-    #[inline]
-    fn number(&self, x: &[f64], shifts: &[[f64; LANES]]) -> [u64; LANES] {
-        let mut carried = [0_u64; LANES];
-        let mut common = 0_u64;
-        for (i, ((&x, shifts), &weight)) in x.iter().zip(shifts).zip(&self.weights).enumerate() {
-            let place = self.range.unit(i, x) * self.bins as f64;
-            let cell = place as u32;
-            // At the upper end of the range there is no next cell.
-            let next = match (cell as usize) < self.bins {
-                true => f64::from(cell) + 1.0,
-                false => f64::INFINITY,
-            };
-            common = common.wrapping_add(weight.wrapping_mul(u64::from(cell)));
-            for (sum, shift) in carried.iter_mut().zip(shifts) {
-                *sum = sum.wrapping_add(if place + shift >= next { weight } else { 0 });
+    /// The numbers of the tiles of a block of tilings.
+    #[inline(always)]
+    fn number(&self, x: &[f64], block: usize) -> [u64; LANES] {
+        let shifts = &self.shifts[block * x.len()..];
+        let (bins, mut own, mut carried) = (self.bins as f64, 0_u64, [0_u64; LANES]);
+        for (part, x) in x.chunks(PART).enumerate() {
+            let part = part * PART..part * PART + x.len();
+            let (lows, widths) = (&self.lows[part.clone()], &self.widths[part.clone()]);
+            let (weights, shifts) = (&self.weights[part.clone()], &shifts[part]);
+            let (mut places, mut nexts) = ([0.0; PART], [0.0; PART]);
+            for i in 0..x.len() {
+                // As `Range::unit`, but for NaN, which lies at 0 like what never varied.
+                let unit = (x[i] - lows[i]) / widths[i];
+                let unit = if unit > 0.0 { unit } else { 0.0 };
+                let place = if unit < 1.0 { unit } else { 1.0 } * bins;
+                // With 2^52 added no fraction is left, and the last bits are those of the whole number.
+                let rounded = place + INTEGERS;
+                let cell = match rounded - INTEGERS > place {
+                    true => rounded - 1.0,
+                    false => rounded,
+                };
+                own = own.wrapping_add(weights[i].wrapping_mul(cell.to_bits() & 0xffff_ffff));
+                places[i] = place;
+                // At the upper end of the range there is no next cell.
+                nexts[i] = match place < bins {
+                    true => (cell - INTEGERS) + 1.0,
+                    false => f64::INFINITY,
+                };
+            }
+            let places = places.iter().zip(&nexts).zip(weights);
+            for (((place, next), weight), shifts) in places.zip(shifts) {
+                for (sum, shift) in carried.iter_mut().zip(shifts) {
+                    // Not a branch, which would be mispredicted.
+                    let mask = u64::from(place + shift >= *next).wrapping_neg();
+                    *sum = sum.wrapping_add(weight & mask);
+                }
+                // Costs nothing, and keeps the compiler from working on several coordinates at a time here, too.
+                std::hint::black_box(());
             }
         }
-        carried.map(|sum| sum.wrapping_add(common))
+        carried.map(|sum| sum.wrapping_add(own))
     }
 }
 
 /// Maps a hash to 0..size by its high bits.
-#[inline]
-fn below(hash: u64, size: usize) -> usize {
-    ((u128::from(hash) * size as u128) >> 64) as usize
+#[inline(always)]
+fn below(hash: u64, size: usize) -> u64 {
+    // (hash * size) >> 64 by halves, for which there are vector instructions; a size is below 2^32.
+    let size = size as u64 & 0xffff_ffff;
+    let (high, low) = (hash >> 32, hash & 0xffff_ffff);
+    (high * size + ((low * size) >> 32)) >> 32
 }
 
 /// The finaliser of splitmix64: every bit of the input changes every bit of the output.
-#[inline]
+#[inline(always)]
 fn mix(x: u64) -> u64 {
     let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -167,12 +262,13 @@ mod tests {
     use super::*;
 
     fn active(map: &Tiles, x: &[f64]) -> Vec<usize> {
-        let mut active = Vec::new();
-        map.write(x, &mut |index, value| {
-            assert_eq!(value, 1.0);
-            active.push(index);
-        });
-        active
+        let mut features = vec![0.0; map.outputs()];
+        map.write(x, &mut features[..]);
+        let active = features
+            .iter()
+            .enumerate()
+            .filter(|(_, value)| **value == 1.0);
+        active.map(|(index, _)| index).collect()
     }
 
     #[test]
@@ -189,24 +285,61 @@ mod tests {
         assert!(here.iter().all(|index| !far.contains(index)));
     }
 
+    /// The features of the definition, tiling by tiling.
+    fn defined(map: &Tiles, x: &[f64]) -> Vec<usize> {
+        let base = map.bins as u64 + 1;
+        let tile = |k: usize| {
+            let cells = (0..x.len()).map(|i| {
+                let shift = (k * (2 * i + 1)) % map.tilings;
+                let place = map.range.unit(i, x[i]) * map.bins as f64;
+                let cell = (place + shift as f64 / map.tilings as f64) as u64;
+                cell.min(map.bins as u64)
+            });
+            if map.hashed {
+                let weight = |i: usize| mix(i as u64) | 1;
+                let products = cells
+                    .enumerate()
+                    .map(|(i, cell)| weight(i).wrapping_mul(cell));
+                let hash = mix(products.fold(0, u64::wrapping_add) ^ k as u64);
+                ((u128::from(hash) * map.size as u128) >> 64) as usize
+            } else {
+                cells.fold(0, |tile, cell| tile * base + cell) as usize
+            }
+        };
+        (0..map.tilings).map(|k| k * map.size + tile(k)).collect()
+    }
+
     #[test]
     fn tiles_are_those_of_the_definition() {
-        let (tilings, bins, size) = (11, 3, 64);
-        let map = Tiles::new(tilings, bins, size, Range::uniform(-1.0, 1.0, 3));
-        for i in 0..3000_u64 {
-            // Quarters of cells put many points right on the edges.
-            let coordinate = |j: u64| (mix(3 * i + j) % 49) as f64 / 24.0 - 1.0;
-            let x = [coordinate(0), coordinate(1), coordinate(2)];
-            let tile = |k: usize| {
-                (0..3).fold(0, |tile, i| {
-                    let shift = (k * (2 * i + 1)) % tilings;
-                    let place = map.range.unit(i, x[i]) * bins as f64;
-                    let cell = (place + shift as f64 / tilings as f64) as usize;
-                    tile * (bins + 1) + cell.min(bins)
-                })
-            };
-            let expected: Vec<usize> = (0..tilings).map(|k| k * size + tile(k)).collect();
-            assert_eq!(active(&map, &x), expected, "{x:?}");
+        // Few coordinates and many, fewer tilings than a block, whole blocks and more, numbered and hashed.
+        for (tilings, bins, size, inputs) in [
+            (11, 3, 64, 3),
+            (8, 4, 512, 10),
+            (5, 7, 100, 19),
+            (16, 1, 1 << 16, 16),
+            (3, 5, 999, 33),
+        ] {
+            let mut low = vec![-1.0; inputs];
+            let mut high = vec![1.0; inputs];
+            // One that never varied, one that makes divisions inexact.
+            (low[1], high[1]) = (0.5, 0.5);
+            (low[2], high[2]) = (-0.7, 0.6);
+            let map = Tiles::new(tilings, bins, size, Range::new(low, high));
+            for i in 0..1000_u64 {
+                // Quarters of cells put many points right on the edges, some lie outside.
+                let coordinate =
+                    |j: usize| (mix(i * 64 + j as u64) % 53) as f64 / 24.0 - 26.0 / 24.0;
+                let mut x: Vec<f64> = (0..inputs).map(coordinate).collect();
+                if i % 10 == 0 {
+                    x[0] = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.0][i as usize / 10 % 4];
+                }
+                let expected = defined(&map, &x);
+                assert_eq!(active(&map, &x), expected, "{x:?}");
+                let mut anywhere = vec![0.0; map.outputs()];
+                map.write_anywhere(&x, &mut anywhere[..]);
+                assert!(expected.iter().all(|&index| anywhere[index] == 1.0));
+                assert_eq!(anywhere.iter().sum::<f64>(), tilings as f64);
+            }
         }
     }
 

@@ -29,6 +29,7 @@ use crate::learner::average::AveragedIterate;
 use crate::learner::knowledge::features_within_bound;
 use crate::learner::method::{Inputs, Method, Parameter, Quantity, Range, Standing};
 use crate::learner::recipe::{Output, Recipe};
+use crate::learner::upcoming::Upcoming;
 use crate::learner::{AnyLearner, Health, Learner, Steps, Transition, check_discount};
 use crate::schedule::{RobustConstant, RobustDecay, Schedule};
 use crate::theory::best_bound::best_bound;
@@ -240,6 +241,8 @@ impl Schedule for Rule {
 pub struct Alg1 {
     params: ValidParams,
     state: AveragedIterate,
+    #[serde(skip)]
+    upcoming: Upcoming,
 }
 
 impl Alg1 {
@@ -251,6 +254,7 @@ impl Alg1 {
         Ok(Self {
             params,
             state: AveragedIterate::zero(dimension)?,
+            upcoming: Upcoming::default(),
         })
     }
 
@@ -298,7 +302,7 @@ impl Learner for Alg1 {
 
     #[inline]
     fn step_given(&mut self, transition: &Transition<'_>, td_error: f64) {
-        let eta = self.params.steps.step_size(self.state.steps());
+        let eta = (self.upcoming).step_size(&self.params.steps, self.state.steps());
         self.state.advance(eta, eta * td_error, transition.features);
     }
 

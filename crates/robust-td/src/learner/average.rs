@@ -171,8 +171,20 @@ impl AveragedIterate {
     /// When the features do not have the dimension of theta.
     #[inline]
     pub fn advance(&mut self, weight: f64, g: f64, features: Features<'_>) {
-        self.average.record(weight, g, features);
-        self.iterate.advance(g, features);
+        let average = &mut self.average;
+        average.count(weight);
+        match features {
+            Features::Sparse { indices, values } if average.total > 0.0 => {
+                let moved = average.total * g;
+                let tell = |index: usize, value| average.moves[index] += moved * value;
+                self.iterate.add_sparse(g, indices, values, tell);
+                self.iterate.finish_step();
+            }
+            _ => {
+                average.record_move(g, features);
+                self.iterate.advance(g, features);
+            }
+        }
     }
 
     /// The weighted average of theta_0, ..., theta_{t-1}; theta_0 when t = 0.

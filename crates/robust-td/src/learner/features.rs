@@ -11,6 +11,9 @@ use crate::error::{Error, Result};
 /// How many interleaved partial sums an inner product keeps.
 const LANES: usize = 8;
 
+/// All bits of the first of two numbers, and all bits of the second.
+static HALVES: [[u64; 2]; 2] = [[u64::MAX, 0], [0, u64::MAX]];
+
 /// A borrowed feature vector.
 ///
 /// The constructors check it once, outside the loop; the arithmetic trusts it. A vector that was put
@@ -88,13 +91,7 @@ impl<'a> Features<'a> {
         match self {
             Self::Dense(phi) => dot(phi, theta),
             Self::Sparse { indices, values } => {
-                assert_eq!(indices.len(), values.len(), "one value per index");
-                let mut sums = [0.0; LANES];
-                for (&index, &value) in indices.iter().zip(values) {
-                    let index = index as usize;
-                    sums[index % LANES] += value * theta[index];
-                }
-                join(sums)
+                sparse_sum(indices, values, |index, value| value * theta[index])
             }
         }
     }
@@ -151,12 +148,7 @@ impl<'a> Features<'a> {
         match self {
             Self::Dense(phi) => dot(phi, phi),
             Self::Sparse { indices, values } => {
-                assert_eq!(indices.len(), values.len(), "one value per index");
-                let mut sums = [0.0; LANES];
-                for (&index, &value) in indices.iter().zip(values) {
-                    sums[index as usize % LANES] += value * value;
-                }
-                join(sums)
+                sparse_sum(indices, values, |_, value| value * value)
             }
         }
     }
@@ -201,6 +193,26 @@ pub(crate) fn dot(x: &[f64], y: &[f64]) -> f64 {
         *sum += x * y;
     }
     join(sums)
+}
+
+/// The sum of one term per entry of a sparse vector.
+#[inline]
+fn sparse_sum(indices: &[u32], values: &[f64], term: impl Fn(usize, f64) -> f64) -> f64 {
+    assert_eq!(indices.len(), values.len(), "one value per index");
+    // The neighbour of a sum gets +0.0. So both are written together, as they are read when the sums are joined: what was
+    // written in parts could not be read before it has reached the cache.
+    let mut sums = [[0.0; 2]; LANES / 2];
+    for (&index, &value) in indices.iter().zip(values) {
+        let index = index as usize;
+        let term = term(index, value).to_bits();
+        let [even, odd] = HALVES[index % 2];
+        let [x, y] = &mut sums[index / 2 % (LANES / 2)];
+        *x += f64::from_bits(term & even);
+        *y += f64::from_bits(term & odd);
+    }
+    let mut all = [0.0; LANES];
+    all.as_chunks_mut().0.copy_from_slice(&sums);
+    join(all)
 }
 
 /// Adds up the partial sums as a balanced tree.

@@ -102,17 +102,36 @@ impl Iterate {
                 features.axpy(g, &mut self.theta);
                 self.sum_norm();
             }
-            Features::Sparse { indices, .. } => {
-                let before = partial_norm_sq(&self.theta, indices);
-                features.axpy(g, &mut self.theta);
-                self.norm_sq += partial_norm_sq(&self.theta, indices) - before;
-                self.corrections += 1;
-                let near_threshold =
-                    !(self.norm_sq <= 0.5 * DIVERGENCE_THRESHOLD) && !self.health.diverged();
-                if self.corrections >= self.theta.len() || near_threshold {
-                    self.sum_norm();
-                }
+            Features::Sparse { indices, values } => {
+                self.add_sparse(g, indices, values, |_, _| ());
             }
+        }
+    }
+
+    /// Part of a step: theta += g phi; tells of each entry of phi, as (index, value), in the same pass.
+    #[inline]
+    pub(crate) fn add_sparse(
+        &mut self,
+        g: f64,
+        indices: &[u32],
+        values: &[f64],
+        mut tell: impl FnMut(usize, f64),
+    ) {
+        assert_eq!(indices.len(), values.len(), "one value per index");
+        let (mut before, mut after) = (0.0, 0.0);
+        for (&index, &value) in indices.iter().zip(values) {
+            let theta = &mut self.theta[index as usize];
+            before += *theta * *theta;
+            *theta += g * value;
+            after += *theta * *theta;
+            tell(index as usize, value);
+        }
+        self.norm_sq += after - before;
+        self.corrections += 1;
+        let near_threshold =
+            !(self.norm_sq <= 0.5 * DIVERGENCE_THRESHOLD) && !self.health.diverged();
+        if self.corrections >= self.theta.len() || near_threshold {
+            self.sum_norm();
         }
     }
 
@@ -151,15 +170,6 @@ impl Iterate {
         self.norm_sq = dot(&self.theta, &self.theta);
         self.corrections = 0;
     }
-}
-
-/// What the given coordinates contribute to |theta|^2.
-#[inline]
-fn partial_norm_sq(theta: &[f64], indices: &[u32]) -> f64 {
-    indices
-        .iter()
-        .map(|&index| theta[index as usize] * theta[index as usize])
-        .sum()
 }
 
 /// Refuses a parameter vector without entries.
