@@ -64,7 +64,6 @@ pub mod stability;
 pub mod stopping;
 mod structure;
 pub mod theory;
-mod upcoming;
 
 pub use chain::Chain;
 pub use control::ControlProblem;

@@ -61,7 +61,7 @@ pub mod td_lambda;
 pub mod tdc;
 pub(crate) mod trace;
 mod transition;
-mod upcoming;
+pub(crate) mod upcoming;
 
 pub use adatd::AdaTd;
 pub use alg1::Alg1;

@@ -11,7 +11,7 @@ const COUNT: u64 = 16;
 
 /// Step sizes of one schedule; it is not saved with a learner, since it is found anew.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Upcoming {
+pub(crate) struct Upcoming {
     /// The first step after those whose sizes are known; 0 while none is.
     end: u64,
     /// The size of step t is at t modulo their number.
@@ -35,7 +35,7 @@ impl Upcoming {
         for (size, t) in self.sizes.iter_mut().zip(first..) {
             *size = schedule.step_size(t);
         }
-        self.end = first + COUNT;
+        self.end = first.saturating_add(COUNT);
     }
 }
 

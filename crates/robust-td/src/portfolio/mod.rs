@@ -47,9 +47,9 @@ use self::run::Run;
 use crate::error::{Error, Result};
 use crate::lanes::{Change, Difference};
 use crate::learner::method::{Method, Standing};
+use crate::learner::upcoming::Upcoming;
 use crate::learner::{Health, Learner, Phase, Transition, check_discount};
 use crate::schedule::RobustDecay;
-use crate::upcoming::Upcoming;
 
 /// The first phase, where the number of samples is not known.
 const FIRST_PHASE: u64 = 1024;
