@@ -1,13 +1,16 @@
 //! Measures how fast each format is read and learned from, next to counting the lines of the same file.
 //!
 //! `cargo bench -p robust-td-data` prints one table. Observations have 10 numbers with all their digits. `bare parse` reads
-//! every row into batches and does nothing with them; `alg1` and `tiles` also learn with Algorithm 1, diagnostics
+//! every row into batches and does nothing with them, on a thread that starts with it, like the one that reads for
+//! `evaluate`: one that had read the file before would find its memory warm. `alg1` and `tiles` also learn with Algorithm 1, diagnostics
 //! included, from the observation itself and from 8 active features of 4096, while a second thread reads ahead, as
-//! `evaluate` does, or in turn with reading (`one thread`); `16 constants` is `--c auto` without and with replicates and least
-//! squares; `memory` learns from arrays. All that is
-//! measured on a file takes turns, and the fastest turn counts: on a machine with other work it is the one that was
-//! disturbed least. `of parsing` is the time over that of the bare parse, `CPU of it` the same for the time that the calling
-//! thread was on a CPU, which other work on the machine does not lengthen; of two threads it is the one that learns.
+//! `evaluate` does, or in turn with reading (`one thread`); `16 constants` is `--c auto`, without and with 64 replicates, and with
+//! least squares beside them. All that is measured on a file takes turns, and the fastest turn counts: on a machine with other
+//! work it is the one that was disturbed least. `of parsing` is the time over that of the bare parse, `of alg1` the time over that of
+//! one constant.
+//!
+//! The last table learns from arrays, without reading: `learner` is the step alone, `model` what `evaluate` does with a
+//! batch that was read, pairing and diagnostics included.
 
 use std::fs::File;
 use std::io::{BufWriter, Read, Write};
@@ -22,7 +25,7 @@ use robust_td::features::{FeatureMap, Fitting, Row};
 use robust_td::learner::{Alg1, AnyLearner, Features, Learner, Transition, alg1};
 use robust_td::portfolio::{self, RobustTd};
 use robust_td_data::{
-    Batch, Inspector, Model, Pairing, ReadAhead, ReadOptions, Reader, Source, Transitions,
+    Batch, Inspector, Model, Pairing, ReadAhead, ReadOptions, Reader, Schema, Source, Transitions,
 };
 
 const ROWS: usize = 400_000;
@@ -37,10 +40,6 @@ fn main() {
     let table = Table::random();
     let files = table.write(directory.path());
     println!("{ROWS} rows, d = {DIMENSION}; the fastest of {TURNS} turns");
-    println!(
-        "{:<24} {:>8} {:>14} {:>10} {:>12} {:>12}",
-        "", "MB", "transitions/s", "MB/s", "of parsing", "CPU of it"
-    );
     for file in &files {
         let name = file
             .extension()
@@ -48,46 +47,99 @@ fn main() {
             .unwrap_or_default();
         let size = std::fs::metadata(file).expect("the size").len() as f64 / 1e6;
         let mut measured: Vec<Measured<'_>> = vec![
-            Measured::new("bare parse", || batches(file)),
-            Measured::new("transitions", || transitions(file)),
-            Measured::new("inspect", || inspect(file)),
+            Measured::new("bare parse", || on_a_new_thread(|| batches(file))),
             Measured::new("alg1", || learn_ahead(file, model("identity"))),
             Measured::new("16 constants", || learn_ahead(file, auto(0))),
             Measured::new("+ 64 replicates", || learn_ahead(file, auto(64))),
+            Measured::new("+ least squares", || learn_ahead(file, with_squares())),
             Measured::new("tiles", || learn_ahead(file, model(TILES))),
             Measured::new("alg1, one thread", || learn(file, "identity")),
             Measured::new("tiles, one thread", || learn(file, TILES)),
+            Measured::new("transitions", || transitions(file)),
+            Measured::new("inspect", || inspect(file)),
         ];
         if matches!(name, "csv" | "ndjson") {
             measured.push(Measured::new("lines (wc -l)", || newlines(file)));
         }
         take_turns(&mut measured);
-        let (parsing, parsing_cpu) = (measured[0].seconds, measured[0].cpu);
-        for Measured {
-            name: what,
-            seconds,
-            cpu,
-            ..
-        } in &measured
-        {
-            println!(
-                "{:<24} {size:>8.1} {:>14.3e} {:>10.0} {:>12.2} {:>12.2}",
-                format!("{name} {what}"),
-                ROWS as f64 / seconds,
-                size / seconds,
-                seconds / parsing,
-                cpu / parsing_cpu
-            );
-        }
+        println!("\n{name}, {size:.1} MB");
+        print_table(&measured, Some("bare parse"), "alg1");
     }
     let rows = table.rows();
-    let mut measured = vec![
-        Measured::new("memory alg1", || table.learn_in_memory(&rows)),
-        Measured::new("memory tiles", || table.learn_tiles_in_memory(&rows)),
+    let (schema, batches) = in_memory(&files[2]);
+    let learn = |mut model: Model| {
+        for batch in &batches {
+            let learned = model.learn(&schema, batch, 0, u64::MAX);
+            learned.expect("observations of the right length");
+        }
+        model.learner().steps() as usize
+    };
+    let mut learners = vec![
+        Measured::new("learner alg1", || table.learn_in_memory(&rows, one())),
+        Measured::new("learner 16 constants", || {
+            table.learn_in_memory(&rows, sixteen(0))
+        }),
+        Measured::new("learner + 64 replicates", || {
+            table.learn_in_memory(&rows, sixteen(64))
+        }),
+        Measured::new("learner tiles", || table.learn_tiles_in_memory(&rows)),
     ];
-    take_turns(&mut measured);
-    for Measured { name, seconds, .. } in &measured {
-        println!("{name:<24} {:>8} {:>14.3e}", "", ROWS as f64 / seconds);
+    let mut models = vec![
+        Measured::new("model alg1", || learn(model("identity"))),
+        Measured::new("model 16 constants", || learn(auto(0))),
+        Measured::new("model + 64 replicates", || learn(auto(64))),
+        Measured::new("model + least squares", || learn(with_squares())),
+        Measured::new("model tiles", || learn(model(TILES))),
+    ];
+    take_turns(&mut learners);
+    take_turns(&mut models);
+    println!("\nmemory");
+    print_table(&learners, None, "learner alg1");
+    print_table(&models, None, "model alg1");
+}
+
+/// Rows per second and ratios of what was measured.
+fn print_table(measured: &[Measured<'_>], parsing: Option<&str>, one: &str) {
+    let seconds = |name: &str| {
+        let found = measured.iter().find(|other| other.name == name);
+        found.map_or(f64::NAN, |found| found.seconds)
+    };
+    let parsing_seconds = parsing.map(seconds);
+    println!(
+        "{:<24} {:>14} {:>10} {:>12} {:>10}",
+        "",
+        "transitions/s",
+        "ns",
+        if parsing.is_some() { "of parsing" } else { "" },
+        "of alg1"
+    );
+    for Measured {
+        name, seconds: own, ..
+    } in measured
+    {
+        let of_parsing = parsing_seconds.map_or(String::new(), |p| format!("{:.2}", own / p));
+        println!(
+            "{name:<24} {:>14.3e} {:>10.1} {of_parsing:>12} {:>10.2}",
+            ROWS as f64 / own,
+            own / ROWS as f64 * 1e9,
+            own / seconds(one)
+        );
+    }
+}
+
+fn on_a_new_thread(run: impl FnOnce() -> usize + Send) -> usize {
+    std::thread::scope(|scope| scope.spawn(run).join().expect("no panic"))
+}
+
+/// The first batches of a file, all rows of them.
+fn in_memory(file: &Path) -> (Schema, Vec<Batch>) {
+    let (mut reader, mut batches) = (open(file), Vec::new());
+    loop {
+        let mut batch = Batch::default();
+        if !reader.read(&mut batch).expect("good rows") {
+            return (reader.schema().clone(), batches);
+        }
+        batches.push(batch);
     }
 }
 
@@ -96,8 +148,6 @@ struct Measured<'a> {
     name: &'static str,
     run: Box<dyn Fn() -> usize + 'a>,
     seconds: f64,
-    /// The least time that this thread was on a CPU in one turn, in nanoseconds.
-    cpu: f64,
 }
 
 impl<'a> Measured<'a> {
@@ -106,7 +156,6 @@ impl<'a> Measured<'a> {
             name,
             run: Box::new(run),
             seconds: f64::INFINITY,
-            cpu: f64::INFINITY,
         }
     }
 }
@@ -114,19 +163,11 @@ impl<'a> Measured<'a> {
 fn take_turns(measured: &mut [Measured<'_>]) {
     for _ in 0..TURNS {
         for one in &mut *measured {
-            let (start, on_cpu) = (Instant::now(), on_cpu());
+            let start = Instant::now();
             std::hint::black_box((one.run)());
             one.seconds = one.seconds.min(start.elapsed().as_secs_f64());
-            one.cpu = one.cpu.min(self::on_cpu() - on_cpu);
         }
     }
-}
-
-/// How long this thread was on a CPU so far, in nanoseconds; NaN where Linux does not tell.
-fn on_cpu() -> f64 {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    let first = text.split_whitespace().next();
-    first.and_then(|word| word.parse().ok()).unwrap_or(f64::NAN)
 }
 
 /// Eight tilings with 512 features each.
@@ -135,6 +176,10 @@ const TILES: &str = "tiles(tilings=8, bins=4, size=512, low=-1, high=1)";
 fn map(spec: &str) -> FeatureMap {
     let fitting = Fitting::new(spec, DIMENSION).expect("a map");
     fitting.finish().expect("no pass needed")
+}
+
+fn one() -> AnyLearner {
+    alg1(DIMENSION)
 }
 
 fn alg1(dimension: usize) -> AnyLearner {
@@ -150,9 +195,8 @@ fn model(spec: &str) -> Model {
     Model::new(features, learner, 3.0, None).expect("a model")
 }
 
-/// Sixteen constants at once, with so many replicates, and with least squares beside them if there are some.
-fn auto(replicates: usize) -> Model {
-    let features = map("identity");
+/// Sixteen constants at once, with so many replicates.
+fn sixteen(replicates: usize) -> AnyLearner {
     let params = portfolio::Params {
         phi_inf: 3.0,
         horizon: Some(ROWS as u64),
@@ -160,17 +204,21 @@ fn auto(replicates: usize) -> Model {
         ..portfolio::Params::new(0.9)
     };
     let params = params.check().expect("good parameters");
-    let learner = RobustTd::auto(params, DIMENSION).expect("a learner").into();
-    let model = Model::new(features, learner, 3.0, None).expect("a model");
-    match replicates {
-        0 => model,
-        _ => model.with_least_squares(0.01).expect("few features"),
-    }
+    RobustTd::auto(params, DIMENSION).expect("a learner").into()
+}
+
+fn auto(replicates: usize) -> Model {
+    Model::new(map("identity"), sixteen(replicates), 3.0, None).expect("a model")
+}
+
+fn with_squares() -> Model {
+    let model = auto(64).with_least_squares(0.01);
+    model.expect("few features")
 }
 
 /// Reads and learns at the same time, as `evaluate` does.
 fn learn_ahead(file: &Path, mut model: Model) -> usize {
-    let mut reader = ReadAhead::start(open(file)).expect("a thread");
+    let mut reader = ReadAhead::start_for(open(file), &model).expect("a thread");
     let mut batch = Batch::default();
     while reader.read(&mut batch).expect("good rows") {
         let learned = model.learn(reader.schema(), &batch, 0, u64::MAX);
@@ -264,9 +312,8 @@ impl Table {
         (0..ROWS).map(row).collect()
     }
 
-    /// Feeds the learner from arrays: no reading, no diagnostics.
-    fn learn_in_memory(&self, rows: &[[f64; DIMENSION]]) -> usize {
-        let mut learner = alg1(DIMENSION);
+    /// Feeds a learner from arrays: no reading, no diagnostics.
+    fn learn_in_memory(&self, rows: &[[f64; DIMENSION]], mut learner: AnyLearner) -> usize {
         for i in 0..ROWS {
             let next = rows.get(i + 1).map(|next| Features::Dense(next));
             learner.step(&self.transition(i, Features::Dense(&rows[i]), next));

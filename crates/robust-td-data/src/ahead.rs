@@ -1,11 +1,17 @@
 //! Reads batches ahead on a thread of its own, while the last one is learned from.
+//!
+//! When learning is the slower of the two, that thread would wait; instead it writes the features of what it has read.
 
-use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, TrySendError, channel, sync_channel};
+
+use robust_td::features::{FeatureMap, Row};
 
 use crate::batch::Batch;
 use crate::error::{Error, Result};
+use crate::model::Model;
 use crate::reader::Reader;
 use crate::schema::Schema;
+use crate::written::Written;
 
 /// How many batches are read ahead at most: the memory does not depend on the log's size.
 const AHEAD: usize = 2;
@@ -33,12 +39,25 @@ impl ReadAhead {
     /// # Errors
     /// When no thread can be started.
     pub fn start(reader: Reader) -> Result<Self> {
+        Self::spawn(reader, None)
+    }
+
+    /// Starts to read for a model, whose features are written in spare time; the numbers are the same.
+    ///
+    /// # Errors
+    /// When no thread can be started.
+    pub fn start_for(reader: Reader, model: &Model) -> Result<Self> {
+        let map = Some(model.features()).filter(|map| Written::suits(map));
+        Self::spawn(reader, map.cloned())
+    }
+
+    fn spawn(reader: Reader, map: Option<FeatureMap>) -> Result<Self> {
         let (files, schema) = (reader.files().to_vec(), reader.schema().clone());
         let (to_full, full) = sync_channel(AHEAD);
         let (empty, from_empty) = channel();
         std::thread::Builder::new()
             .name("reader".to_owned())
-            .spawn(move || read_all(reader, &to_full, &from_empty))
+            .spawn(move || read_all(reader, map.as_ref(), &to_full, &from_empty))
             .map_err(|error| Error::Thread {
                 message: error.to_string(),
             })?;
@@ -90,7 +109,13 @@ impl ReadAhead {
 }
 
 /// Reads until the log ends, a row is bad, or nobody listens any more.
-fn read_all(mut reader: Reader, full: &SyncSender<Result<Message>>, empty: &Receiver<Batch>) {
+fn read_all(
+    mut reader: Reader,
+    map: Option<&FeatureMap>,
+    full: &SyncSender<Result<Message>>,
+    empty: &Receiver<Batch>,
+) {
+    let mut row = map.map(Row::for_map).unwrap_or_default();
     loop {
         let mut batch = empty.try_recv().unwrap_or_default();
         let read = reader.read(&mut batch);
@@ -99,7 +124,18 @@ fn read_all(mut reader: Reader, full: &SyncSender<Result<Message>>, empty: &Rece
             batch: more.then_some(batch),
             bad_rows: reader.bad_rows().count(),
         });
-        if full.send(message).is_err() || !more {
+        let sent = match full.try_send(message) {
+            Err(TrySendError::Full(mut message)) => {
+                if let (Some(map), Ok(Message { batch, .. })) = (map, &mut message)
+                    && let Some(batch) = batch.as_mut().filter(|b| b.dimension() == map.inputs())
+                {
+                    batch.write_features(map, &mut row);
+                }
+                full.send(message).is_ok()
+            }
+            sent => sent.is_ok(),
+        };
+        if !sent || !more {
             return;
         }
     }

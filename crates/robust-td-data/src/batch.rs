@@ -1,6 +1,9 @@
 //! Holds checked rows, whatever format they came from.
 
+use robust_td::features::{self, FeatureMap};
+
 use crate::row::Row;
+use crate::written::Written;
 
 /// Rows of one file, in order, with every value checked: numbers are finite, ratios not negative.
 ///
@@ -21,6 +24,8 @@ pub struct Batch {
     pub(crate) gaps: Vec<bool>,
     pub(crate) gap_after: bool,
     pub(crate) file: usize,
+    /// The features of all rows, if somebody had time to write them.
+    pub(crate) features: Written,
 }
 
 impl Batch {
@@ -137,6 +142,15 @@ impl Batch {
         self.rows.clear();
         self.gaps.clear();
         self.gap_after = false;
+        self.features.clear();
+    }
+
+    /// Writes the features of all rows.
+    pub(crate) fn write_features(&mut self, map: &FeatureMap, row: &mut features::Row) {
+        self.features.clear();
+        for obs in self.obs.chunks_exact(self.dimension.max(1)) {
+            self.features.push(map, obs, row);
+        }
     }
 
     #[inline]

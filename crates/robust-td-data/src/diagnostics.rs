@@ -3,16 +3,23 @@
 use robust_td::learner::{Learner, Transition};
 use serde::{Deserialize, Serialize};
 
-/// Samples of one block that is measured before it is learned from.
+/// Samples of one block that is measured before it is learned from, at least.
 const BLOCK: u64 = 64;
 /// One block of so many is measured.
 const EVERY: u64 = 8;
+
+/// Samples of a block for so many features: copying an answer takes as long as that, which must not matter per sample.
+fn block(dimension: usize) -> u64 {
+    BLOCK.max(dimension as u64 / EVERY)
+}
 
 /// What is known about the errors so far.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Diagnostics {
-    seen: u64,
+    /// Samples since the last block that is measured began, and how many such blocks began.
+    place: u64,
+    blocks: u64,
     td_errors: TdErrors,
     snapshot: Floats,
     older: Residual,
@@ -101,9 +108,9 @@ impl Diagnostics {
         let discount = learner.discount();
         let td_error = transition.td_error(learner.theta(), discount);
         self.td_errors.record(td_error);
-        let place = self.seen % (BLOCK * EVERY);
-        if place < BLOCK {
-            if place == 0 {
+        let block = block(learner.dimension());
+        if self.place < block {
+            if self.place == 0 {
                 self.start_block(learner);
             }
             let delta = transition.td_error(&self.snapshot.0, discount);
@@ -111,20 +118,24 @@ impl Diagnostics {
             self.older.add(g, transition);
             self.younger.add(g, transition);
         }
-        self.seen += 1;
+        self.place += 1;
+        if self.place == block * EVERY {
+            self.place = 0;
+        }
         td_error
     }
 
     /// Fixes the answer that a block is measured with.
     fn start_block(&mut self, learner: &impl Learner) {
         self.snapshot.0 = learner.output();
-        if self.seen == 0 {
+        if self.blocks == 0 {
             self.older.restart(learner.dimension());
             self.younger.restart(learner.dimension());
-        } else if (self.seen / (BLOCK * EVERY)).is_power_of_two() {
+        } else if self.blocks.is_power_of_two() {
             std::mem::swap(&mut self.older, &mut self.younger);
             self.younger.restart(learner.dimension());
         }
+        self.blocks += 1;
     }
 
     /// The temporal-difference errors.
@@ -136,7 +147,8 @@ impl Diagnostics {
     /// |mean of delta phi| over blocks of the stream's later part, each at the answer before the block was
     /// learned from; it tends to |E[delta phi]|, which is 0 at the TD fixed point.
     ///
-    /// One block of 64 samples in eight is measured, and at least the later half of the stream counts.
+    /// One block in eight is measured, of 64 samples or of an eighth of the number of features, and at least the later half of the stream
+    /// counts.
     #[must_use]
     pub fn residual(&self) -> Option<f64> {
         self.older.norm()

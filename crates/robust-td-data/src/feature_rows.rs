@@ -1,4 +1,4 @@
-//! Writes the features of the observations of a log, those of each only once.
+//! Writes the features of the observations of a log, those of each only once, or finds them in the batch.
 
 use robust_td::features::{FeatureMap, Row};
 use robust_td::learner::{Features, Outcome};
@@ -53,13 +53,24 @@ impl FeatureRows {
     pub fn of<'a>(
         &'a mut self,
         map: &mut FeatureMap,
-        batch: &Batch,
+        batch: &'a Batch,
         step: &Step<'a>,
     ) -> (Features<'a>, Outcome<'a>) {
         if self.identity {
             return (Features::Dense(step.obs), step.outcome);
         }
         let (here, next) = match step.rows {
+            Some(StepRows { here, last }) if batch.features.len() > last => {
+                let next = batch.features.of(last);
+                let here = match here {
+                    Some(here) => batch.features.of(here),
+                    None => {
+                        map.write(step.obs, &mut self.pair[0]);
+                        self.pair[0].features()
+                    }
+                };
+                (here, next)
+            }
             Some(StepRows { here, last }) if !self.adapts => {
                 self.of_rows(map, batch, step.obs, here, last)
             }
@@ -67,10 +78,10 @@ impl FeatureRows {
         };
         let outcome = match step.outcome {
             Outcome::Terminated => Outcome::Terminated,
-            Outcome::Truncated(_) => Outcome::Truncated(next.features()),
-            _ => Outcome::Continues(next.features()),
+            Outcome::Truncated(_) => Outcome::Truncated(next),
+            _ => Outcome::Continues(next),
         };
-        (here.features(), outcome)
+        (here, outcome)
     }
 
     /// Of rows of the batch, written before they are needed.
@@ -82,7 +93,7 @@ impl FeatureRows {
         obs: &[f64],
         here: Option<usize>,
         last: usize,
-    ) -> (&Row, &Row) {
+    ) -> (Features<'_>, Features<'_>) {
         let length = self.ring.len();
         if last >= self.written {
             // The row before is either written or the first that counts.
@@ -99,11 +110,12 @@ impl FeatureRows {
                 &self.pair[0]
             }
         };
-        (here, &self.ring[last & (length - 1)])
+        let next = &self.ring[last & (length - 1)];
+        (here.features(), next.features())
     }
 
     /// Of any two observations, the first of which often is the second of the step before.
-    fn of_pair(&mut self, map: &mut FeatureMap, step: &Step<'_>) -> (&Row, &Row) {
+    fn of_pair(&mut self, map: &mut FeatureMap, step: &Step<'_>) -> (Features<'_>, Features<'_>) {
         if self.adapts {
             map.observe(step.obs);
         }
@@ -118,7 +130,8 @@ impl FeatureRows {
                 self.next_obs.extend_from_slice(next);
             }
         }
-        (&self.pair[self.here], &self.pair[1 - self.here])
+        let [here, next] = [self.here, 1 - self.here].map(|k| self.pair[k].features());
+        (here, next)
     }
 }
 

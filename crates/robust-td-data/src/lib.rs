@@ -36,6 +36,7 @@ mod transitions;
 mod value;
 mod words;
 mod write;
+mod written;
 
 pub use ahead::ReadAhead;
 pub use bad_rows::{BadKind, BadRows};

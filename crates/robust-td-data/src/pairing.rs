@@ -26,12 +26,16 @@ use crate::batch::Batch;
 use crate::schema::Schema;
 
 /// One transition, in raw observations.
+///
+/// The order of the fields is kept in memory: with the reward next to the ratio both would be loaded at once, and the CPU would have to wait
+/// until both are stored.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[repr(C)]
 pub struct Step<'a> {
-    /// The observation of the state that was left.
-    pub obs: &'a [f64],
     /// The reward on the way.
     pub reward: f64,
+    /// The observation of the state that was left.
+    pub obs: &'a [f64],
     /// What came next; its features are the raw next observation.
     pub outcome: Outcome<'a>,
     /// The importance ratio of the action; 1 where the log has none.

@@ -199,7 +199,12 @@ fn learn(arguments: &Arguments, learning: &mut Learning) -> Result<u64, Failure>
     let mut bad_rows = 0;
     for pass in 0..arguments.passes {
         let reader = arguments.log.open(Purpose::Evaluate);
-        let mut reader = reader.and_then(ReadAhead::start).map_err(wrong_data)?;
+        let mut reader = reader
+            .and_then(|reader| match learning {
+                Learning::Under(model) => ReadAhead::start_for(reader, model),
+                Learning::Ahead(_) => ReadAhead::start(reader),
+            })
+            .map_err(wrong_data)?;
         if pass == 0 && reader.schema().ratio {
             warn_of_unused_ratios(learning.id());
         }

@@ -1,0 +1,139 @@
+//! Holds the features of all rows of a batch, one after the other.
+
+use robust_td::features::{FeatureMap, Row};
+use robust_td::learner::Features;
+
+/// The largest number of dense features that are kept for a whole batch: more would be memory that counts.
+const LARGEST: usize = 64;
+
+/// Features of rows, or nothing.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Written {
+    sparse: bool,
+    /// Where the features of each row end.
+    ends: Vec<usize>,
+    indices: Vec<u32>,
+    values: Vec<f64>,
+}
+
+impl Written {
+    /// Whether the features of a map can be written for many rows in advance, and are worth it.
+    pub fn suits(map: &FeatureMap) -> bool {
+        let small = map.is_sparse() || map.outputs() <= LARGEST;
+        small && !map.is_identity() && !map.adapts()
+    }
+
+    /// Forgets all.
+    pub fn clear(&mut self) {
+        self.ends.clear();
+        self.indices.clear();
+        self.values.clear();
+    }
+
+    /// How many rows have their features here.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Writes the features of the next row.
+    pub fn push(&mut self, map: &FeatureMap, obs: &[f64], row: &mut Row) {
+        map.write(obs, row);
+        match row.features() {
+            Features::Dense(values) => {
+                self.sparse = false;
+                self.values.extend_from_slice(values);
+            }
+            Features::Sparse { indices, values } => {
+                self.sparse = true;
+                self.indices.extend_from_slice(indices);
+                self.values.extend_from_slice(values);
+            }
+        }
+        self.ends.push(self.values.len());
+    }
+
+    /// The features of row i.
+    #[inline]
+    pub fn of(&self, i: usize) -> Features<'_> {
+        let start = if i == 0 { 0 } else { self.ends[i - 1] };
+        let place = start..self.ends[i];
+        let values = &self.values[place.clone()];
+        match self.sparse {
+            false => Features::Dense(values),
+            true => Features::Sparse {
+                indices: &self.indices[place],
+                values,
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use robust_td::features::Fitting;
+    use robust_td::learner::{Alg1, alg1};
+
+    use super::*;
+    use crate::{Batch, Compression, Format, Model, ReadOptions, Reader, Source};
+
+    /// The model after a log with episodes, holes and next rows in other batches, with the features of some batches written before.
+    fn learned(spec: &str, written: impl Fn(usize) -> bool) -> String {
+        let mut text = String::from("obs_0,obs_1,reward,episode,terminated,truncated\n");
+        for i in 0..300 {
+            let (x, y) = ((i as f64 * 0.7).cos(), (i as f64 * 1.3).sin());
+            let reward = if i % 31 == 30 { "bad" } else { "0.5" };
+            let flags = [i % 37 == 36, i % 11 == 10].map(u8::from);
+            text += &format!("{x},{y},{reward},{},{},{}\n", i / 37, flags[0], flags[1]);
+        }
+        let bytes = std::io::Cursor::new(text.into_bytes());
+        let source = Source::stream("log", Format::Csv, Compression::None, bytes).unwrap();
+        let options = ReadOptions {
+            batch_rows: 13,
+            skip_bad_rows: 1000,
+            ..ReadOptions::default()
+        };
+        let mut reader = Reader::open(vec![source], options).unwrap();
+        let map = Fitting::new(spec, 2).unwrap().finish().unwrap();
+        assert!(Written::suits(&map));
+        let params = alg1::Params::decaying(0.8, 300, 0.05).check().unwrap();
+        let learner = Alg1::new(params, map.outputs()).unwrap().into();
+        let mut model = Model::new(map.clone(), learner, 3.0, None).unwrap();
+        let (mut batch, mut row) = (Batch::default(), Row::for_map(&map));
+        let mut batches = 0;
+        while reader.read(&mut batch).unwrap() {
+            if written(batches) {
+                batch.write_features(&map, &mut row);
+                assert_eq!(batch.features.len(), batch.len());
+            }
+            let schema = reader.schema().clone();
+            model.learn(&schema, &batch, 0, u64::MAX).unwrap();
+            batches += 1;
+        }
+        assert!(batches > 20);
+        model.to_json().unwrap()
+    }
+
+    #[test]
+    fn features_written_before_give_the_same_model() {
+        for spec in [
+            "tiles(tilings=9, bins=3, low=-1, high=1)",
+            "polynomial(degree=2)",
+        ] {
+            let expected = learned(spec, |_| false);
+            assert!(learned(spec, |_| true) == expected, "{spec}");
+            assert!(learned(spec, |batch| batch % 3 == 1) == expected, "{spec}");
+        }
+    }
+
+    #[test]
+    fn what_adapts_or_is_large_is_not_written_before() {
+        let suits = |spec: &str, inputs| {
+            Written::suits(&Fitting::new(spec, inputs).unwrap().finish().unwrap())
+        };
+        assert!(suits("tiles(tilings=8, bins=8, low=0, high=1)", 3));
+        assert!(suits("polynomial(degree=2)", 3));
+        assert!(!suits("identity", 3) && !suits("running", 3));
+        assert!(!suits("polynomial(degree=4)", 8));
+    }
+}
