@@ -1,18 +1,25 @@
 //! Advances many iterates over one stream of transitions, with the uniform averages of their tails.
 
+mod advance;
 mod difference;
-mod kernel;
 mod line;
+mod linear;
+mod measure;
+#[cfg(test)]
+mod tests;
 mod vector;
+mod work;
 
 use serde::{Deserialize, Serialize};
 
+use advance::Advance;
+pub(crate) use advance::{AdvanceAll, AdvanceAndWatch, Change, Watch};
 pub(crate) use difference::Difference;
-use kernel::{Advance, Norms};
-pub(crate) use kernel::{
-    AdvanceAll, AdvanceAndWatch, Change, Map, Measure, Outer, Watch, with_vectors,
-};
 pub(crate) use line::{Line, WIDTH};
+pub(crate) use linear::{Map, Outer};
+pub(crate) use measure::Measure;
+use measure::Norms;
+pub(crate) use work::with_vectors;
 
 /// Iterates that see the same transitions, each with steps of its own.
 ///

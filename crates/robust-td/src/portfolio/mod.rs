@@ -28,7 +28,8 @@
 //! not converged.
 //!
 //! # Performance
-//! Eight lanes advance per vector instruction; no allocation per step except where a block or phase begins.
+//! The sixteen constants are one line of lanes, which takes a step with two registers of AVX-512. Up to fifteen features the replicates are carried by the
+//! linear map of their block (file `errors.rs`). No allocation per step except where a block or phase begins.
 
 mod bootstrap;
 mod correlation;

@@ -1,0 +1,158 @@
+//! Tests the work on lanes: the formulas, and the same bits by all vectors.
+
+use super::advance::{Advance, AdvanceAndWatch, Change, Watch};
+use super::line::{Line, WIDTH};
+use super::linear::Map;
+use super::measure::{Measure, Norms};
+use super::vector::Vector;
+use super::work::{Work, with_vectors};
+use crate::learner::Features;
+use crate::random::Stream;
+
+/// Numbers for a step in five dimensions.
+struct Numbers(Stream);
+
+impl Numbers {
+    fn take<const N: usize>(&mut self) -> [f64; N] {
+        std::array::from_fn(|_| self.0.uniform() - 0.5)
+    }
+
+    fn lines<const N: usize>(&mut self) -> [Line; N] {
+        std::array::from_fn(|_| Line(self.take()))
+    }
+}
+
+/// Everything that any work writes, done by one kind of vector, as bits.
+unsafe fn all<V: Vector>(seed: u64, sparse: bool) -> Vec<u64> {
+    let mut numbers = Numbers(Stream::new(seed, 0));
+    let (psi, phi): ([f64; 5], [f64; 5]) = (numbers.take(), numbers.take());
+    let rows: [f64; 30] = numbers.take();
+    let [factors, mut norms, mut largest, mut squares] = numbers.lines();
+    let [mut theta, mut moves, mut sums]: [[Line; 5]; 3] = [(); 3].map(|()| numbers.lines());
+    let (weights, x): ([Line; 5], [Line; 25]) = (numbers.lines(), numbers.lines());
+    let mut y: [Line; 25] = numbers.lines();
+    let indices = [0, 1, 2, 3, 4];
+    let view = |values| match sparse {
+        false => Features::Dense(values),
+        true => Features::Sparse {
+            indices: &indices,
+            values,
+        },
+    };
+    let change = Change {
+        psi: view(&psi),
+        phi: view(&phi),
+        reward: 0.7,
+    };
+    // SAFETY: the caller answers for the instructions.
+    unsafe {
+        let measure = Measure {
+            change: &change,
+            theta: &theta,
+            sums: &mut sums,
+        };
+        measure.run::<V>();
+        let map = Map {
+            rows: &rows,
+            stride: 6,
+            weights: &weights,
+            x: &x,
+            y: &mut y,
+        };
+        map.run::<V>();
+        let summed = Norms {
+            theta: &theta,
+            norms: &mut norms,
+        };
+        summed.run::<V>();
+        let advance = Advance {
+            change: &change,
+            reward: 0.6,
+            eta: 0.3,
+            factors: &factors,
+            weights: &weights[0],
+            counted: 3.0,
+            theta: &mut theta,
+            moves: &mut moves,
+        };
+        let watch = Watch {
+            norms: &mut norms,
+            largest: &mut largest,
+            squares: &mut squares,
+        };
+        AdvanceAndWatch(advance, watch).run::<V>();
+    }
+    let mut written = [&theta[..], &moves, &sums, &y, &[squares]].concat();
+    // The norms of sparse steps are corrected, those of dense ones summed anew.
+    if !sparse {
+        written.extend([norms, largest]);
+    }
+    let bits = written.into_iter().flat_map(|line| line.0);
+    bits.map(f64::to_bits).collect()
+}
+
+#[test]
+fn all_vectors_give_the_same_bits() {
+    for seed in 0..20 {
+        // SAFETY: arrays need no special instructions.
+        let expected = [false, true].map(|sparse| unsafe { all::<[f64; WIDTH]>(seed, sparse) });
+        assert_eq!(expected[0][..expected[1].len()], expected[1]);
+        #[cfg(target_arch = "x86_64")]
+        for (sparse, expected) in [false, true].into_iter().zip(&expected) {
+            use std::arch::x86_64::{__m256d, __m512d};
+            if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+                // SAFETY: just detected.
+                assert_eq!(unsafe { all::<[__m256d; 4]>(seed, sparse) }, *expected);
+            }
+            if is_x86_feature_detected!("avx512f") {
+                // SAFETY: just detected.
+                assert_eq!(unsafe { all::<[__m512d; 2]>(seed, sparse) }, *expected);
+            }
+        }
+    }
+}
+
+/// The same products and sums as by hand, on numbers that need no rounding.
+#[test]
+fn a_step_is_that_of_the_formula() {
+    let change = Change {
+        psi: Features::Dense(&[1.0, -2.0]),
+        phi: Features::Dense(&[3.0, 4.0]),
+        reward: 5.0,
+    };
+    let of = |numbers: &[f64]| -> Vec<Line> { numbers.iter().map(|x| Line::of(*x)).collect() };
+    let (mut theta, mut moves) = (of(&[2.0, 1.0]), of(&[1.0, 0.0]));
+    let [mut norms, mut largest, mut squares] = [5.0, 30.0, 1.0].map(Line::of);
+    let advance = Advance {
+        change: &change,
+        reward: change.reward,
+        eta: 0.5,
+        factors: &Line::of(0.25),
+        weights: &Line::of(2.0),
+        counted: 4.0,
+        theta: &mut theta,
+        moves: &mut moves,
+    };
+    let watch = Watch {
+        norms: &mut norms,
+        largest: &mut largest,
+        squares: &mut squares,
+    };
+    with_vectors(AdvanceAndWatch(advance, watch));
+    // delta = 2 * 5 + 2 - 2 = 10, the step is 0.5 * 0.25 * 10 = 1.25.
+    assert_eq!(theta, of(&[5.75, 6.0]));
+    assert_eq!(moves, of(&[16.0, 20.0]));
+    assert_eq!(
+        (norms[3], largest[7], squares[9]),
+        (69.0625, 69.0625, 101.0)
+    );
+    let mut y = of(&[1.0, 1.0]);
+    with_vectors(Map {
+        rows: &[1.0, 2.0, 3.0, f64::NAN, 0.0, -1.0, 2.0, f64::NAN],
+        stride: 4,
+        weights: &of(&[-1.0]),
+        x: &of(&[4.0, 8.0]),
+        y: &mut y,
+    });
+    assert_eq!(y, of(&[18.0, -9.0]));
+}

@@ -1,0 +1,75 @@
+//! Does work with the vector instructions that the CPU has.
+//!
+//! All operations are in a fixed order, and a product with a sum is rounded once, so every instruction set gives the same bits
+//! and a saved state goes on anywhere.
+
+use super::line::WIDTH;
+use super::vector::Vector;
+
+/// Work that any kind of vector can do; `run` and all it calls must be `#[inline(always)]`, because only what is inlined into
+/// a function with target features is compiled for them.
+pub trait Work {
+    /// Does the work.
+    ///
+    /// # Safety
+    /// The CPU must have the instructions of V.
+    unsafe fn run<V: Vector>(self);
+}
+
+/// One after the other, without leaving the vectors in between.
+impl<A: Work, B: Work> Work for (A, B) {
+    #[inline(always)]
+    unsafe fn run<V: Vector>(self) {
+        // SAFETY: the caller answers for the instructions.
+        unsafe {
+            self.0.run::<V>();
+            self.1.run::<V>();
+        }
+    }
+}
+
+impl<A: Work> Work for Option<A> {
+    #[inline(always)]
+    unsafe fn run<V: Vector>(self) {
+        if let Some(work) = self {
+            // SAFETY: the caller answers for the instructions.
+            unsafe { work.run::<V>() }
+        }
+    }
+}
+
+/// Does the work with the best vectors of this CPU.
+#[inline]
+pub fn with_vectors(work: impl Work) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{__m256d, __m512d};
+
+        #[target_feature(enable = "avx512f")]
+        fn avx512(work: impl Work) {
+            // SAFETY: the instructions of this function.
+            unsafe { work.run::<[__m512d; 2]>() }
+        }
+        #[target_feature(enable = "avx2,fma")]
+        fn avx2(work: impl Work) {
+            // SAFETY: the instructions of this function.
+            unsafe { work.run::<[__m256d; 4]>() }
+        }
+        if is_x86_feature_detected!("avx512f") {
+            // SAFETY: just detected.
+            return unsafe { avx512(work) };
+        }
+        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+            // SAFETY: just detected.
+            return unsafe { avx2(work) };
+        }
+    }
+    with_arrays(work);
+}
+
+/// Not inlined: it would only be in the way of the others.
+#[inline(never)]
+fn with_arrays(work: impl Work) {
+    // SAFETY: arrays need no special instructions.
+    unsafe { work.run::<[f64; WIDTH]>() }
+}
