@@ -2,6 +2,7 @@
 //!
 //! When learning is the slower of the two, that thread would wait; instead it writes the features of what it has read.
 
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, TrySendError, channel, sync_channel};
 
 use robust_td::features::{FeatureMap, Row};
@@ -48,10 +49,10 @@ impl ReadAhead {
     /// When no thread can be started.
     pub fn start_for(reader: Reader, model: &Model) -> Result<Self> {
         let map = Some(model.features()).filter(|map| Written::suits(map));
-        Self::spawn(reader, map.cloned())
+        Self::spawn(reader, map.cloned().map(Arc::new))
     }
 
-    fn spawn(reader: Reader, map: Option<FeatureMap>) -> Result<Self> {
+    fn spawn(reader: Reader, map: Option<Arc<FeatureMap>>) -> Result<Self> {
         let (files, schema) = (reader.files().to_vec(), reader.schema().clone());
         let (to_full, full) = sync_channel(AHEAD);
         let (empty, from_empty) = channel();
@@ -111,11 +112,11 @@ impl ReadAhead {
 /// Reads until the log ends, a row is bad, or nobody listens any more.
 fn read_all(
     mut reader: Reader,
-    map: Option<&FeatureMap>,
+    map: Option<&Arc<FeatureMap>>,
     full: &SyncSender<Result<Message>>,
     empty: &Receiver<Batch>,
 ) {
-    let mut row = map.map(Row::for_map).unwrap_or_default();
+    let mut row = map.map(|map| Row::for_map(map)).unwrap_or_default();
     loop {
         let mut batch = empty.try_recv().unwrap_or_default();
         let read = reader.read(&mut batch);

@@ -1,5 +1,7 @@
 //! Holds checked rows, whatever format they came from.
 
+use std::sync::Arc;
+
 use robust_td::features::{self, FeatureMap};
 
 use crate::row::Row;
@@ -146,11 +148,9 @@ impl Batch {
     }
 
     /// Writes the features of all rows.
-    pub(crate) fn write_features(&mut self, map: &FeatureMap, row: &mut features::Row) {
-        self.features.clear();
-        for obs in self.obs.chunks_exact(self.dimension.max(1)) {
-            self.features.push(map, obs, row);
-        }
+    pub(crate) fn write_features(&mut self, map: &Arc<FeatureMap>, row: &mut features::Row) {
+        let rows = self.obs.chunks_exact(self.dimension.max(1));
+        self.features.write(map, rows, row);
     }
 
     #[inline]

@@ -23,6 +23,8 @@ pub(crate) struct FeatureRows {
     here: usize,
     /// The observation whose features the next pair can take over; empty when there is none.
     next_obs: Vec<f64>,
+    /// Whether the batch holds the features of its rows.
+    ready: bool,
     identity: bool,
     adapts: bool,
 }
@@ -38,14 +40,16 @@ impl FeatureRows {
             pair: [Row::for_map(map), Row::for_map(map)],
             here: 0,
             next_obs: Vec::new(),
+            ready: false,
             identity: map.is_identity(),
             adapts: map.adapts(),
         }
     }
 
-    /// Says that the steps to come are of the rows of another batch from `from` on.
-    pub fn start_batch(&mut self, from: usize) {
+    /// Says that the steps to come are of the rows of this batch from `from` on.
+    pub fn start_batch(&mut self, map: &FeatureMap, batch: &Batch, from: usize) {
         self.written = from;
+        self.ready = batch.features.are_of(map);
     }
 
     /// The features of a step of the batch: those of its observation, and what came next.
@@ -60,7 +64,7 @@ impl FeatureRows {
             return (Features::Dense(step.obs), step.outcome);
         }
         let (here, next) = match step.rows {
-            Some(StepRows { here, last }) if batch.features.len() > last => {
+            Some(StepRows { here, last }) if self.ready => {
                 let next = batch.features.of(last);
                 let here = match here {
                     Some(here) => batch.features.of(here),

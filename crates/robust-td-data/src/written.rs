@@ -1,5 +1,7 @@
 //! Holds the features of all rows of a batch, one after the other.
 
+use std::sync::Arc;
+
 use robust_td::features::{FeatureMap, Row};
 use robust_td::learner::Features;
 
@@ -9,6 +11,8 @@ const LARGEST: usize = 64;
 /// Features of rows, or nothing.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Written {
+    /// The map that wrote them.
+    map: Option<Arc<FeatureMap>>,
     sparse: bool,
     /// Where the features of each row end.
     ends: Vec<usize>,
@@ -25,32 +29,38 @@ impl Written {
 
     /// Forgets all.
     pub fn clear(&mut self) {
+        self.map = None;
         self.ends.clear();
         self.indices.clear();
         self.values.clear();
     }
 
-    /// How many rows have their features here.
-    #[inline]
-    pub fn len(&self) -> usize {
-        self.ends.len()
+    /// Whether these are the features of a map.
+    pub fn are_of(&self, map: &FeatureMap) -> bool {
+        self.map.as_deref() == Some(map)
     }
 
-    /// Writes the features of the next row.
-    pub fn push(&mut self, map: &FeatureMap, obs: &[f64], row: &mut Row) {
-        map.write(obs, row);
-        match row.features() {
-            Features::Dense(values) => {
-                self.sparse = false;
-                self.values.extend_from_slice(values);
+    /// Writes the features of rows.
+    pub fn write<'a>(
+        &mut self,
+        map: &Arc<FeatureMap>,
+        rows: impl Iterator<Item = &'a [f64]>,
+        row: &mut Row,
+    ) {
+        self.clear();
+        self.map = Some(map.clone());
+        self.sparse = map.is_sparse();
+        for obs in rows {
+            map.write(obs, row);
+            match row.features() {
+                Features::Dense(values) => self.values.extend_from_slice(values),
+                Features::Sparse { indices, values } => {
+                    self.indices.extend_from_slice(indices);
+                    self.values.extend_from_slice(values);
+                }
             }
-            Features::Sparse { indices, values } => {
-                self.sparse = true;
-                self.indices.extend_from_slice(indices);
-                self.values.extend_from_slice(values);
-            }
+            self.ends.push(self.values.len());
         }
-        self.ends.push(self.values.len());
     }
 
     /// The features of row i.
@@ -100,11 +110,16 @@ mod tests {
         let learner = Alg1::new(params, map.outputs()).unwrap().into();
         let mut model = Model::new(map.clone(), learner, 3.0, None).unwrap();
         let (mut batch, mut row) = (Batch::default(), Row::for_map(&map));
+        let other = Fitting::new("bias + identity", 2).unwrap().finish();
+        let [map, other] = [map, other.unwrap()].map(Arc::new);
         let mut batches = 0;
         while reader.read(&mut batch).unwrap() {
             if written(batches) {
                 batch.write_features(&map, &mut row);
-                assert_eq!(batch.features.len(), batch.len());
+                assert!(batch.features.are_of(&map) && !batch.features.are_of(&other));
+            } else {
+                // Nobody takes these for their own.
+                batch.write_features(&other, &mut Row::for_map(&other));
             }
             let schema = reader.schema().clone();
             model.learn(&schema, &batch, 0, u64::MAX).unwrap();
