@@ -4,11 +4,11 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use robust_td::learner::{DIVERGENCE_THRESHOLD, Learner};
+use robust_td::learner::{AnyLearner, DIVERGENCE_THRESHOLD, Learner};
 use robust_td_data::{Batch, Model, Predictions, Predictor, Purpose, ValueFormat, ValueWriter};
 
 use crate::confidence::Confidence;
-use crate::evaluate::uncertainty::{UNCONVERGED, Uncertainty};
+use crate::evaluate::uncertainty::{self, SHORT_BLOCKS, TOO_FEW, UNCONVERGED, Uncertainty};
 
 use crate::failure::Failure;
 use crate::files;
@@ -69,10 +69,17 @@ fn write<W: Write + Send>(
     let (mut batch, mut found) = (Batch::default(), Predictions::default());
     let confidence = arguments.confidence.level()?;
     let mut predictor = Predictor::new(model, confidence);
-    let doubts = Uncertainty::of(model, &model.learner().output(), confidence);
-    if doubts.is_some_and(|intervals| intervals.is_doubtful()) {
+    if let Some(intervals) = Uncertainty::of(model, &model.learner().output(), confidence) {
         let path = arguments.model.display();
-        eprintln!("warning: {path}: lower and upper are wide: {UNCONVERGED}");
+        if intervals.is_doubtful() {
+            eprintln!("warning: {path}: lower and upper are wide: {UNCONVERGED}");
+        }
+        if !intervals.blocks_are_long_enough() {
+            eprintln!("warning: {path}: {SHORT_BLOCKS}");
+        }
+    } else if uncertainty::lacks_rows(model) {
+        let path = arguments.model.display();
+        eprintln!("note: {path}: intervals: {TOO_FEW}");
     }
     let columns = match predictor.has_intervals() {
         true => &["value", "lower", "upper"][..],
@@ -103,6 +110,9 @@ fn write<W: Write + Send>(
 fn check_divergence(path: &Path, model: &Model) -> Result<(), Failure> {
     let learner = model.learner();
     let happened = match learner.health().diverged_at {
+        Some(step) if matches!(learner, AnyLearner::Auto(_)) => {
+            format!("all constants were retired until step {step}")
+        }
         Some(step) => format!("|theta|^2 passed {DIVERGENCE_THRESHOLD:e} at step {step}"),
         None => "theta overflowed".into(),
     };

@@ -212,7 +212,7 @@ fn auto(replicates: usize) -> Model {
 }
 
 fn with_squares() -> Model {
-    let model = auto(64).with_least_squares(0.01);
+    let model = auto(64).with_least_squares();
     model.expect("few features")
 }
 

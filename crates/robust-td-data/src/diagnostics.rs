@@ -138,6 +138,13 @@ impl Diagnostics {
         self.blocks += 1;
     }
 
+    /// Whether they are those of so many features.
+    pub(crate) fn fit(&self, dimension: usize) -> bool {
+        let parts = [&self.snapshot, &self.older.sum, &self.younger.sum];
+        let length = if self.blocks == 0 { 0 } else { dimension };
+        self.place < block(dimension) * EVERY && parts.iter().all(|part| part.0.len() == length)
+    }
+
     /// The temporal-difference errors.
     #[must_use]
     pub fn td_errors(&self) -> &TdErrors {

@@ -71,10 +71,10 @@ impl Model {
     ///
     /// # Errors
     /// When there are too many features.
-    pub fn with_least_squares(self, ridge: f64) -> Result<Self> {
+    pub fn with_least_squares(self) -> Result<Self> {
         let (dimension, discount) = (self.features.outputs(), self.learner.discount());
         Ok(Self {
-            least_squares: Some(Sandwich::new(dimension, discount, ridge)?),
+            least_squares: Some(Sandwich::new(dimension, discount)?),
             ..self
         })
     }
@@ -124,6 +124,23 @@ impl Model {
         let squares = self.least_squares.as_ref().map(Sandwich::dimension);
         if let Some(squares) = squares.filter(|squares| *squares != features) {
             let message = format!("it has {features} features, but its least squares {squares}");
+            return Err(Error::Model { message });
+        }
+        let other = self.least_squares.as_ref().map(Sandwich::discount);
+        if other.is_some_and(|other| other != self.learner.discount()) {
+            let message = "its least squares has another discount than its learner".into();
+            return Err(Error::Model { message });
+        }
+        if !(self.phi_inf > 0.0) {
+            let message = format!("its phi_inf is {}", self.phi_inf);
+            return Err(Error::Model { message });
+        }
+        if !self.diagnostics.fit(features) {
+            let message = format!("its diagnostics do not fit {features} features");
+            return Err(Error::Model { message });
+        }
+        if !self.pairing.fits(self.features.inputs()) {
+            let message = "the row that waits for its successor has another length".into();
             return Err(Error::Model { message });
         }
         self.rows = FeatureRows::for_map(&self.features);

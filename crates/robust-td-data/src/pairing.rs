@@ -236,6 +236,11 @@ impl Pairing {
         batch.len()
     }
 
+    /// Whether observations of a length can follow.
+    pub(crate) fn fits(&self, inputs: usize) -> bool {
+        (self.waiting.as_ref()).is_none_or(|waiting| waiting.obs.len() == inputs)
+    }
+
     /// Says that the next row does not follow the last one, as at the start of another pass.
     pub fn start_anew(&mut self) {
         self.break_off();

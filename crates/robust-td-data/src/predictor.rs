@@ -31,18 +31,32 @@ impl Intervals {
         }
     }
 
-    /// Half the width of the interval of phi.theta at a confidence in (0, 1), given the value phi.theta.
+    /// Half the width of the interval of phi.theta at a confidence in (0, 1), given the value phi.theta; infinite where nothing is known.
     ///
     /// By both routes it is the larger of the two.
     #[must_use]
     pub fn half_width(&self, value: f64, phi: Features<'_>, confidence: f64) -> f64 {
+        let [own, around] = match self {
+            Self::Bootstrap(bootstrap) => [bootstrap.half_width(phi, confidence), 0.0],
+            Self::Both(bootstrap, estimate) => [
+                bootstrap.half_width(phi, confidence),
+                estimate.half_width_around(value, phi, confidence),
+            ],
+            Self::Sandwich(estimate) => [0.0, estimate.half_width_around(value, phi, confidence)],
+        };
+        if own.is_nan() || around.is_nan() {
+            return f64::INFINITY;
+        }
+        own.max(around)
+    }
+
+    /// Whether the blocks of all routes hold several correlation times; if not, errors may be too small.
+    #[must_use]
+    pub fn blocks_are_long_enough(&self) -> bool {
         match self {
-            Self::Bootstrap(bootstrap) => bootstrap.half_width(phi, confidence),
-            Self::Both(bootstrap, estimate) => {
-                let around = estimate.half_width_around(value, phi, confidence);
-                bootstrap.half_width(phi, confidence).max(around)
-            }
-            Self::Sandwich(estimate) => estimate.half_width(phi, confidence),
+            Self::Bootstrap(bootstrap) => bootstrap.long_enough,
+            Self::Both(bootstrap, estimate) => bootstrap.long_enough && estimate.long_enough,
+            Self::Sandwich(estimate) => estimate.long_enough,
         }
     }
 

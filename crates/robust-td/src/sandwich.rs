@@ -1,7 +1,8 @@
 //! Estimates the TD fixed point by least squares, with a covariance that allows for correlated samples.
 //!
 //! # Formulas
-//! With A = sum rho phi (phi - gamma phi')' and b = sum rho r phi over n samples (rho = 1 on-policy) the estimate is theta = (A + ridge I)^{-1} b. Its
+//! With A = sum rho phi (phi - gamma phi')' and b = sum rho r phi over n samples (rho = 1 on-policy) the estimate is theta = (A + R)^{-1} b, R a
+//! diagonal matrix that is next to nothing. Its
 //! error is A^{-1} times the sum of the scores rho delta phi, so its covariance is
 //! ```text
 //! n A^{-1} C A^{-T},     C = lim Var( sum of the scores of n samples ) / n,
@@ -23,13 +24,16 @@ use crate::lanes::{Difference, Outer, with_vectors};
 use crate::learner::{Features, Transition};
 use crate::linalg;
 use crate::matrix::Matrix;
-use crate::portfolio::Correlation;
+use crate::portfolio::{BlockLength, Correlation};
 use crate::quantile::{one_sided, two_sided};
 
 /// The largest dimension.
 pub const LARGEST_DIMENSION: usize = 500;
 /// With fewer blocks nothing is said about the error.
 const FEWEST_BLOCKS: u64 = 8;
+/// What the diagonal of A is raised by, times the sum of phi_j^2: next to nothing, whatever the units of a feature, but combinations
+/// of features that never vary get the value 0.
+const RIDGE: f64 = 1e-9;
 /// The first number of samples with an estimate.
 const FIRST: u64 = 64;
 
@@ -45,8 +49,10 @@ pub struct Sandwich {
 #[serde(deny_unknown_fields)]
 struct Sums {
     discount: f64,
-    ridge: f64,
     count: u64,
+    /// Per coordinate the sum of phi_j^2.
+    #[serde(with = "crate::exact_float")]
+    squares: Vec<f64>,
     /// -A = sum rho phi psi' with psi = gamma phi' - phi, row after row.
     #[serde(with = "crate::exact_float")]
     minus_a: Vec<f64>,
@@ -56,7 +62,7 @@ struct Sums {
     #[serde(with = "crate::exact_float")]
     theta: Vec<f64>,
     correlation: Correlation,
-    length: u64,
+    length: BlockLength,
     left: u64,
     /// The sum of scores over the open block.
     #[serde(with = "crate::exact_float")]
@@ -101,11 +107,11 @@ impl Window {
 }
 
 impl Sandwich {
-    /// Before the first sample; the ridge is what A starts with on its diagonal.
+    /// Before the first sample.
     ///
     /// # Errors
-    /// When the dimension is 0 or above [`LARGEST_DIMENSION`], the discount is outside [0, 1), or the ridge is not positive.
-    pub fn new(dimension: usize, discount: f64, ridge: f64) -> Result<Self> {
+    /// When the dimension is 0 or above [`LARGEST_DIMENSION`], or the discount is outside [0, 1).
+    pub fn new(dimension: usize, discount: f64) -> Result<Self> {
         if !(1..=LARGEST_DIMENSION).contains(&dimension) {
             return Err(Error::Parameter {
                 name: "dimension",
@@ -114,19 +120,18 @@ impl Sandwich {
             });
         }
         crate::learner::check_discount(discount)?;
-        crate::schedule::check_positive("ridge", ridge)?;
         let correlation = Correlation::new(dimension);
         let zeros = vec![0.0; dimension];
         Ok(Self {
             sums: Sums {
                 discount,
-                ridge,
                 count: 0,
+                squares: zeros.clone(),
                 minus_a: vec![0.0; dimension * dimension],
                 b: zeros.clone(),
                 theta: zeros.clone(),
                 length: correlation.block_length(),
-                left: correlation.block_length(),
+                left: correlation.block_length().samples,
                 correlation,
                 open: zeros,
                 older: Window::empty(dimension),
@@ -140,6 +145,12 @@ impl Sandwich {
     #[must_use]
     pub fn dimension(&self) -> usize {
         self.sums.b.len()
+    }
+
+    /// gamma.
+    #[must_use]
+    pub fn discount(&self) -> f64 {
+        self.sums.discount
     }
 
     /// How many samples came.
@@ -162,13 +173,21 @@ impl Sandwich {
             _ => phi.for_each(|i, x| psi.axpy(rho * x, &mut sums.minus_a[i * d..][..d])),
         }
         phi.axpy(rho * transition.reward, &mut sums.b);
+        match phi {
+            Features::Dense(phi) => {
+                for (square, x) in sums.squares.iter_mut().zip(phi) {
+                    *square += x * x;
+                }
+            }
+            Features::Sparse { .. } => phi.for_each(|j, x| sums.squares[j] += x * x),
+        }
         let delta = rho * (transition.reward + psi.dot(&sums.theta));
         phi.axpy(delta, &mut sums.open);
         sums.correlation.push(delta, phi);
         sums.count += 1;
         sums.left -= 1;
         if sums.left == 0 {
-            sums.younger.add(&sums.open, sums.length);
+            sums.younger.add(&sums.open, sums.length.samples);
             sums.begin_block();
         }
         if sums.count >= FIRST && sums.count.is_power_of_two() {
@@ -206,8 +225,10 @@ impl Sandwich {
             theta: inverse.times(&sums.b),
             covariance,
             seen: sums.correlation.seen().to_vec(),
+            samples: sums.count,
             blocks,
-            block: sums.length,
+            block: sums.length.samples,
+            long_enough: sums.length.enough,
         })
     }
 }
@@ -215,13 +236,17 @@ impl Sandwich {
 impl Sums {
     fn matrix(&self) -> Matrix {
         let d = self.b.len();
-        let ridge = |i: usize, j: usize| if i == j { self.ridge } else { 0.0 };
+        let ridge = |i: usize, j: usize| match self.squares[i] {
+            _ if i != j => 0.0,
+            0.0 => 1.0,
+            square => RIDGE * square,
+        };
         Matrix::from_fn(d, d, |i, j| ridge(i, j) - self.minus_a[i * d + j])
     }
 
     fn begin_block(&mut self) {
         self.open.fill(0.0);
-        self.left = self.length;
+        self.left = self.length.samples;
     }
 
     /// Takes scores at the present estimate from now on, in blocks of the length that the last ones ask for.
@@ -247,10 +272,14 @@ pub struct Estimate {
     pub covariance: Matrix,
     /// Which features were ever different from zero.
     seen: Vec<bool>,
+    /// Samples that it rests on.
+    pub samples: u64,
     /// Blocks that the covariance rests on.
     pub blocks: u64,
     /// Samples of a block.
     pub block: u64,
+    /// Whether there were enough samples for blocks that hold several correlation times; if not, errors may be too small.
+    pub long_enough: bool,
 }
 
 impl Estimate {
@@ -307,10 +336,11 @@ impl TryFrom<Saved> for Sandwich {
     fn try_from(Saved(sums): Saved) -> Result<Self> {
         let d = sums.b.len();
         let fits = |window: &Window| window.total.len() == d && window.products.len() == d * d;
-        let whole = [sums.theta.len(), sums.open.len()] == [d; 2]
+        crate::learner::check_discount(sums.discount)?;
+        let whole = [sums.theta.len(), sums.open.len(), sums.squares.len()] == [d; 3]
             && sums.correlation.fits(d)
             && sums.minus_a.len() == d * d
-            && (1..=sums.length).contains(&sums.left)
+            && (1..=sums.length.samples).contains(&sums.left)
             && fits(&sums.older)
             && fits(&sums.younger);
         if !whole {

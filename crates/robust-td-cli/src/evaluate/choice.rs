@@ -48,6 +48,14 @@ impl Choice {
         })
     }
 
+    /// How many transitions a portfolio's answer rests on.
+    pub fn samples_of(model: &Model) -> Option<u64> {
+        match model.learner() {
+            AnyLearner::Auto(learner) => Some(learner.answer().samples),
+            _ => None,
+        }
+    }
+
     /// One line for people.
     pub fn summary(&self) -> String {
         let retired = self.portfolio.iter().filter(|lane| !lane.bounded).count();

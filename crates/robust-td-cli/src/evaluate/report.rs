@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::choice::Choice;
 use super::returns::MonteCarloCheck;
-use super::uncertainty::Uncertainty;
+use super::uncertainty::{self, TOO_FEW, Uncertainty};
 use crate::text;
 
 /// The result, with the keys that scripts rely on.
@@ -39,6 +39,9 @@ pub struct Report {
     #[serde(flatten)]
     choice: Option<Choice>,
     intervals: Option<Uncertainty>,
+    /// Whether there should be intervals, but the log is too short.
+    #[serde(skip)]
+    too_short: bool,
     /// How returns compare with predictions, if that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub monte_carlo_check: Option<MonteCarloCheck>,
@@ -86,6 +89,7 @@ impl Report {
                 max: td_errors.largest(),
             },
             residual: model.diagnostics().residual(),
+            too_short: uncertainty::lacks_rows(model),
             monte_carlo_check: None,
         }
     }
@@ -142,6 +146,9 @@ impl Report {
         }
         if let Some(suggestion) = &self.suggestion {
             rows.push(("suggestion", suggestion.clone()));
+        }
+        if self.too_short {
+            rows.push(("intervals", TOO_FEW.into()));
         }
         rows.push(("seconds", format!("{:.2}", self.seconds)));
         let mut page = text::definitions(&rows);

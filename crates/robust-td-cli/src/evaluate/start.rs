@@ -3,7 +3,7 @@
 use robust_td::features::{FeatureMap, Fitting};
 use robust_td::learner::method::{Method, Setting};
 use robust_td::learner::recipe::{Output, Recipe};
-use robust_td::learner::{AnyLearner, Learner, Td0, lstd, methods};
+use robust_td::learner::{AnyLearner, Learner, Td0, methods};
 use robust_td::portfolio::{self, RobustTd};
 use robust_td::sandwich;
 use robust_td_data::{Model, Purpose, Survey};
@@ -201,8 +201,7 @@ impl Start {
                 sandwich::LARGEST_DIMENSION
             )));
         }
-        let ridge = lstd::default_ridge(model.phi_inf());
-        model.with_least_squares(ridge).map_err(wrong_data)
+        model.with_least_squares().map_err(wrong_data)
     }
 }
 

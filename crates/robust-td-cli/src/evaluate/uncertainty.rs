@@ -1,10 +1,11 @@
 //! Says how sure the answer is.
 
-use robust_td::learner::Features;
+use robust_td::learner::{Features, Learner};
 use robust_td::sandwich::Estimate;
 use robust_td_data::{Intervals, Model};
 use serde::Serialize;
 
+use super::choice::Choice;
 use crate::text;
 
 /// What intervals do and do not say.
@@ -17,6 +18,11 @@ pub const UNCONVERGED: &str = "the two routes differ: most likely theta_bar has 
 /// What to do when there is one route only.
 const ONE_ROUTE: &str = "Least squares was not run (more than 64 features, or too few rows), so nothing says whether theta_bar has \
     converged, and where it has not the intervals are too narrow: --sandwich takes up to 500 features.";
+/// What it means when blocks are too short.
+pub const SHORT_BLOCKS: &str = "the scores stay correlated for longer than the blocks of this log can show, so the intervals may be too \
+    narrow. A longer log has longer blocks.";
+/// Why there are no intervals.
+pub const TOO_FEW: &str = "none: they need 16 blocks of transitions, of at least 32 each";
 /// How many coordinates a page shows.
 const SHOWN: usize = 12;
 
@@ -59,7 +65,7 @@ pub struct Uncertainty {
     bootstrap: Option<Route>,
     #[serde(skip_serializing_if = "Option::is_none")]
     lstd: Option<Route>,
-    /// The mean width of the first over that of the second.
+    /// The mean width of the first over that of the second, for as many samples.
     #[serde(skip_serializing_if = "Option::is_none")]
     width_ratio: Option<f64>,
     /// How far theta_bar is from least squares at most, in standard errors of a coordinate.
@@ -68,6 +74,8 @@ pub struct Uncertainty {
     /// Whether the two routes agree.
     #[serde(skip_serializing_if = "Option::is_none")]
     agree: Option<bool>,
+    /// Whether blocks hold several correlation times.
+    blocks_long_enough: bool,
 }
 
 impl Uncertainty {
@@ -75,13 +83,19 @@ impl Uncertainty {
     pub fn of(model: &Model, theta_bar: &[f64], confidence: f64) -> Option<Self> {
         let intervals = model.intervals()?;
         let method = intervals.method();
+        let blocks_long_enough = intervals.blocks_are_long_enough();
         let [lower, upper] = intervals.of_theta(theta_bar, confidence);
         let (bootstrap, estimate) = match intervals {
             Intervals::Bootstrap(bootstrap) => (Some(bootstrap), None),
             Intervals::Both(bootstrap, estimate) => (Some(bootstrap), Some(estimate)),
             Intervals::Sandwich(estimate) => (None, Some(estimate)),
         };
-        let distance = estimate.as_ref().map(|e| distance(e, theta_bar));
+        // On streams theta_bar rests on fewer samples than least squares, and has the larger error.
+        let larger = estimate.as_ref().map_or(1.0, |estimate| {
+            let own = Choice::samples_of(model).unwrap_or(estimate.samples);
+            (estimate.samples as f64 / own.max(1) as f64).sqrt()
+        });
+        let distance = estimate.as_ref().map(|e| distance(e, theta_bar) / larger);
         let bootstrap = bootstrap.map(|bootstrap| Route {
             block: bootstrap.block,
             replicates: Some(bootstrap.replicates()),
@@ -103,11 +117,12 @@ impl Uncertainty {
             method,
             lower,
             upper,
-            width_ratio: both.and_then(|(x, y)| width_ratio(x, y)),
+            width_ratio: both.and_then(|(x, y)| Some(width_ratio(x, y)? / larger)),
             distance_from_lstd: distance.filter(|_| bootstrap.is_some()),
             bootstrap,
             lstd,
             agree: None,
+            blocks_long_enough,
         };
         found.agree = found.routes_agree();
         Some(found)
@@ -122,6 +137,11 @@ impl Uncertainty {
     /// Whether the two routes do not agree.
     pub fn is_doubtful(&self) -> bool {
         self.agree == Some(false)
+    }
+
+    /// Whether blocks hold several correlation times.
+    pub fn blocks_are_long_enough(&self) -> bool {
+        self.blocks_long_enough
     }
 
     /// The table for people.
@@ -161,11 +181,20 @@ impl Uncertainty {
         }
         if self.is_doubtful() {
             page += &text::wrap("Careful: ", 0, UNCONVERGED);
-        } else if self.agree.is_none() && self.bootstrap.is_some() {
+        } else if self.lstd.is_none() {
             page += &text::wrap("", 0, ONE_ROUTE);
+        }
+        if !self.blocks_long_enough {
+            page += &text::wrap("Careful: ", 0, SHORT_BLOCKS);
         }
         page
     }
+}
+
+/// Whether a model would have intervals if it had seen more rows.
+pub fn lacks_rows(model: &Model) -> bool {
+    let diverged = model.learner().health().diverged();
+    model.keeps_errors() && !diverged && model.intervals().is_none()
 }
 
 /// The largest |theta_bar - theta| over the standard error, among coordinates that were seen.

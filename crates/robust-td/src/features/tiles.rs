@@ -249,7 +249,8 @@ impl TryFrom<Saved> for Tiles {
         } = saved;
         let count = tilings.checked_mul(size);
         let counted = count.is_some_and(|n| (1..=super::MAX_FEATURES).contains(&n));
-        if !counted || !(1..=super::MAX_FEATURES).contains(&bins) {
+        let proper = range.fits(range.inputs());
+        if !counted || !proper || !(1..=super::MAX_FEATURES).contains(&bins) {
             let contradiction = format!("{tilings} tilings of {size} features with {bins} bins");
             return Err(Error::Saved { contradiction });
         }

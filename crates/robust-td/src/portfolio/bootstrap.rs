@@ -11,6 +11,8 @@ use crate::quantile::two_sided;
 pub struct Bootstrap {
     /// Samples of a block, all of which a replicate weights alike.
     pub block: u64,
+    /// Whether the log was long enough for blocks that hold several correlation times; if not, errors may be too small.
+    pub long_enough: bool,
     /// Which features were ever different from zero.
     pub(crate) seen: Vec<bool>,
     /// One vector per replicate.

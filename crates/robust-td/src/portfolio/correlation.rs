@@ -17,6 +17,15 @@ const TIMES: f64 = 8.0;
 /// With fewer blocks of a length nothing is said about it.
 const FEWEST: u64 = 64;
 
+/// How long blocks should be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct BlockLength {
+    pub samples: u64,
+    /// Whether a block holds as many correlation times as it should, as far as the samples can tell.
+    pub enough: bool,
+}
+
 /// Sums of scores over blocks of many lengths.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -152,18 +161,20 @@ impl Correlation {
     }
 
     /// The shortest length that holds enough correlation times, or the longest that can be judged.
-    pub fn block_length(&self) -> u64 {
-        let mut length = SHORTEST;
+    pub fn block_length(&self) -> BlockLength {
+        let mut samples = SHORTEST;
         for (k, level) in self.levels.iter().enumerate() {
             if level.blocks < FEWEST {
                 break;
             }
-            length = SHORTEST << k;
-            if length as f64 >= TIMES * self.correlation_time(level, length as f64) {
-                break;
+            samples = SHORTEST << k;
+            if samples as f64 >= TIMES * self.correlation_time(level, samples as f64) {
+                let enough = true;
+                return BlockLength { samples, enough };
             }
         }
-        length
+        let enough = false;
+        BlockLength { samples, enough }
     }
 
     /// The largest V_l / V_1 among the coordinates.
@@ -203,7 +214,7 @@ mod tests {
             x = persistence * x + stream.uniform() - 0.5;
             correlation.push(x, Features::Dense(&[1.0]));
         }
-        correlation.block_length()
+        correlation.block_length().samples
     }
 
     /// Of an autoregression x' = a x + noise the correlation time is (1 + a) / (1 - a).
@@ -220,5 +231,23 @@ mod tests {
     fn few_samples_leave_many_blocks() {
         assert_eq!(length(0.999, 4096), 64);
         assert_eq!(length(0.9, 10), SHORTEST);
+    }
+
+    #[test]
+    fn blocks_that_are_too_short_are_told() {
+        for (persistence, steps, enough) in [
+            (0.0, 4096, true),
+            (0.9, 100_000, true),
+            (0.9, 1000, false),
+            (0.999, 100_000, false),
+        ] {
+            let mut correlation = Correlation::new(1);
+            let (mut stream, mut x) = (Stream::new(3, 0), 0.0);
+            for _ in 0..steps {
+                x = persistence * x + stream.uniform() - 0.5;
+                correlation.push(x, Features::Dense(&[1.0]));
+            }
+            assert_eq!(correlation.block_length().enough, enough, "{persistence}");
+        }
     }
 }

@@ -41,7 +41,7 @@ mod run;
 use serde::{Deserialize, Serialize};
 
 pub use bootstrap::Bootstrap;
-pub(crate) use correlation::Correlation;
+pub(crate) use correlation::{BlockLength, Correlation};
 pub use run::CONSTANTS;
 
 use self::run::Run;
@@ -387,8 +387,14 @@ impl TryFrom<Saved> for RobustTd {
         while params.horizon.is_none() && phase.end() < saved.steps {
             phase = phase.next(GROWTH);
         }
-        if !saved.run.is_at(phase.length, saved.steps - phase.start) {
-            let contradiction = format!("a portfolio that is not at step {}", saved.steps);
+        let contradiction = if !saved.run.is_at(phase.length, saved.steps - phase.start) {
+            Some(format!("a portfolio that is not at step {}", saved.steps))
+        } else if !saved.run.is_whole(params.replicates) {
+            Some("a portfolio whose parts do not fit each other".into())
+        } else {
+            None
+        };
+        if let Some(contradiction) = contradiction {
             return Err(Error::Saved { contradiction });
         }
         Ok(Self {

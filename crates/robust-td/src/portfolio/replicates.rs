@@ -21,8 +21,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::bootstrap::{Bootstrap, Deviation};
-use super::correlation::Correlation;
+use super::correlation::{BlockLength, Correlation};
 use super::errors::Errors;
+use super::run::CONSTANTS;
 use crate::lanes::{AdvanceAll, Change};
 use crate::random::Stream;
 
@@ -38,7 +39,7 @@ pub(crate) struct Replicates {
     errors: Errors,
     /// Blocks begun.
     blocks: u64,
-    length: u64,
+    length: BlockLength,
     left: u64,
     /// The answer that scores are taken at.
     #[serde(with = "crate::exact_float")]
@@ -64,9 +65,16 @@ impl Replicates {
         }
     }
 
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
     /// Whether the parts fit a dimension.
     pub fn fits(&self, dimension: usize) -> bool {
         self.answer.len() == dimension
+            && self.lane < CONSTANTS.len()
+            && self.length.samples > 0
             && self.correlation.fits(dimension)
             && self.errors.fits(dimension, self.count)
     }
@@ -100,7 +108,7 @@ impl Replicates {
     pub fn step<'a>(&'a mut self, change: &'a Change<'a>, eta: f64) -> AdvanceAll<'a> {
         if self.left == 0 {
             self.blocks += 1;
-            self.left = self.length;
+            self.left = self.length.samples;
             let words = (0..self.count.div_ceil(64)).map(|_| self.stream.next_u64());
             self.errors.begin_block(words);
         }
@@ -130,7 +138,8 @@ impl Replicates {
     pub fn bootstrap(&self) -> Option<Bootstrap> {
         let averages = || self.errors.averages(self.count).into_iter();
         (self.blocks >= FEWEST_BLOCKS).then(|| Bootstrap {
-            block: self.length,
+            block: self.length.samples,
+            long_enough: self.length.enough,
             seen: self.correlation.seen().to_vec(),
             deviations: averages().map(Deviation).collect(),
         })

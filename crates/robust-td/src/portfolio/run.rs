@@ -76,11 +76,17 @@ impl Run {
         }
     }
 
-    /// Whether it is so far in a run of a horizon, with parts that fit.
+    /// Whether it is so far in a run of a horizon.
     pub fn is_at(&self, horizon: u64, steps: u64) -> bool {
-        let (n, d) = (CONSTANTS.len(), self.theta.len());
         (self.horizon, self.steps) == (horizon, steps)
-            && d > 0
+    }
+
+    /// Whether its parts fit each other, with so many replicates.
+    pub fn is_whole(&self, replicates: usize) -> bool {
+        let (n, d) = (CONSTANTS.len(), self.theta.len());
+        let own = self.replicates.as_ref().map_or(0, Replicates::count);
+        d > 0
+            && own == replicates
             && self.leader < n
             && self.retired.len() == n
             && self.lanes.fits(d, 1)
@@ -257,7 +263,10 @@ impl Run {
             lanes: (0..CONSTANTS.len()).map(lane).collect(),
             health: self.health,
             output: self.output(),
-            bootstrap: self.replicates.as_ref().and_then(Replicates::bootstrap),
+            bootstrap: match self.health.diverged() {
+                true => None,
+                false => self.replicates.as_ref().and_then(Replicates::bootstrap),
+            },
         }
     }
 }

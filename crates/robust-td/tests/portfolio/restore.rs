@@ -93,7 +93,7 @@ fn damaged_portfolios_are_refused() {
 #[test]
 fn least_squares_goes_on_to_the_same_bits() {
     let problem = catalog::problem("garnet", &[]).unwrap();
-    let mut whole = Sandwich::new(problem.dimension(), problem.discount(), 1e-3).unwrap();
+    let mut whole = Sandwich::new(problem.dimension(), problem.discount()).unwrap();
     let mut parts = whole.clone();
     walk(&problem, 3000, 2, |transition| {
         if whole.count() % 333 == 7 {
