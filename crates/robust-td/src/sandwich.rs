@@ -33,7 +33,7 @@ pub const LARGEST_DIMENSION: usize = 500;
 const FEWEST_BLOCKS: u64 = 8;
 /// What the diagonal of A is raised by, times the sum of phi_j^2: next to nothing, whatever the units of a feature, but combinations
 /// of features that never vary get the value 0.
-const RIDGE: f64 = 1e-9;
+const RIDGE: f64 = 1e-12;
 /// The first number of samples with an estimate.
 const FIRST: u64 = 64;
 
@@ -310,7 +310,8 @@ impl Estimate {
     #[must_use]
     pub fn half_width_around(&self, value: f64, phi: Features<'_>, confidence: f64) -> f64 {
         let beyond = self.standard_error(phi) * one_sided(confidence, self.freedom());
-        let distance = (value - phi.dot(&self.theta)).abs();
+        // A millionth more, so that rounding does not count where there is no other error.
+        let distance = (value - phi.dot(&self.theta)).abs() * (1.0 + 1e-6);
         self.half_width(phi, confidence).max(distance + beyond)
     }
 

@@ -130,8 +130,12 @@ impl Uncertainty {
 
     /// Whether the two routes agree in width and place; unknown with one of them.
     fn routes_agree(&self) -> Option<bool> {
-        let (ratio, distance) = (self.width_ratio?, self.distance_from_lstd?);
-        Some((0.75..=1.34).contains(&ratio) && distance <= 4.0)
+        let distance = self.distance_from_lstd?;
+        match self.width_ratio {
+            Some(ratio) => Some((0.75..=1.34).contains(&ratio) && distance <= 4.0),
+            None if distance > 4.0 => Some(false),
+            None => None,
+        }
     }
 
     /// Whether the two routes do not agree.
@@ -205,11 +209,12 @@ fn distance(estimate: &Estimate, theta_bar: &[f64]) -> f64 {
             indices: &indices,
             values: &values,
         };
-        let error = estimate.standard_error(unit);
-        if error > 0.0 && error.is_finite() {
-            (x - estimate.theta[j]).abs() / error
-        } else {
-            0.0
+        let (error, away) = (estimate.standard_error(unit), (x - estimate.theta[j]).abs());
+        match error > 0.0 {
+            true if error.is_finite() => away / error,
+            // A log without noise has one answer, and rounding.
+            false if away > 1e-6 * x.abs() => f64::INFINITY,
+            _ => 0.0,
         }
     };
     theta_bar.iter().enumerate().map(of).fold(0.0, f64::max)
