@@ -178,7 +178,7 @@ impl Uncertainty {
         if let Some(ratio) = self.width_ratio {
             page += &format!("widths, first over second: {}\n", text::number(ratio));
         }
-        if let Some(distance) = self.distance_from_lstd {
+        if let Some(distance) = self.distance_from_lstd.filter(|d| d.is_finite()) {
             let distance = text::number(distance);
             page +=
                 &format!("theta_bar is at most {distance} standard errors from least squares\n");
