@@ -2,7 +2,7 @@
 //!
 //! `cargo bench -p robust-td-data` prints one table. Observations have 10 numbers with all their digits. `bare parse` reads
 //! every row into batches and does nothing with them, on a thread that starts with it, like the one that reads for
-//! `evaluate`: one that had read the file before would find its memory warm. `alg1` and `tiles` also learn with Algorithm 1, diagnostics
+//! `evaluate`; one that has read the file before finds its memory warm (`parse, warm thread`). `alg1` and `tiles` also learn with Algorithm 1, diagnostics
 //! included, from the observation itself and from 8 active features of 4096, while a second thread reads ahead, as
 //! `evaluate` does, or in turn with reading (`one thread`); `16 constants` is `--c auto`, without and with 64 replicates, and with
 //! least squares beside them. All that is measured on a file takes turns, and the fastest turn counts: on a machine with other
@@ -48,6 +48,7 @@ fn main() {
         let size = std::fs::metadata(file).expect("the size").len() as f64 / 1e6;
         let mut measured: Vec<Measured<'_>> = vec![
             Measured::new("bare parse", || on_a_new_thread(|| batches(file))),
+            Measured::new("parse, warm thread", || batches(file)),
             Measured::new("alg1", || learn_ahead(file, model("identity"))),
             Measured::new("16 constants", || learn_ahead(file, auto(0))),
             Measured::new("+ 64 replicates", || learn_ahead(file, auto(64))),

@@ -15,7 +15,7 @@ use crate::schema::Schema;
 use crate::written::Written;
 
 /// How many batches are read ahead at most: the memory does not depend on the log's size.
-const AHEAD: usize = 4;
+const AHEAD: usize = 2;
 
 /// A reader that works at the same time as whoever uses its batches; these are the same, in the same order.
 #[derive(Debug)]
