@@ -40,7 +40,7 @@ pub struct Advance<'a> {
 impl Advance<'_> {
     /// Advances, and says what was done.
     #[inline(always)]
-    unsafe fn done<V: Vector>(self) -> Done<V> {
+    unsafe fn done<V: Vector>(&mut self) -> Done<V> {
         let Change { psi, phi, .. } = *self.change;
         // SAFETY: the caller answers for the instructions.
         unsafe {
@@ -56,7 +56,7 @@ impl Advance<'_> {
             };
             match phi {
                 Features::Dense(phi) => {
-                    for ((x, theta), moves) in phi.iter().zip(self.theta).zip(self.moves) {
+                    for ((x, theta), moves) in phi.iter().zip(&mut *self.theta).zip(&mut *self.moves) {
                         step.shift(*x, theta, moves);
                     }
                 }
@@ -118,7 +118,7 @@ impl<V: Vector> Step<V> {
 
 impl Work for Advance<'_> {
     #[inline(always)]
-    unsafe fn run<V: Vector>(self) {
+    unsafe fn run<V: Vector>(&mut self) {
         // SAFETY: the caller answers for the instructions.
         unsafe { self.done::<V>() };
     }
@@ -146,10 +146,10 @@ pub struct AdvanceAll<'a> {
 
 impl Work for AdvanceAll<'_> {
     #[inline(always)]
-    unsafe fn run<V: Vector>(self) {
+    unsafe fn run<V: Vector>(&mut self) {
         let d = self.dimension;
         for (k, weights) in self.weights.iter().enumerate() {
-            let advance = Advance {
+            let mut advance = Advance {
                 change: self.change,
                 reward: self.reward,
                 eta: self.eta,
@@ -180,7 +180,7 @@ pub struct AdvanceAndWatch<'a>(pub Advance<'a>, pub Watch<'a>);
 
 impl Work for AdvanceAndWatch<'_> {
     #[inline(always)]
-    unsafe fn run<V: Vector>(self) {
+    unsafe fn run<V: Vector>(&mut self) {
         let Self(advance, watch) = self;
         let all_move = matches!(advance.change.phi, Features::Dense(_));
         // SAFETY: the caller answers for the instructions.

@@ -53,7 +53,7 @@ impl Map<'_> {
 
 impl Work for Map<'_> {
     #[inline(always)]
-    unsafe fn run<V: Vector>(mut self) {
+    unsafe fn run<V: Vector>(&mut self) {
         const TOGETHER: usize = 4;
         let lines = self.weights.len();
         let whole = lines - lines % TOGETHER;
@@ -81,7 +81,7 @@ pub struct Outer<'a> {
 
 impl Work for Outer<'_> {
     #[inline(always)]
-    unsafe fn run<V: Vector>(self) {
+    unsafe fn run<V: Vector>(&mut self) {
         for (row, x) in self.rows.chunks_exact_mut(self.y.len()).zip(self.x) {
             for (entry, y) in row.iter_mut().zip(self.y) {
                 *entry += x * y;

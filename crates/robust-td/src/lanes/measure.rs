@@ -18,14 +18,14 @@ pub struct Measure<'a> {
 
 impl Work for Measure<'_> {
     #[inline(always)]
-    unsafe fn run<V: Vector>(self) {
+    unsafe fn run<V: Vector>(&mut self) {
         let Change { psi, phi, reward } = *self.change;
         // SAFETY: the caller answers for the instructions.
         unsafe {
             let delta = plus_dot(V::splat(reward), psi, self.theta);
             match phi {
                 Features::Dense(phi) => {
-                    for (x, sum) in phi.iter().zip(self.sums) {
+                    for (x, sum) in phi.iter().zip(&mut *self.sums) {
                         add(delta, *x, sum);
                     }
                 }
@@ -56,7 +56,7 @@ pub struct Norms<'a> {
 
 impl Work for Norms<'_> {
     #[inline(always)]
-    unsafe fn run<V: Vector>(self) {
+    unsafe fn run<V: Vector>(&mut self) {
         // SAFETY: the caller answers for the instructions.
         unsafe {
             let mut sum = V::splat(0.0);

@@ -46,13 +46,13 @@ unsafe fn all<V: Vector>(seed: u64, sparse: bool) -> Vec<u64> {
     };
     // SAFETY: the caller answers for the instructions.
     unsafe {
-        let measure = Measure {
+        let mut measure = Measure {
             change: &change,
             theta: &theta,
             sums: &mut sums,
         };
         measure.run::<V>();
-        let map = Map {
+        let mut map = Map {
             rows: &rows,
             stride: 6,
             weights: &weights,
@@ -60,7 +60,7 @@ unsafe fn all<V: Vector>(seed: u64, sparse: bool) -> Vec<u64> {
             y: &mut y,
         };
         map.run::<V>();
-        let summed = Norms {
+        let mut summed = Norms {
             theta: &theta,
             norms: &mut norms,
         };

@@ -13,13 +13,13 @@ pub trait Work {
     ///
     /// # Safety
     /// The CPU must have the instructions of V.
-    unsafe fn run<V: Vector>(self);
+    unsafe fn run<V: Vector>(&mut self);
 }
 
 /// One after the other, without leaving the vectors in between.
 impl<A: Work, B: Work> Work for (A, B) {
     #[inline(always)]
-    unsafe fn run<V: Vector>(self) {
+    unsafe fn run<V: Vector>(&mut self) {
         // SAFETY: the caller answers for the instructions.
         unsafe {
             self.0.run::<V>();
@@ -30,7 +30,7 @@ impl<A: Work, B: Work> Work for (A, B) {
 
 impl<A: Work> Work for Option<A> {
     #[inline(always)]
-    unsafe fn run<V: Vector>(self) {
+    unsafe fn run<V: Vector>(&mut self) {
         if let Some(work) = self {
             // SAFETY: the caller answers for the instructions.
             unsafe { work.run::<V>() }
@@ -40,36 +40,36 @@ impl<A: Work> Work for Option<A> {
 
 /// Does the work with the best vectors of this CPU.
 #[inline]
-pub fn with_vectors(work: impl Work) {
+pub fn with_vectors(mut work: impl Work) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{__m256d, __m512d};
 
         #[target_feature(enable = "avx512f")]
-        fn avx512(work: impl Work) {
+        fn avx512(work: &mut impl Work) {
             // SAFETY: the instructions of this function.
             unsafe { work.run::<[__m512d; 2]>() }
         }
         #[target_feature(enable = "avx2,fma")]
-        fn avx2(work: impl Work) {
+        fn avx2(work: &mut impl Work) {
             // SAFETY: the instructions of this function.
             unsafe { work.run::<[__m256d; 4]>() }
         }
         if is_x86_feature_detected!("avx512f") {
             // SAFETY: just detected.
-            return unsafe { avx512(work) };
+            return unsafe { avx512(&mut work) };
         }
         if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
             // SAFETY: just detected.
-            return unsafe { avx2(work) };
+            return unsafe { avx2(&mut work) };
         }
     }
-    with_arrays(work);
+    with_arrays(&mut work);
 }
 
 /// Not inlined: it would only be in the way of the others.
 #[inline(never)]
-fn with_arrays(work: impl Work) {
+fn with_arrays(work: &mut impl Work) {
     // SAFETY: arrays need no special instructions.
     unsafe { work.run::<[f64; WIDTH]>() }
 }
