@@ -102,18 +102,15 @@ impl Residual {
 }
 
 impl Diagnostics {
-    /// Looks at a transition before the learner does; returns its temporal-difference error.
+    /// Looks at a transition before the learner does.
     #[inline]
-    pub fn watch(&mut self, learner: &impl Learner, transition: &Transition<'_>) -> f64 {
-        let discount = learner.discount();
-        let td_error = transition.td_error(learner.theta(), discount);
-        self.td_errors.record(td_error);
+    pub fn watch(&mut self, learner: &impl Learner, transition: &Transition<'_>) {
         let block = block(learner.dimension());
         if self.place < block {
             if self.place == 0 {
                 self.start_block(learner);
             }
-            let delta = transition.td_error(&self.snapshot.0, discount);
+            let delta = transition.td_error(&self.snapshot.0, learner.discount());
             let g = transition.ratio * delta;
             self.older.add(g, transition);
             self.younger.add(g, transition);
@@ -122,7 +119,12 @@ impl Diagnostics {
         if self.place == block * EVERY {
             self.place = 0;
         }
-        td_error
+    }
+
+    /// Takes the temporal-difference error that a learner had.
+    #[inline]
+    pub fn record(&mut self, td_error: f64) {
+        self.td_errors.record(td_error);
     }
 
     /// Fixes the answer that a block is measured with.

@@ -206,8 +206,8 @@ impl Model {
         if step.restart {
             self.learner.start_episode();
         }
-        let td_error = self.diagnostics.watch(&self.learner, &transition);
-        self.learner.step_given(&transition, td_error);
+        self.diagnostics.watch(&self.learner, &transition);
+        self.diagnostics.record(self.learner.learn(&transition));
         if let Some(least_squares) = &mut self.least_squares {
             // Beside a learner that takes every sample as on-policy it does the same.
             let ratio = match self.learner {

@@ -56,7 +56,9 @@ impl Advance<'_> {
             };
             match phi {
                 Features::Dense(phi) => {
-                    for ((x, theta), moves) in phi.iter().zip(&mut *self.theta).zip(&mut *self.moves) {
+                    for ((x, theta), moves) in
+                        phi.iter().zip(&mut *self.theta).zip(&mut *self.moves)
+                    {
                         step.shift(*x, theta, moves);
                     }
                 }
@@ -173,6 +175,8 @@ pub struct Watch<'a> {
     pub largest: &'a mut Line,
     /// Sums of squared temporal-difference errors.
     pub squares: &'a mut Line,
+    /// Those of this step.
+    pub errors: &'a mut Line,
 }
 
 /// A step of one line under watch.
@@ -194,6 +198,7 @@ impl Work for AdvanceAndWatch<'_> {
             V::load(watch.largest).or_larger(norms).store(watch.largest);
             let squares = V::load(watch.squares).plus_product(done.delta, done.delta);
             squares.store(watch.squares);
+            done.delta.store(watch.errors);
         }
     }
 }

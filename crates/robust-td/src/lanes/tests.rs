@@ -27,7 +27,7 @@ unsafe fn all<V: Vector>(seed: u64, sparse: bool) -> Vec<u64> {
     let mut numbers = Numbers(Stream::new(seed, 0));
     let (psi, phi): ([f64; 5], [f64; 5]) = (numbers.take(), numbers.take());
     let rows: [f64; 30] = numbers.take();
-    let [factors, mut norms, mut largest, mut squares] = numbers.lines();
+    let [factors, mut norms, mut largest, mut squares, mut errors] = numbers.lines();
     let [mut theta, mut moves, mut sums]: [[Line; 5]; 3] = [(); 3].map(|()| numbers.lines());
     let (weights, x): ([Line; 5], [Line; 25]) = (numbers.lines(), numbers.lines());
     let mut y: [Line; 25] = numbers.lines();
@@ -79,10 +79,11 @@ unsafe fn all<V: Vector>(seed: u64, sparse: bool) -> Vec<u64> {
             norms: &mut norms,
             largest: &mut largest,
             squares: &mut squares,
+            errors: &mut errors,
         };
         AdvanceAndWatch(advance, watch).run::<V>();
     }
-    let mut written = [&theta[..], &moves, &sums, &y, &[squares]].concat();
+    let mut written = [&theta[..], &moves, &sums, &y, &[squares, errors]].concat();
     // The norms of sparse steps are corrected, those of dense ones summed anew.
     if !sparse {
         written.extend([norms, largest]);
@@ -122,7 +123,7 @@ fn a_step_is_that_of_the_formula() {
     };
     let of = |numbers: &[f64]| -> Vec<Line> { numbers.iter().map(|x| Line::of(*x)).collect() };
     let (mut theta, mut moves) = (of(&[2.0, 1.0]), of(&[1.0, 0.0]));
-    let [mut norms, mut largest, mut squares] = [5.0, 30.0, 1.0].map(Line::of);
+    let [mut norms, mut largest, mut squares, mut errors] = [5.0, 30.0, 1.0, 0.0].map(Line::of);
     let advance = Advance {
         change: &change,
         reward: change.reward,
@@ -137,14 +138,15 @@ fn a_step_is_that_of_the_formula() {
         norms: &mut norms,
         largest: &mut largest,
         squares: &mut squares,
+        errors: &mut errors,
     };
     with_vectors(AdvanceAndWatch(advance, watch));
     // delta = 2 * 5 + 2 - 2 = 10, the step is 0.5 * 0.25 * 10 = 1.25.
     assert_eq!(theta, of(&[5.75, 6.0]));
     assert_eq!(moves, of(&[16.0, 20.0]));
     assert_eq!(
-        (norms[3], largest[7], squares[9]),
-        (69.0625, 69.0625, 101.0)
+        [norms[3], largest[7], squares[9], errors[15]],
+        [69.0625, 69.0625, 101.0, 10.0]
     );
     let mut y = of(&[1.0, 1.0]);
     with_vectors(Map {

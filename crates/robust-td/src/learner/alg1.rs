@@ -296,14 +296,15 @@ impl Learner for Alg1 {
 
     #[inline]
     fn step(&mut self, transition: &Transition<'_>) {
-        let delta = transition.td_error(self.state.theta(), self.params.params.discount);
-        self.step_given(transition, delta);
+        self.learn(transition);
     }
 
     #[inline]
-    fn step_given(&mut self, transition: &Transition<'_>, td_error: f64) {
+    fn learn(&mut self, transition: &Transition<'_>) -> f64 {
+        let delta = transition.td_error(self.state.theta(), self.params.params.discount);
         let eta = (self.upcoming).step_size(&self.params.steps, self.state.steps());
-        self.state.advance(eta, eta * td_error, transition.features);
+        self.state.advance(eta, eta * delta, transition.features);
+        delta
     }
 
     fn theta(&self) -> &[f64] {

@@ -67,9 +67,9 @@ macro_rules! any_learner {
                 }
             }
             #[inline]
-            fn step_given(&mut self, transition: &Transition<'_>, td_error: f64) {
+            fn learn(&mut self, transition: &Transition<'_>) -> f64 {
                 match self {
-                    $(Self::$kind(learner) => learner.step_given(transition, td_error),)*
+                    $(Self::$kind(learner) => learner.learn(transition),)*
                 }
             }
             fn start_episode(&mut self) {

@@ -125,15 +125,15 @@ pub trait Learner {
     /// When the features do not have the learner's dimension; see [`Transition::check`].
     fn step(&mut self, transition: &Transition<'_>);
 
-    /// As [`Learner::step`], for a caller who has computed the TD error at [`Learner::theta`] already.
+    /// As [`Learner::step`]; returns the TD error at [`Learner::theta`] before, which many methods know anyway.
     ///
     /// # Panics
     /// As [`Learner::step`].
     #[inline]
-    fn step_given(&mut self, transition: &Transition<'_>, td_error: f64) {
-        // Most methods need more than that, and compute it themselves.
-        let _ = td_error;
+    fn learn(&mut self, transition: &Transition<'_>) -> f64 {
+        let td_error = transition.td_error(self.theta(), self.discount());
         self.step(transition);
+        td_error
     }
 
     /// Says that the next transition does not follow the last one, so that eligibility traces start from zero.

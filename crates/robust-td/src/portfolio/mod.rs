@@ -315,6 +315,11 @@ impl Learner for RobustTd {
 
     #[inline]
     fn step(&mut self, transition: &Transition<'_>) {
+        self.learn(transition);
+    }
+
+    #[inline]
+    fn learn(&mut self, transition: &Transition<'_>) -> f64 {
         if self.steps == self.phase.end() && self.params.0.horizon.is_none() {
             self.open_next_phase();
         }
@@ -329,8 +334,8 @@ impl Learner for RobustTd {
         let t = self.steps - self.phase.start;
         let unit = self.upcoming.step_size(&self.unit, t);
         let value_bound = self.largest_reward / (1.0 - discount);
-        self.run.step(&change, unit, value_bound);
         self.steps += 1;
+        self.run.step(&change, unit, value_bound)
     }
 
     /// The reported lane's iterate; in phases, that of the running phase.

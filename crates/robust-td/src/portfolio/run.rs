@@ -43,6 +43,9 @@ pub(crate) struct Run {
     /// Sums of squared temporal-difference errors since the last look.
     #[serde(with = "crate::exact_float")]
     squares: Line,
+    /// The last ones.
+    #[serde(skip)]
+    errors: Line,
     /// 1/c, or 0 for a lane that is retired.
     #[serde(with = "crate::exact_float")]
     inverses: Line,
@@ -67,6 +70,7 @@ impl Run {
             largest: Line::default(),
             corrections: 0,
             squares: Line::default(),
+            errors: Line::default(),
             inverses: inverses(&[None; CONSTANTS.len()]),
             leader: 0,
             theta: vec![0.0; dimension],
@@ -106,8 +110,9 @@ impl Run {
         &self.health
     }
 
-    /// One step of all lanes: eta = unit / c. `value_bound` is r_inf / (1 - gamma) so far.
-    pub fn step(&mut self, change: &Change<'_>, unit: f64, value_bound: f64) {
+    /// One step of all lanes: eta = unit / c. `value_bound` is r_inf / (1 - gamma) so far. Returns the leader's
+    /// temporal-difference error.
+    pub fn step(&mut self, change: &Change<'_>, unit: f64, value_bound: f64) -> f64 {
         if self.steps == self.horizon / BURN_IN {
             self.lanes.restart_averages();
             self.judge.restart();
@@ -124,11 +129,12 @@ impl Run {
             norms: &mut self.norms,
             largest: &mut self.largest,
             squares: &mut self.squares,
+            errors: &mut self.errors,
         };
         let lanes = &mut self.lanes;
         let advance = lanes.advance_and_watch(change, unit, &self.inverses, watch);
         with_vectors((measure, (replicates, advance)));
-        let judged = self.judge.has_measured();
+        let (judged, error) = (self.judge.has_measured(), self.errors[self.leader]);
         self.steps += 1;
         self.follow_leader(change.phi);
         if self.steps <= CHECK || self.steps.is_multiple_of(CHECK) {
@@ -146,6 +152,7 @@ impl Run {
                 replicates.set_length();
             }
         }
+        error
     }
 
     /// Copies what a step changed in the leader, and sums the norms anew before corrections pile up, as `Iterate` does.
