@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, TrySendError, channel, sync_channel};
 
-use robust_td::features::{FeatureMap, Row};
+use robust_td::features::FeatureMap;
 
 use crate::batch::Batch;
 use crate::error::{Error, Result};
@@ -116,7 +116,6 @@ fn read_all(
     full: &SyncSender<Result<Message>>,
     empty: &Receiver<Batch>,
 ) {
-    let mut row = map.map(|map| Row::for_map(map)).unwrap_or_default();
     loop {
         let mut batch = empty.try_recv().unwrap_or_default();
         let read = reader.read(&mut batch);
@@ -130,7 +129,7 @@ fn read_all(
                 if let (Some(map), Ok(Message { batch, .. })) = (map, &mut message)
                     && let Some(batch) = batch.as_mut().filter(|b| b.dimension() == map.inputs())
                 {
-                    batch.write_features(map, &mut row);
+                    batch.write_features(map);
                 }
                 full.send(message).is_ok()
             }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use robust_td::features::{self, FeatureMap};
+use robust_td::features::FeatureMap;
 
 use crate::row::Row;
 use crate::written::Written;
@@ -148,9 +148,8 @@ impl Batch {
     }
 
     /// Writes the features of all rows.
-    pub(crate) fn write_features(&mut self, map: &Arc<FeatureMap>, row: &mut features::Row) {
-        let rows = self.obs.chunks_exact(self.dimension.max(1));
-        self.features.write(map, rows, row);
+    pub(crate) fn write_features(&mut self, map: &Arc<FeatureMap>) {
+        self.features.write(map, &self.obs);
     }
 
     #[inline]

@@ -1,22 +1,23 @@
 //! Writes the features of the observations of a log, those of each only once, or finds them in the batch.
 
-use robust_td::features::{FeatureMap, Row};
+use robust_td::features::{FeatureMap, Row, Rows};
 use robust_td::learner::{Features, Outcome};
 
 use crate::batch::Batch;
 use crate::pairing::{Step, StepRows};
+use crate::written::Written;
 
-/// How many rows of sparse features are written at a time: the CPU works on several of them at once, which it cannot when
-/// one is learned from before the next is written.
-const AHEAD: usize = 16;
+/// How many rows are written at a time: the CPU works on several of them at once, which it cannot when one is learned from
+/// before the next is written.
+const TOGETHER: usize = 64;
 
 /// Memory for the features of some rows of a batch, and what is asked of the map at each.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct FeatureRows {
-    /// The features of row i of the batch are at i modulo the length, a power of two.
-    ring: Vec<Row>,
-    /// The first row of the batch that is not written yet.
-    written: usize,
+    /// The features of some rows of the batch, from `start` to before `end`.
+    rows: Rows,
+    start: usize,
+    end: usize,
     /// The features of an observation and of the next one, where they are not two rows of the batch; `here` says which are
     /// the former.
     pair: [Row; 2],
@@ -27,28 +28,25 @@ pub(crate) struct FeatureRows {
     ready: bool,
     identity: bool,
     adapts: bool,
+    /// Whether many rows are written at a time.
+    many: bool,
 }
 
 impl FeatureRows {
     /// Memory for the features of a map.
     pub fn for_map(map: &FeatureMap) -> Self {
-        // Two rows are needed at a time. Dense ones may be large, and one keeps the CPU busy.
-        let rows = if map.is_sparse() { 2 * AHEAD } else { 2 };
         Self {
-            ring: vec![Row::for_map(map); rows],
-            written: 0,
             pair: [Row::for_map(map), Row::for_map(map)],
-            here: 0,
-            next_obs: Vec::new(),
-            ready: false,
             identity: map.is_identity(),
             adapts: map.adapts(),
+            many: Written::suits(map),
+            ..Self::default()
         }
     }
 
-    /// Says that the steps to come are of the rows of this batch from `from` on.
-    pub fn start_batch(&mut self, map: &FeatureMap, batch: &Batch, from: usize) {
-        self.written = from;
+    /// Says that the steps to come are of the rows of this batch.
+    pub fn start_batch(&mut self, map: &FeatureMap, batch: &Batch) {
+        (self.start, self.end) = (0, 0);
         self.ready = batch.features.are_of(map);
     }
 
@@ -64,20 +62,7 @@ impl FeatureRows {
             return (Features::Dense(step.obs), step.outcome);
         }
         let (here, next) = match step.rows {
-            Some(StepRows { here, last }) if self.ready => {
-                let next = batch.features.of(last);
-                let here = match here {
-                    Some(here) => batch.features.of(here),
-                    None => {
-                        map.write(step.obs, &mut self.pair[0]);
-                        self.pair[0].features()
-                    }
-                };
-                (here, next)
-            }
-            Some(StepRows { here, last }) if !self.adapts => {
-                self.of_rows(map, batch, step.obs, here, last)
-            }
+            Some(rows) if self.many => self.of_rows(map, batch, step.obs, rows),
             _ => self.of_pair(map, step),
         };
         let outcome = match step.outcome {
@@ -90,32 +75,32 @@ impl FeatureRows {
 
     /// Of rows of the batch, written before they are needed.
     #[inline]
-    fn of_rows(
-        &mut self,
+    fn of_rows<'a>(
+        &'a mut self,
         map: &FeatureMap,
-        batch: &Batch,
+        batch: &'a Batch,
         obs: &[f64],
-        here: Option<usize>,
-        last: usize,
-    ) -> (Features<'_>, Features<'_>) {
-        let length = self.ring.len();
-        if last >= self.written {
-            // The row before is either written or the first that counts.
-            let first = self.written.max(last.saturating_sub(1));
-            self.written = batch.len().min(last + length / 2);
-            for i in first..self.written {
-                map.write(batch.obs(i), &mut self.ring[i & (length - 1)]);
-            }
+        StepRows { here, last }: StepRows,
+    ) -> (Features<'a>, Features<'a>) {
+        if !self.ready && last >= self.end {
+            // The row before may be asked for, too.
+            self.start = last.saturating_sub(1);
+            self.end = batch.len().min(self.start + TOGETHER);
+            let d = batch.dimension();
+            map.write_rows(&batch.obs[self.start * d..self.end * d], &mut self.rows);
         }
+        let (rows, start) = match self.ready {
+            true => (batch.features.rows(), 0),
+            false => (&self.rows, self.start),
+        };
         let here = match here {
-            Some(here) => &self.ring[here & (length - 1)],
+            Some(here) => rows.features(here - start),
             None => {
                 map.write(obs, &mut self.pair[0]);
-                &self.pair[0]
+                self.pair[0].features()
             }
         };
-        let next = &self.ring[last & (length - 1)];
-        (here.features(), next.features())
+        (here, rows.features(last - start))
     }
 
     /// Of any two observations, the first of which often is the second of the step before.

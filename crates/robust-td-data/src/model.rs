@@ -172,7 +172,7 @@ impl Model {
         if left == 0 {
             return Ok(from);
         }
-        self.rows.start_batch(&self.features, batch, from);
+        self.rows.start_batch(&self.features, batch);
         let mut pairing = std::mem::take(&mut self.pairing);
         let next = pairing.push(schema, batch, from, |step| {
             self.step(batch, &step);

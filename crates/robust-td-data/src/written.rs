@@ -1,9 +1,8 @@
-//! Holds the features of all rows of a batch, one after the other.
+//! Holds the features of all rows of a batch, if somebody had time to write them.
 
 use std::sync::Arc;
 
-use robust_td::features::{FeatureMap, Row};
-use robust_td::learner::Features;
+use robust_td::features::{FeatureMap, Rows};
 
 /// The largest number of dense features that are kept for a whole batch: more would be memory that counts.
 const LARGEST: usize = 64;
@@ -13,11 +12,7 @@ const LARGEST: usize = 64;
 pub(crate) struct Written {
     /// The map that wrote them.
     map: Option<Arc<FeatureMap>>,
-    sparse: bool,
-    /// Where the features of each row end.
-    ends: Vec<usize>,
-    indices: Vec<u32>,
-    values: Vec<f64>,
+    rows: Rows,
 }
 
 impl Written {
@@ -30,9 +25,6 @@ impl Written {
     /// Forgets all.
     pub fn clear(&mut self) {
         self.map = None;
-        self.ends.clear();
-        self.indices.clear();
-        self.values.clear();
     }
 
     /// Whether these are the features of a map.
@@ -40,42 +32,15 @@ impl Written {
         self.map.as_deref() == Some(map)
     }
 
-    /// Writes the features of rows.
-    pub fn write<'a>(
-        &mut self,
-        map: &Arc<FeatureMap>,
-        rows: impl Iterator<Item = &'a [f64]>,
-        row: &mut Row,
-    ) {
-        self.clear();
+    /// Writes the features of observations, which follow each other.
+    pub fn write(&mut self, map: &Arc<FeatureMap>, observations: &[f64]) {
         self.map = Some(map.clone());
-        self.sparse = map.is_sparse();
-        for obs in rows {
-            map.write(obs, row);
-            match row.features() {
-                Features::Dense(values) => self.values.extend_from_slice(values),
-                Features::Sparse { indices, values } => {
-                    self.indices.extend_from_slice(indices);
-                    self.values.extend_from_slice(values);
-                }
-            }
-            self.ends.push(self.values.len());
-        }
+        map.write_rows(observations, &mut self.rows);
     }
 
-    /// The features of row i.
-    #[inline]
-    pub fn of(&self, i: usize) -> Features<'_> {
-        let start = if i == 0 { 0 } else { self.ends[i - 1] };
-        let place = start..self.ends[i];
-        let values = &self.values[place.clone()];
-        match self.sparse {
-            false => Features::Dense(values),
-            true => Features::Sparse {
-                indices: &self.indices[place],
-                values,
-            },
-        }
+    /// The features.
+    pub fn rows(&self) -> &Rows {
+        &self.rows
     }
 }
 
@@ -109,17 +74,17 @@ mod tests {
         let params = alg1::Params::decaying(0.8, 300, 0.05).check().unwrap();
         let learner = Alg1::new(params, map.outputs()).unwrap().into();
         let mut model = Model::new(map.clone(), learner, 3.0, None).unwrap();
-        let (mut batch, mut row) = (Batch::default(), Row::for_map(&map));
+        let mut batch = Batch::default();
         let other = Fitting::new("bias + identity", 2).unwrap().finish();
         let [map, other] = [map, other.unwrap()].map(Arc::new);
         let mut batches = 0;
         while reader.read(&mut batch).unwrap() {
             if written(batches) {
-                batch.write_features(&map, &mut row);
+                batch.write_features(&map);
                 assert!(batch.features.are_of(&map) && !batch.features.are_of(&other));
             } else {
                 // Nobody takes these for their own.
-                batch.write_features(&other, &mut Row::for_map(&other));
+                batch.write_features(&other);
             }
             let schema = reader.schema().clone();
             model.learn(&schema, &batch, 0, u64::MAX).unwrap();

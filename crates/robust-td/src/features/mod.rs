@@ -28,6 +28,7 @@ mod polynomial;
 mod range;
 mod rbf;
 mod row;
+mod rows;
 mod running;
 mod sink;
 pub mod spec;
@@ -36,6 +37,7 @@ mod tiles;
 
 pub use fitting::Fitting;
 pub use row::Row;
+pub use rows::Rows;
 
 use serde::{Deserialize, Serialize};
 
@@ -232,13 +234,6 @@ impl FeatureMap {
             self.inputs,
             "an observation of the map's length"
         );
-        // Tiles alone are quick to write, so that what comes below would cost as much.
-        if let [stage] = &self.stages[..]
-            && let [Map::Tiles(tiles)] = &stage[..]
-        {
-            row.clear();
-            return tiles.write(observation, row);
-        }
         let Some((last, before)) = self.stages.split_last() else {
             return row.copy(observation);
         };
@@ -254,6 +249,33 @@ impl FeatureMap {
         row.clear();
         write_stage(last, input, row);
         row.give_scratch([x, y]);
+    }
+
+    /// Writes the features of many observations, which follow each other: as [`FeatureMap::write`], but faster for tiles.
+    ///
+    /// # Panics
+    /// When their entries are not a multiple of [`FeatureMap::inputs`].
+    pub fn write_rows(&self, observations: &[f64], rows: &mut Rows) {
+        let inputs = self.inputs.max(1);
+        assert!(
+            observations.len().is_multiple_of(inputs),
+            "observations of the map's length"
+        );
+        rows.sparse = self.is_sparse();
+        if let [stage] = &self.stages[..]
+            && let [Map::Tiles(tiles)] = &stage[..]
+        {
+            rows.ones = Some(tiles.tilings());
+            rows.values.resize(tiles.tilings(), 1.0);
+            return tiles.write_rows(observations, &mut rows.indices);
+        }
+        rows.ones = None;
+        rows.clear();
+        let mut row = Row::for_map(self);
+        for observation in observations.chunks_exact(inputs) {
+            self.write(observation, &mut row);
+            rows.push(&row);
+        }
     }
 }
 

@@ -4,12 +4,13 @@ use serde::{Deserialize, Serialize};
 
 use super::{Range, Sink};
 use crate::error::{Error, Result};
+use crate::lanes::{Vector, Work, with_vectors};
 
 /// How many tilings are worked on together: their comparisons are vector instructions.
 const LANES: usize = 8;
 
 /// How many coordinates are scaled at a time.
-const PART: usize = 16;
+const PART: usize = 8;
 
 /// 2^52: from here on all f64 are whole numbers.
 const INTEGERS: f64 = (1_u64 << 52) as f64;
@@ -36,14 +37,8 @@ pub(super) struct Tiles {
     /// The shifts of coordinate i in tilings 8 j to 8 j + 7, at j inputs + i.
     #[serde(skip_serializing)]
     shifts: Vec<[f64; LANES]>,
-    /// The low end of each coordinate's range, and the range's width, infinite where it never varied.
     #[serde(skip_serializing)]
-    lows: Vec<f64>,
-    #[serde(skip_serializing)]
-    widths: Vec<f64>,
-    /// The weight of each coordinate's cell.
-    #[serde(skip_serializing)]
-    weights: Vec<u64>,
+    parts: Vec<Part>,
     #[serde(skip_serializing)]
     hashed: bool,
 }
@@ -55,6 +50,21 @@ struct Block {
     tilings: [u64; LANES],
     /// The first feature of each.
     starts: [u32; LANES],
+}
+
+/// Coordinates that are scaled together. The last part ends with the last coordinate, and may begin with some of the part
+/// before, or past the end where there are only few coordinates; both have the weight 0.
+#[derive(Debug, Clone, PartialEq)]
+struct Part {
+    /// The first coordinate.
+    first: usize,
+    /// How many are of the part before.
+    again: usize,
+    /// The low end of each one's range, and the range's width, infinite where it never varied.
+    lows: [f64; PART],
+    widths: [f64; PART],
+    /// The weight of each one's cell.
+    weights: [u64; PART],
 }
 
 impl Tiles {
@@ -82,7 +92,22 @@ impl Tiles {
             true => mix(i as u64) | 1,
             false => base.wrapping_pow((inputs - 1 - i) as u32),
         };
-        let (lows, widths) = (0..inputs).map(|i| range.low_and_width(i)).unzip();
+        let part = |start: usize| {
+            let first = start.min(inputs.saturating_sub(PART));
+            let mut part = Part {
+                first,
+                again: start - first,
+                lows: [0.0; PART],
+                widths: [f64::INFINITY; PART],
+                weights: [0; PART],
+            };
+            for (place, i) in (first..inputs.min(first + PART)).enumerate() {
+                (part.lows[place], part.widths[place]) = range.low_and_width(i);
+                part.weights[place] = if i < start { 0 } else { weight(i) };
+            }
+            part
+        };
+        let parts = (0..inputs).step_by(PART).map(part).collect();
         Self {
             tilings,
             bins,
@@ -90,9 +115,7 @@ impl Tiles {
             range,
             blocks,
             shifts,
-            lows,
-            widths,
-            weights: (0..inputs).map(weight).collect(),
+            parts,
             hashed,
         }
     }
@@ -110,72 +133,62 @@ impl Tiles {
         self.range.fits(inputs)
     }
 
+    /// Hands over the active features of an observation.
     #[inline]
     pub fn write(&self, x: &[f64], sink: &mut (impl Sink + ?Sized)) {
-        #[cfg(target_arch = "x86_64")]
-        {
-            use std::arch::is_x86_feature_detected as has;
-            if has!("avx512f") && has!("avx512dq") && has!("avx512vl") {
-                // SAFETY: the CPU has these instructions.
-                return unsafe { self.write_avx512(x, sink) };
-            }
-            if has!("avx2") {
-                // SAFETY: the CPU has these instructions.
-                return unsafe { self.write_avx2(x, sink) };
-            }
-        }
-        self.write_anywhere(x, sink);
+        with_vectors(WriteOne {
+            tiles: self,
+            x,
+            sink,
+        });
     }
 
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
-    fn write_avx512(&self, x: &[f64], sink: &mut (impl Sink + ?Sized)) {
-        self.write_anywhere(x, sink);
+    /// Writes the indices of the active features of many observations, which follow each other.
+    pub fn write_rows(&self, observations: &[f64], indices: &mut Vec<u32>) {
+        let rows = observations.len() / self.range.inputs().max(1);
+        indices.resize(rows * self.tilings, 0);
+        with_vectors(WriteAll {
+            tiles: self,
+            observations,
+            indices,
+        });
     }
 
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    fn write_avx2(&self, x: &[f64], sink: &mut (impl Sink + ?Sized)) {
-        self.write_anywhere(x, sink);
-    }
-
-    /// For any CPU; inlined above it is compiled for theirs. Sums are rounded one by one, so all give the same tiles.
+    /// The active features of a block of tilings.
     #[inline(always)]
-    fn write_anywhere(&self, x: &[f64], sink: &mut (impl Sink + ?Sized)) {
-        for (block, &Block { tilings, starts }) in self.blocks.iter().enumerate() {
-            let mut tiles = self.number(x, block);
-            if self.hashed {
-                for (tile, tiling) in tiles.iter_mut().zip(tilings) {
-                    *tile = below(mix(*tile ^ tiling), self.size);
-                }
-            }
-            let mut active = starts;
-            for (index, tile) in active.iter_mut().zip(tiles) {
-                *index = index.wrapping_add(tile as u32);
-            }
-            match self.tilings - block * LANES {
-                // The last block may have room for more tilings than there are.
-                left @ ..LANES => {
-                    for &index in &active[..left] {
-                        sink.put(index as usize, 1.0);
-                    }
-                }
-                _ => sink.put_ones(active),
+    fn active<const FEW: bool>(&self, x: &[f64], block: usize) -> [u32; LANES] {
+        let mut tiles = self.number::<FEW>(x, block);
+        let Block { tilings, starts } = &self.blocks[block];
+        if self.hashed {
+            for (tile, tiling) in tiles.iter_mut().zip(tilings) {
+                *tile = below(mix(*tile ^ tiling), self.size);
             }
         }
+        let mut active = *starts;
+        for (index, tile) in active.iter_mut().zip(tiles) {
+            *index = index.wrapping_add(tile as u32);
+        }
+        active
     }
 
     /// The numbers of the tiles of a block of tilings.
     #[inline(always)]
-    fn number(&self, x: &[f64], block: usize) -> [u64; LANES] {
-        let shifts = &self.shifts[block * x.len()..];
-        let (bins, mut own, mut carried) = (self.bins as f64, 0_u64, [0_u64; LANES]);
-        for (part, x) in x.chunks(PART).enumerate() {
-            let part = part * PART..part * PART + x.len();
-            let (lows, widths) = (&self.lows[part.clone()], &self.widths[part.clone()]);
-            let (weights, shifts) = (&self.weights[part.clone()], &shifts[part]);
+    fn number<const FEW: bool>(&self, x: &[f64], block: usize) -> [u64; LANES] {
+        let shifts = &self.shifts[block * x.len()..][..x.len()];
+        let (bins, mut own, mut carried) = (self.bins as f64, [0_u64; PART], [0_u64; LANES]);
+        let mut few = [0.0; PART];
+        if FEW {
+            few[..x.len()].copy_from_slice(x);
+        }
+        let x = if FEW { &few } else { x };
+        for part in &self.parts {
+            let (first, again) = (part.first, part.again);
+            let (lows, widths, weights) = (&part.lows, &part.widths, &part.weights);
+            let Some(x) = x[first..].first_chunk::<PART>() else {
+                break;
+            };
             let (mut places, mut nexts) = ([0.0; PART], [0.0; PART]);
-            for i in 0..x.len() {
+            for i in 0..PART {
                 // As `Range::unit`, but for NaN, which lies at 0 like what never varied.
                 let unit = (x[i] - lows[i]) / widths[i];
                 let unit = if unit > 0.0 { unit } else { 0.0 };
@@ -186,7 +199,8 @@ impl Tiles {
                     true => rounded - 1.0,
                     false => rounded,
                 };
-                own = own.wrapping_add(weights[i].wrapping_mul(cell.to_bits() & 0xffff_ffff));
+                let cells = cell.to_bits() & 0xffff_ffff;
+                own[i] = own[i].wrapping_add(weights[i].wrapping_mul(cells));
                 places[i] = place;
                 // At the upper end of the range there is no next cell.
                 nexts[i] = match place < bins {
@@ -194,8 +208,8 @@ impl Tiles {
                     false => f64::INFINITY,
                 };
             }
-            let places = places.iter().zip(&nexts).zip(weights);
-            for (((place, next), weight), shifts) in places.zip(shifts) {
+            let places = places.iter().zip(&nexts).zip(weights).skip(again);
+            for (((place, next), weight), shifts) in places.zip(&shifts[first + again..]) {
                 for (sum, shift) in carried.iter_mut().zip(shifts) {
                     // Not a branch, which would be mispredicted.
                     let mask = u64::from(place + shift >= *next).wrapping_neg();
@@ -205,7 +219,79 @@ impl Tiles {
                 std::hint::black_box(());
             }
         }
+        let own = own.into_iter().fold(0, u64::wrapping_add);
         carried.map(|sum| sum.wrapping_add(own))
+    }
+}
+
+/// Sums are rounded one by one, so all instructions give the same tiles.
+struct WriteOne<'a, S: ?Sized> {
+    tiles: &'a Tiles,
+    x: &'a [f64],
+    sink: &'a mut S,
+}
+
+impl<S: Sink + ?Sized> WriteOne<'_, S> {
+    #[inline(always)]
+    fn write<const FEW: bool>(&mut self) {
+        let tilings = self.tiles.tilings;
+        for block in 0..self.tiles.blocks.len() {
+            let active = self.tiles.active::<FEW>(self.x, block);
+            match tilings - block * LANES {
+                // The last block may have room for more tilings than there are.
+                left @ ..LANES => {
+                    for &index in &active[..left] {
+                        self.sink.put(index as usize, 1.0);
+                    }
+                }
+                _ => self.sink.put_ones(active),
+            }
+        }
+    }
+}
+
+impl<S: Sink + ?Sized> Work for WriteOne<'_, S> {
+    #[inline(always)]
+    unsafe fn run<V: Vector>(&mut self) {
+        match self.x.len() < PART {
+            true => self.write::<true>(),
+            false => self.write::<false>(),
+        }
+    }
+}
+
+/// The same for many observations.
+struct WriteAll<'a> {
+    tiles: &'a Tiles,
+    observations: &'a [f64],
+    indices: &'a mut [u32],
+}
+
+impl WriteAll<'_> {
+    #[inline(always)]
+    fn write<const FEW: bool>(&mut self) {
+        let Tiles { tilings, range, .. } = self.tiles;
+        let rows = self.observations.chunks_exact(range.inputs().max(1));
+        for (x, indices) in rows.zip(self.indices.chunks_exact_mut(*tilings)) {
+            let (whole, rest) = indices.as_chunks_mut::<LANES>();
+            for (block, indices) in whole.iter_mut().enumerate() {
+                *indices = self.tiles.active::<FEW>(x, block);
+            }
+            if !rest.is_empty() {
+                let active = self.tiles.active::<FEW>(x, whole.len());
+                rest.copy_from_slice(&active[..rest.len()]);
+            }
+        }
+    }
+}
+
+impl Work for WriteAll<'_> {
+    #[inline(always)]
+    unsafe fn run<V: Vector>(&mut self) {
+        match self.tiles.range.inputs() < PART {
+            true => self.write::<true>(),
+            false => self.write::<false>(),
+        }
     }
 }
 
@@ -326,6 +412,7 @@ mod tests {
             (low[1], high[1]) = (0.5, 0.5);
             (low[2], high[2]) = (-0.7, 0.6);
             let map = Tiles::new(tilings, bins, size, Range::new(low, high));
+            let (mut observations, mut all) = (Vec::new(), Vec::new());
             for i in 0..1000_u64 {
                 // Quarters of cells put many points right on the edges, some lie outside.
                 let coordinate =
@@ -336,11 +423,22 @@ mod tests {
                 }
                 let expected = defined(&map, &x);
                 assert_eq!(active(&map, &x), expected, "{x:?}");
-                let mut anywhere = vec![0.0; map.outputs()];
-                map.write_anywhere(&x, &mut anywhere[..]);
-                assert!(expected.iter().all(|&index| anywhere[index] == 1.0));
-                assert_eq!(anywhere.iter().sum::<f64>(), tilings as f64);
+                observations.extend(x);
+                all.extend(expected.iter().map(|&index| index as u32));
             }
+            let mut indices = vec![7; 3];
+            map.write_rows(&observations, &mut indices);
+            assert_eq!(indices, all);
+            // By plain instructions, too.
+            indices.fill(0);
+            let mut write = WriteAll {
+                tiles: &map,
+                observations: &observations,
+                indices: &mut indices,
+            };
+            // SAFETY: arrays need no special instructions.
+            unsafe { write.run::<[f64; 16]>() };
+            assert_eq!(indices, all);
         }
     }
 

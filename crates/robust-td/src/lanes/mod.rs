@@ -19,7 +19,8 @@ pub(crate) use line::{Line, WIDTH};
 pub(crate) use linear::{Map, Outer};
 pub(crate) use measure::Measure;
 use measure::Norms;
-pub(crate) use work::with_vectors;
+pub(crate) use vector::Vector;
+pub(crate) use work::{Work, with_vectors};
 
 /// Iterates that see the same transitions, each with steps of its own.
 ///

@@ -43,9 +43,10 @@ impl<A: Work> Work for Option<A> {
 pub fn with_vectors(mut work: impl Work) {
     #[cfg(target_arch = "x86_64")]
     {
+        use std::arch::is_x86_feature_detected as has;
         use std::arch::x86_64::{__m256d, __m512d};
 
-        #[target_feature(enable = "avx512f")]
+        #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
         fn avx512(work: &mut impl Work) {
             // SAFETY: the instructions of this function.
             unsafe { work.run::<[__m512d; 2]>() }
@@ -55,11 +56,11 @@ pub fn with_vectors(mut work: impl Work) {
             // SAFETY: the instructions of this function.
             unsafe { work.run::<[__m256d; 4]>() }
         }
-        if is_x86_feature_detected!("avx512f") {
+        if has!("avx512f") && has!("avx512dq") && has!("avx512vl") {
             // SAFETY: just detected.
             return unsafe { avx512(&mut work) };
         }
-        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+        if has!("avx2") && has!("fma") {
             // SAFETY: just detected.
             return unsafe { avx2(&mut work) };
         }

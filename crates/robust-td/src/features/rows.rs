@@ -1,0 +1,63 @@
+//! Holds the features of many observations, one after the other.
+
+use crate::features::Row;
+use crate::learner::Features;
+
+/// Feature vectors that a map writes together, in memory that is used again.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Rows {
+    pub(super) sparse: bool,
+    /// How many features of every observation are 1, the others being 0; none where it is not so.
+    pub(super) ones: Option<usize>,
+    /// Where the features of each observation end, otherwise.
+    pub(super) ends: Vec<usize>,
+    pub(super) indices: Vec<u32>,
+    /// The values; of one observation only, where all have the same ones.
+    pub(super) values: Vec<f64>,
+}
+
+impl Rows {
+    /// The features of observation i.
+    ///
+    /// # Panics
+    /// When so many were not written.
+    #[inline(always)]
+    #[must_use]
+    pub fn features(&self, i: usize) -> Features<'_> {
+        if let Some(ones) = self.ones {
+            return Features::Sparse {
+                indices: &self.indices[i * ones..][..ones],
+                values: &self.values,
+            };
+        }
+        let start = if i == 0 { 0 } else { self.ends[i - 1] };
+        let place = start..self.ends[i];
+        let values = &self.values[place.clone()];
+        match self.sparse {
+            false => Features::Dense(values),
+            true => Features::Sparse {
+                indices: &self.indices[place],
+                values,
+            },
+        }
+    }
+
+    /// Forgets all.
+    pub(super) fn clear(&mut self) {
+        self.ends.clear();
+        self.indices.clear();
+        self.values.clear();
+    }
+
+    /// Adds the features of the next observation.
+    pub(super) fn push(&mut self, row: &Row) {
+        match row.features() {
+            Features::Dense(values) => self.values.extend_from_slice(values),
+            Features::Sparse { indices, values } => {
+                self.indices.extend_from_slice(indices);
+                self.values.extend_from_slice(values);
+            }
+        }
+        self.ends.push(self.values.len());
+    }
+}
