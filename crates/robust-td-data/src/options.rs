@@ -39,7 +39,7 @@ impl Default for ReadOptions {
             preset: Preset::default(),
             purpose: Purpose::default(),
             skip_bad_rows: 0,
-            batch_rows: 2048,
+            batch_rows: 4096,
             dimension: None,
         }
     }
