@@ -1,13 +1,13 @@
 //! Measures how fast each format is read and learned from, next to counting the lines of the same file.
 //!
 //! `cargo bench -p robust-td-data` prints one table. Observations have 10 numbers with all their digits. `bare parse` reads
-//! every row into batches and does nothing with them, on a thread that starts with it, like the one that reads for
-//! `evaluate`; one that has read the file before finds its memory warm (`parse, warm thread`). `alg1` and `tiles` also learn with Algorithm 1, diagnostics
+//! every row into batches and does nothing with them. `alg1` and `tiles` also learn with Algorithm 1, diagnostics
 //! included, from the observation itself and from 8 active features of 4096, while a second thread reads ahead, as
 //! `evaluate` does, or in turn with reading (`one thread`); `16 constants` is `--c auto`, without and with 64 replicates, and with
-//! least squares beside them. All that is measured on a file takes turns, and the fastest turn counts: on a machine with other
-//! work it is the one that was disturbed least. `of parsing` is the time over that of the bare parse, `of alg1` the time over that of
-//! one constant.
+//! least squares beside them. Each time that a file is read it is by a new process, as by a call of `evaluate`: the second time
+//! in a process is faster, because its memory is there already. All that is measured on a file takes turns, and the fastest turn
+//! counts: on a machine with other work it is the one that was disturbed least. `of parsing` is the time over that of the bare
+//! parse, `of alg1` the time over that of one constant.
 //!
 //! The last table learns from arrays, without reading: `learner` is the step alone, `model` what `evaluate` does with a
 //! batch that was read, pairing and diagnostics included.
@@ -16,6 +16,7 @@ use std::fs::File;
 use std::io::{BufWriter, Read, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -35,7 +36,41 @@ const EPISODE: usize = 500;
 /// How often everything that is measured takes its turn.
 const TURNS: usize = 9;
 
+/// Something to do with a file; returns how many rows it had.
+type Job = fn(&Path) -> usize;
+
+/// What is done with every file, each in a process of its own.
+const JOBS: [(&str, Job); 11] = [
+    (PARSE, batches),
+    ("alg1", |file| learn_ahead(file, model("identity"))),
+    ("16 constants", |file| learn_ahead(file, auto(0))),
+    ("+ 64 replicates", |file| learn_ahead(file, auto(64))),
+    ("+ least squares", |file| learn_ahead(file, with_squares())),
+    ("tiles", |file| learn_ahead(file, model(TILES))),
+    ("alg1, one thread", |file| learn(file, model("identity"))),
+    ("tiles, one thread", |file| learn(file, model(TILES))),
+    ("transitions", transitions),
+    ("inspect", inspect),
+    (LINES, newlines),
+];
+const PARSE: &str = "bare parse";
+const LINES: &str = "lines (wc -l)";
+
+/// The argument of a process that does one job and prints how long it took.
+const ONCE: &str = "--once";
+
 fn main() {
+    let arguments: Vec<String> = std::env::args().collect();
+    match &arguments[1..] {
+        [once, name, file] if once == ONCE => {
+            let (_, job) = JOBS.iter().find(|job| job.0 == name).expect("a job");
+            println!("{}", seconds(|| job(Path::new(file))));
+        }
+        _ => measure_all(),
+    }
+}
+
+fn measure_all() {
     let directory = tempfile::tempdir().expect("a directory for the data");
     let table = Table::random();
     let files = table.write(directory.path());
@@ -46,25 +81,15 @@ fn main() {
             .and_then(|e| e.to_str())
             .unwrap_or_default();
         let size = std::fs::metadata(file).expect("the size").len() as f64 / 1e6;
-        let mut measured: Vec<Measured<'_>> = vec![
-            Measured::new("bare parse", || on_a_new_thread(|| batches(file))),
-            Measured::new("parse, warm thread", || batches(file)),
-            Measured::new("alg1", || learn_ahead(file, model("identity"))),
-            Measured::new("16 constants", || learn_ahead(file, auto(0))),
-            Measured::new("+ 64 replicates", || learn_ahead(file, auto(64))),
-            Measured::new("+ least squares", || learn_ahead(file, with_squares())),
-            Measured::new("tiles", || learn_ahead(file, model(TILES))),
-            Measured::new("alg1, one thread", || learn(file, "identity")),
-            Measured::new("tiles, one thread", || learn(file, TILES)),
-            Measured::new("transitions", || transitions(file)),
-            Measured::new("inspect", || inspect(file)),
-        ];
-        if matches!(name, "csv" | "ndjson") {
-            measured.push(Measured::new("lines (wc -l)", || newlines(file)));
-        }
+        let jobs = JOBS
+            .iter()
+            .filter(|job| job.0 != LINES || name != "parquet");
+        let mut measured: Vec<Measured<'_>> = jobs
+            .map(|(job, _)| Measured::of(job, || in_a_process(job, file)))
+            .collect();
         take_turns(&mut measured);
         println!("\n{name}, {size:.1} MB");
-        print_table(&measured, Some("bare parse"), "alg1");
+        print_table(&measured, Some(PARSE), "alg1");
     }
     let rows = table.rows();
     let (schema, batches) = in_memory(&files[2]);
@@ -128,8 +153,22 @@ fn print_table(measured: &[Measured<'_>], parsing: Option<&str>, one: &str) {
     }
 }
 
-fn on_a_new_thread(run: impl FnOnce() -> usize + Send) -> usize {
-    std::thread::scope(|scope| scope.spawn(run).join().expect("no panic"))
+fn seconds(run: impl FnOnce() -> usize) -> f64 {
+    let start = Instant::now();
+    std::hint::black_box(run());
+    start.elapsed().as_secs_f64()
+}
+
+/// The seconds that a job takes in a process of its own, without those of starting it.
+fn in_a_process(job: &str, file: &Path) -> f64 {
+    let program = std::env::current_exe().expect("this program");
+    let output = Command::new(program)
+        .args([ONCE, job])
+        .arg(file)
+        .output()
+        .expect("a process");
+    let printed = String::from_utf8_lossy(&output.stdout);
+    printed.trim().parse().expect("seconds")
 }
 
 /// The first batches of a file, all rows of them.
@@ -147,26 +186,29 @@ fn in_memory(file: &Path) -> (Schema, Vec<Batch>) {
 /// Something to measure, with its fastest turn so far.
 struct Measured<'a> {
     name: &'static str,
-    run: Box<dyn Fn() -> usize + 'a>,
+    run: Box<dyn Fn() -> f64 + 'a>,
     seconds: f64,
 }
 
 impl<'a> Measured<'a> {
-    fn new(name: &'static str, run: impl Fn() -> usize + 'a) -> Self {
+    /// Of what tells its seconds itself.
+    fn of(name: &'static str, run: impl Fn() -> f64 + 'a) -> Self {
         Self {
             name,
             run: Box::new(run),
             seconds: f64::INFINITY,
         }
     }
+
+    fn new(name: &'static str, run: impl Fn() -> usize + 'a) -> Self {
+        Self::of(name, move || seconds(&run))
+    }
 }
 
 fn take_turns(measured: &mut [Measured<'_>]) {
     for _ in 0..TURNS {
         for one in &mut *measured {
-            let start = Instant::now();
-            std::hint::black_box((one.run)());
-            one.seconds = one.seconds.min(start.elapsed().as_secs_f64());
+            one.seconds = one.seconds.min((one.run)());
         }
     }
 }
@@ -229,8 +271,7 @@ fn learn_ahead(file: &Path, mut model: Model) -> usize {
 }
 
 /// Reads and learns in turn.
-fn learn(file: &Path, spec: &str) -> usize {
-    let mut model = model(spec);
+fn learn(file: &Path, mut model: Model) -> usize {
     let (mut reader, mut batch) = (open(file), Batch::default());
     while reader.read(&mut batch).expect("good rows") {
         let learned = model.learn(reader.schema(), &batch, 0, u64::MAX);
