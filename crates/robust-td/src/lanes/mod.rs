@@ -123,13 +123,6 @@ impl Lanes {
         self.theta[self.place(lane, j)][lane % WIDTH]
     }
 
-    /// The coordinates of a lane's line, and its place in it.
-    #[inline]
-    pub fn line_of(&self, lane: usize) -> (&[Line], usize) {
-        let start = self.place(lane, 0);
-        (&self.theta[start..][..self.dimension], lane % WIDTH)
-    }
-
     /// A lane's average: of the iterates before each step since the averages began; the iterate if there is none.
     pub fn average(&self, lane: usize) -> Vec<f64> {
         let entry = |j: usize| {

@@ -40,6 +40,12 @@ macro_rules! any_learner {
                 self.as_learner().id()
             }
             #[inline]
+            fn dimension(&self) -> usize {
+                match self {
+                    $(Self::$kind(learner) => learner.dimension(),)*
+                }
+            }
+            #[inline]
             fn discount(&self) -> f64 {
                 match self {
                     $(Self::$kind(learner) => learner.discount(),)*

@@ -1,5 +1,7 @@
 //! Runs the lanes of the portfolio over the samples of one horizon.
 
+use std::sync::OnceLock;
+
 use serde::{Deserialize, Serialize};
 
 use super::judge::Judge;
@@ -50,12 +52,13 @@ pub(crate) struct Run {
     #[serde(with = "crate::exact_float")]
     inverses: Line,
     leader: usize,
-    /// The leader's iterate, and how far it went.
-    #[serde(with = "crate::exact_float")]
-    theta: Vec<f64>,
+    /// How far the leader went.
     health: Health,
     judge: Judge,
     replicates: Option<Replicates>,
+    /// The leader's iterate, once somebody asked for it.
+    #[serde(skip)]
+    theta: OnceLock<Vec<f64>>,
 }
 
 impl Run {
@@ -73,10 +76,10 @@ impl Run {
             errors: Line::default(),
             inverses: inverses(&[None; CONSTANTS.len()]),
             leader: 0,
-            theta: vec![0.0; dimension],
             health: Health::default(),
             judge: Judge::new(dimension, horizon),
             replicates: (replicates > 0).then(|| Replicates::new(replicates, seed, dimension)),
+            theta: OnceLock::new(),
         }
     }
 
@@ -87,7 +90,7 @@ impl Run {
 
     /// Whether its parts fit each other, with so many replicates.
     pub fn is_whole(&self, replicates: usize) -> bool {
-        let (n, d) = (CONSTANTS.len(), self.theta.len());
+        let (n, d) = (CONSTANTS.len(), self.dimension());
         let own = self.replicates.as_ref().map_or(0, Replicates::count);
         d > 0
             && own == replicates
@@ -103,7 +106,12 @@ impl Run {
     }
 
     pub fn theta(&self) -> &[f64] {
-        &self.theta
+        self.theta.get_or_init(|| {
+            let coordinates = 0..self.dimension();
+            coordinates
+                .map(|j| self.lanes.theta(self.leader, j))
+                .collect()
+        })
     }
 
     pub fn health(&self) -> &Health {
@@ -136,7 +144,11 @@ impl Run {
         with_vectors((measure, (replicates, advance)));
         let (judged, error) = (self.judge.has_measured(), self.errors[self.leader]);
         self.steps += 1;
-        self.follow_leader(change.phi);
+        self.theta.take();
+        if let Features::Sparse { .. } = change.phi {
+            self.correct_norms();
+        }
+        self.health.max_theta_norm_sq = self.largest_norm(self.leader);
         if self.steps <= CHECK || self.steps.is_multiple_of(CHECK) {
             self.retire(value_bound);
         }
@@ -155,28 +167,14 @@ impl Run {
         error
     }
 
-    /// Copies what a step changed in the leader, and sums the norms anew before corrections pile up, as `Iterate` does.
+    /// Sums the norms anew before the corrections of sparse steps pile up, as `Iterate` does.
     #[inline]
-    fn follow_leader(&mut self, phi: Features<'_>) {
-        let (line, lane) = self.lanes.line_of(self.leader);
-        match phi {
-            Features::Dense(_) => {
-                for (x, line) in self.theta.iter_mut().zip(line) {
-                    *x = line[lane];
-                }
-            }
-            Features::Sparse { indices, .. } => {
-                for &j in indices {
-                    self.theta[j as usize] = line[j as usize][lane];
-                }
-                self.corrections += 1;
-                if self.corrections >= self.theta.len() as u64 {
-                    self.corrections = 0;
-                    self.lanes.write_norms(&mut self.norms);
-                }
-            }
+    fn correct_norms(&mut self) {
+        self.corrections += 1;
+        if self.corrections >= self.dimension() as u64 {
+            self.corrections = 0;
+            self.lanes.write_norms(&mut self.norms);
         }
-        self.health.max_theta_norm_sq = self.largest_norm(self.leader);
     }
 
     /// The largest |theta|^2 of a lane; infinite once an iterate was not finite.
@@ -242,9 +240,7 @@ impl Run {
         if new != self.leader {
             self.leader = new;
             self.health.max_theta_norm_sq = self.largest_norm(new);
-            for j in 0..self.theta.len() {
-                self.theta[j] = self.lanes.theta(new, j);
-            }
+            self.theta.take();
         }
     }
 
