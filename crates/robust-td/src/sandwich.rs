@@ -161,7 +161,7 @@ impl Sandwich {
 
     /// Takes a transition in.
     pub fn step(&mut self, transition: &Transition<'_>) {
-        let (sums, phi, rho) = (&mut self.sums, transition.features, transition.ratio);
+        let (sums, phi, rho) = (&mut self.sums, &transition.features, transition.ratio);
         let d = sums.b.len();
         let next = transition.outcome.next_features();
         let psi = self.difference.of(phi, next, sums.discount);
@@ -173,14 +173,7 @@ impl Sandwich {
             _ => phi.for_each(|i, x| psi.axpy(rho * x, &mut sums.minus_a[i * d..][..d])),
         }
         phi.axpy(rho * transition.reward, &mut sums.b);
-        match phi {
-            Features::Dense(phi) => {
-                for (square, x) in sums.squares.iter_mut().zip(phi) {
-                    *square += x * x;
-                }
-            }
-            Features::Sparse { .. } => phi.for_each(|j, x| sums.squares[j] += x * x),
-        }
+        phi.add_squares(&mut sums.squares);
         let delta = rho * (transition.reward + psi.dot(&sums.theta));
         phi.axpy(delta, &mut sums.open);
         sums.correlation.push(delta, phi);

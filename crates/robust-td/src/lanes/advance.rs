@@ -11,7 +11,7 @@ pub struct Change<'a> {
     /// gamma phi(s') - phi(s).
     pub psi: Features<'a>,
     /// phi(s).
-    pub phi: Features<'a>,
+    pub phi: &'a Features<'a>,
     /// r.
     pub reward: f64,
 }
@@ -54,7 +54,7 @@ impl Advance<'_> {
                 before: V::splat(0.0),
                 after: V::splat(0.0),
             };
-            match phi {
+            match *phi {
                 Features::Dense(phi) => {
                     for ((x, theta), moves) in
                         phi.iter().zip(&mut *self.theta).zip(&mut *self.moves)

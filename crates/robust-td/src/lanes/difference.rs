@@ -14,15 +14,15 @@ impl Difference {
     #[inline]
     pub fn of<'a>(
         &'a mut self,
-        here: Features<'_>,
-        next: Option<Features<'_>>,
+        here: &Features<'_>,
+        next: Option<&Features<'_>>,
         gamma: f64,
     ) -> Features<'a> {
         self.values.clear();
         self.indices.clear();
         match (here, next) {
             (Features::Dense(here), Some(Features::Dense(next))) => {
-                let entries = here.iter().zip(next).map(|(x, y)| gamma * y - x);
+                let entries = here.iter().zip(*next).map(|(x, y)| gamma * y - x);
                 self.values.extend(entries);
                 Features::Dense(&self.values)
             }
@@ -41,8 +41,8 @@ impl Difference {
     }
 
     /// The same for sparse features, or one of each: both are in the order of their indices, and so is the result.
-    fn merge(&mut self, here: Features<'_>, next: Option<Features<'_>>, gamma: f64) {
-        let mut next = entries(next.unwrap_or(Features::Dense(&[]))).peekable();
+    fn merge(&mut self, here: &Features<'_>, next: Option<&Features<'_>>, gamma: f64) {
+        let mut next = entries(next.unwrap_or(&Features::Dense(&[]))).peekable();
         let mut push = |i: u32, x: f64| {
             self.indices.push(i);
             self.values.push(x);
@@ -61,7 +61,7 @@ impl Difference {
 }
 
 /// The entries of a feature vector.
-fn entries<'a>(features: Features<'a>) -> impl Iterator<Item = (u32, f64)> + 'a {
+fn entries<'a>(features: &Features<'a>) -> impl Iterator<Item = (u32, f64)> + 'a {
     let (dense, indices, values): (&[f64], &[u32], &[f64]) = match features {
         Features::Dense(entries) => (entries, &[], &[]),
         Features::Sparse { indices, values } => (&[], indices, values),

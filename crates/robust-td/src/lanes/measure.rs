@@ -23,7 +23,7 @@ impl Work for Measure<'_> {
         // SAFETY: the caller answers for the instructions.
         unsafe {
             let delta = plus_dot(V::splat(reward), psi, self.theta);
-            match phi {
+            match *phi {
                 Features::Dense(phi) => {
                     for (x, sum) in phi.iter().zip(&mut *self.sums) {
                         add(delta, *x, sum);

@@ -41,7 +41,7 @@ unsafe fn all<V: Vector>(seed: u64, sparse: bool) -> Vec<u64> {
     };
     let change = Change {
         psi: view(&psi),
-        phi: view(&phi),
+        phi: &view(&phi),
         reward: 0.7,
     };
     // SAFETY: the caller answers for the instructions.
@@ -118,7 +118,7 @@ fn all_vectors_give_the_same_bits() {
 fn a_step_is_that_of_the_formula() {
     let change = Change {
         psi: Features::Dense(&[1.0, -2.0]),
-        phi: Features::Dense(&[3.0, 4.0]),
+        phi: &Features::Dense(&[3.0, 4.0]),
         reward: 5.0,
     };
     let of = |numbers: &[f64]| -> Vec<Line> { numbers.iter().map(|x| Line::of(*x)).collect() };

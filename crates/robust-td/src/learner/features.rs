@@ -119,6 +119,19 @@ impl<'a> Features<'a> {
         }
     }
 
+    /// Adds the square of each entry to its sum.
+    #[inline]
+    pub(crate) fn add_squares(&self, sums: &mut [f64]) {
+        match self {
+            Self::Dense(phi) => {
+                for (sum, x) in sums.iter_mut().zip(*phi) {
+                    *sum += x * x;
+                }
+            }
+            Self::Sparse { .. } => self.for_each(|j, x| sums[j] += x * x),
+        }
+    }
+
     /// Visits the entries that are not zero, as (index, value).
     #[inline]
     pub fn for_each(self, mut visit: impl FnMut(usize, f64)) {

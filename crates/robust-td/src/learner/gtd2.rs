@@ -85,7 +85,7 @@ impl Learner for Gtd2 {
         let weight = step * transition.ratio;
         iterate.add(weight * predicted, transition.features);
         if let Some(next) = transition.outcome.next_features() {
-            iterate.add(-discount * (weight * predicted), next);
+            iterate.add(-discount * (weight * predicted), *next);
         }
         iterate.finish_step();
     }

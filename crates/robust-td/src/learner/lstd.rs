@@ -195,7 +195,7 @@ impl Learner for Lstd {
             self.p.fill(0.0);
             add_rows(&mut self.p, &self.inverse, 1.0, phi);
             if let Some(next) = next {
-                add_rows(&mut self.p, &self.inverse, -discount, next);
+                add_rows(&mut self.p, &self.inverse, -discount, *next);
             }
             // r - v.theta is the TD error.
             let delta = transition.td_error(self.iterate.theta(), discount);

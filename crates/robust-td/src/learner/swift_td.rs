@@ -373,7 +373,10 @@ impl Learner for SwiftTd {
             self.restart_traces();
             self.observe(Some(transition.features), 0.0);
         }
-        self.observe(transition.outcome.next_features(), transition.reward);
+        self.observe(
+            transition.outcome.next_features().copied(),
+            transition.reward,
+        );
         self.under_way = !transition.outcome.ends_episode();
         self.iterate.finish_step();
     }

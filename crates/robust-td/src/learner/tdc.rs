@@ -85,7 +85,7 @@ impl Learner for Tdc {
         let weight = step * transition.ratio;
         iterate.add(weight * delta, transition.features);
         if let Some(next) = transition.outcome.next_features() {
-            iterate.add(-discount * (weight * predicted), next);
+            iterate.add(-discount * (weight * predicted), *next);
         }
         iterate.finish_step();
     }

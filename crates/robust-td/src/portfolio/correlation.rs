@@ -92,12 +92,12 @@ impl Correlation {
 
     /// Takes the score delta phi in.
     #[inline]
-    pub fn push(&mut self, delta: f64, phi: Features<'_>) {
+    pub fn push(&mut self, delta: f64, phi: &Features<'_>) {
         self.count += 1;
         match phi {
             Features::Dense(phi) => {
                 let sums = self.squares.iter_mut().zip(&mut self.open);
-                for ((squares, open), x) in sums.zip(phi) {
+                for ((squares, open), x) in sums.zip(*phi) {
                     let score = delta * x;
                     *squares += score * score;
                     *open += score;
@@ -212,7 +212,7 @@ mod tests {
         let (mut stream, mut x) = (Stream::new(3, 0), 0.0);
         for _ in 0..steps {
             x = persistence * x + stream.uniform() - 0.5;
-            correlation.push(x, Features::Dense(&[1.0]));
+            correlation.push(x, &Features::Dense(&[1.0]));
         }
         correlation.block_length().samples
     }
@@ -245,7 +245,7 @@ mod tests {
             let (mut stream, mut x) = (Stream::new(3, 0), 0.0);
             for _ in 0..steps {
                 x = persistence * x + stream.uniform() - 0.5;
-                correlation.push(x, Features::Dense(&[1.0]));
+                correlation.push(x, &Features::Dense(&[1.0]));
             }
             assert_eq!(correlation.block_length().enough, enough, "{persistence}");
         }

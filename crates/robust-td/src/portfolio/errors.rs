@@ -252,7 +252,7 @@ mod tests {
             };
             let change = Change {
                 psi: view(&numbers[0]),
-                phi: view(&numbers[1]),
+                phi: &view(&numbers[1]),
                 reward: f64::NAN,
             };
             with_vectors(errors.step(&change, delta, 0.1));

@@ -14,7 +14,6 @@
 use serde::{Deserialize, Serialize};
 
 use crate::lanes::{Change, Lanes, Line, Measure};
-use crate::learner::Features;
 
 /// The longest block.
 const LONGEST: u64 = 256;
@@ -86,15 +85,7 @@ impl Judge {
             return None;
         }
         self.measured += 1;
-        let squares = &mut self.feature_squares;
-        match change.phi {
-            Features::Dense(phi) => {
-                for (square, x) in squares.iter_mut().zip(phi) {
-                    *square += x * x;
-                }
-            }
-            Features::Sparse { .. } => change.phi.for_each(|j, x| squares[j] += x * x),
-        }
+        change.phi.add_squares(&mut self.feature_squares);
         Some(Measure {
             change,
             theta: &self.copies,

@@ -327,8 +327,8 @@ impl Learner for RobustTd {
         let next = transition.outcome.next_features();
         self.largest_reward = self.largest_reward.max(transition.reward.abs());
         let change = Change {
-            psi: self.difference.of(transition.features, next, discount),
-            phi: transition.features,
+            psi: self.difference.of(&transition.features, next, discount),
+            phi: &transition.features,
             reward: transition.reward,
         };
         let t = self.steps - self.phase.start;

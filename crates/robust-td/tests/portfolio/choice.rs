@@ -104,7 +104,7 @@ fn the_choice_does_not_depend_on_units() {
             };
             let (from, to) = (
                 scaled(t.features),
-                scaled(t.outcome.next_features().unwrap()),
+                scaled(*t.outcome.next_features().unwrap()),
             );
             let [from, to] = [&from, &to].map(|phi| Features::Dense(phi));
             auto.step(&Transition::continues(from, reward * t.reward, to));

@@ -87,7 +87,7 @@ fn sparse_features_give_the_same_bits() {
             (indices, values)
         };
         let here = entries(transition.features);
-        let next = entries(transition.outcome.next_features().unwrap());
+        let next = entries(*transition.outcome.next_features().unwrap());
         sparse.step(&Transition::continues(
             Features::Sparse {
                 indices: &here.0,
