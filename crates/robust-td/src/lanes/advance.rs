@@ -56,9 +56,16 @@ impl Advance<'_> {
             };
             match *phi {
                 Features::Dense(phi) => {
-                    for ((x, theta), moves) in
-                        phi.iter().zip(&mut *self.theta).zip(&mut *self.moves)
-                    {
+                    let d = phi.len();
+                    let (theta, moves) = (&mut self.theta[..d], &mut self.moves[..d]);
+                    let (pairs, last) = phi.as_chunks::<2>();
+                    let (theta_pairs, theta_last) = theta.as_chunks_mut::<2>();
+                    let (moves_pairs, moves_last) = moves.as_chunks_mut::<2>();
+                    for ((x, theta), moves) in pairs.iter().zip(theta_pairs).zip(moves_pairs) {
+                        step.shift(x[0], &mut theta[0], &mut moves[0]);
+                        step.shift(x[1], &mut theta[1], &mut moves[1]);
+                    }
+                    for ((x, theta), moves) in last.iter().zip(theta_last).zip(moves_last) {
                         step.shift(*x, theta, moves);
                     }
                 }
@@ -211,6 +218,7 @@ pub(super) unsafe fn plus_dot<V: Vector>(start: V, x: Features<'_>, theta: &[Lin
         let (mut even, mut odd) = (start, V::splat(0.0));
         match x {
             Features::Dense(x) => {
+                let theta = &theta[..x.len()];
                 let (pairs, last) = x.as_chunks::<2>();
                 let (theta_pairs, theta_last) = theta.as_chunks::<2>();
                 for (x, theta) in pairs.iter().zip(theta_pairs) {

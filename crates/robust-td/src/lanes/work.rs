@@ -43,7 +43,6 @@ impl<A: Work> Work for Option<A> {
 pub fn with_vectors(mut work: impl Work) {
     #[cfg(target_arch = "x86_64")]
     {
-        use std::arch::is_x86_feature_detected as has;
         use std::arch::x86_64::{__m256d, __m512d};
 
         #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
@@ -56,13 +55,12 @@ pub fn with_vectors(mut work: impl Work) {
             // SAFETY: the instructions of this function.
             unsafe { work.run::<[__m256d; 4]>() }
         }
-        if has!("avx512f") && has!("avx512dq") && has!("avx512vl") {
-            // SAFETY: just detected.
-            return unsafe { avx512(&mut work) };
-        }
-        if has!("avx2") && has!("fma") {
-            // SAFETY: just detected.
-            return unsafe { avx2(&mut work) };
+        match level::of_this_cpu() {
+            // SAFETY: the CPU has them.
+            level::AVX512 => return unsafe { avx512(&mut work) },
+            // SAFETY: the same.
+            level::AVX2 => return unsafe { avx2(&mut work) },
+            _ => {}
         }
     }
     with_arrays(&mut work);
@@ -73,4 +71,39 @@ pub fn with_vectors(mut work: impl Work) {
 fn with_arrays(work: &mut impl Work) {
     // SAFETY: arrays need no special instructions.
     unsafe { work.run::<[f64; WIDTH]>() }
+}
+
+/// Which instructions the CPU has, found out once: asking for each of them takes time in every step.
+#[cfg(target_arch = "x86_64")]
+mod level {
+    use std::arch::is_x86_feature_detected as has;
+    use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+
+    const UNKNOWN: u8 = 0;
+    const NONE: u8 = 1;
+    pub const AVX2: u8 = 2;
+    pub const AVX512: u8 = 3;
+
+    static LEVEL: AtomicU8 = AtomicU8::new(UNKNOWN);
+
+    #[inline]
+    pub fn of_this_cpu() -> u8 {
+        match LEVEL.load(Relaxed) {
+            UNKNOWN => detect(),
+            level => level,
+        }
+    }
+
+    #[cold]
+    fn detect() -> u8 {
+        let level = if has!("avx512f") && has!("avx512dq") && has!("avx512vl") {
+            AVX512
+        } else if has!("avx2") && has!("fma") {
+            AVX2
+        } else {
+            NONE
+        };
+        LEVEL.store(level, Relaxed);
+        level
+    }
 }
