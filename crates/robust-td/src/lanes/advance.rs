@@ -20,14 +20,6 @@ pub struct Change<'a> {
 pub struct Advance<'a> {
     /// What happened.
     pub change: &'a Change<'a>,
-    /// What the lanes take for the reward.
-    pub reward: f64,
-    /// The step size.
-    pub eta: f64,
-    /// What each lane multiplies the step size by.
-    pub factors: &'a Line,
-    /// What each lane multiplies the reward by.
-    pub weights: &'a Line,
     /// How many iterates the averages count, the one before this step included.
     pub counted: f64,
     /// The d coordinates of the iterates.
@@ -38,15 +30,13 @@ pub struct Advance<'a> {
 }
 
 impl Advance<'_> {
-    /// Advances, and says what was done.
+    /// Advances with the step sizes and rewards of the lanes, and says what was done.
     #[inline(always)]
-    unsafe fn done<V: Vector>(&mut self) -> Done<V> {
+    unsafe fn done<V: Vector>(&mut self, eta: V, reward: V) -> Done<V> {
         let Change { psi, phi, .. } = *self.change;
         // SAFETY: the caller answers for the instructions.
         unsafe {
-            let reward = V::splat(self.reward).times(V::load(self.weights));
             let delta = plus_dot(reward, psi, self.theta);
-            let eta = V::splat(self.eta).times(V::load(self.factors));
             let g = eta.times(delta);
             let mut step = Step {
                 g,
@@ -125,14 +115,6 @@ impl<V: Vector> Step<V> {
     }
 }
 
-impl Work for Advance<'_> {
-    #[inline(always)]
-    unsafe fn run<V: Vector>(&mut self) {
-        // SAFETY: the caller answers for the instructions.
-        unsafe { self.done::<V>() };
-    }
-}
-
 /// A step of several lines, each with weights of its own.
 pub struct AdvanceAll<'a> {
     /// What happened.
@@ -160,16 +142,15 @@ impl Work for AdvanceAll<'_> {
         for (k, weights) in self.weights.iter().enumerate() {
             let mut advance = Advance {
                 change: self.change,
-                reward: self.reward,
-                eta: self.eta,
-                factors: &Line::ONES,
-                weights,
                 counted: self.counted,
                 theta: &mut self.theta[k * d..][..d],
                 moves: &mut self.moves[k * d..][..d],
             };
             // SAFETY: the caller answers for the instructions.
-            unsafe { advance.run::<V>() };
+            unsafe {
+                let reward = V::splat(self.reward).times(V::load(weights));
+                advance.done::<V>(V::splat(self.eta), reward);
+            }
         }
     }
 }
@@ -187,16 +168,27 @@ pub struct Watch<'a> {
 }
 
 /// A step of one line under watch.
-pub struct AdvanceAndWatch<'a>(pub Advance<'a>, pub Watch<'a>);
+pub struct AdvanceAndWatch<'a> {
+    /// The step.
+    pub advance: Advance<'a>,
+    /// Its size.
+    pub eta: f64,
+    /// What each lane multiplies that by.
+    pub factors: &'a Line,
+    /// What is watched.
+    pub watch: Watch<'a>,
+}
 
 impl Work for AdvanceAndWatch<'_> {
     #[inline(always)]
     unsafe fn run<V: Vector>(&mut self) {
-        let Self(advance, watch) = self;
-        let all_move = matches!(advance.change.phi, Features::Dense(_));
+        let Self { advance, watch, .. } = self;
+        let Change { phi, reward, .. } = *advance.change;
+        let all_move = matches!(phi, Features::Dense(_));
         // SAFETY: the caller answers for the instructions.
         unsafe {
-            let done = advance.done::<V>();
+            let eta = V::splat(self.eta).times(V::load(self.factors));
+            let done = advance.done::<V>(eta, V::splat(reward));
             let norms = match all_move {
                 true => done.after,
                 false => V::load(watch.norms).plus(done.after.minus(done.before)),

@@ -15,9 +15,6 @@ pub const WIDTH: usize = 16;
 pub struct Line(pub [f64; WIDTH]);
 
 impl Line {
-    /// A one in all lanes.
-    pub const ONES: Self = Self([1.0; WIDTH]);
-
     /// The same number in all lanes.
     #[must_use]
     pub fn of(value: f64) -> Self {

@@ -98,17 +98,17 @@ impl Lanes {
         watch: Watch<'a>,
     ) -> AdvanceAndWatch<'a> {
         self.counted += 1;
-        let advance = Advance {
-            change,
-            reward: change.reward,
+        AdvanceAndWatch {
+            advance: Advance {
+                change,
+                counted: self.counted as f64,
+                theta: &mut self.theta,
+                moves: &mut self.moves,
+            },
             eta,
             factors,
-            weights: &Line::ONES,
-            counted: self.counted as f64,
-            theta: &mut self.theta,
-            moves: &mut self.moves,
-        };
-        AdvanceAndWatch(advance, watch)
+            watch,
+        }
     }
 
     /// Starts the averages anew from the next iterate on.

@@ -1,6 +1,6 @@
 //! Tests the work on lanes: the formulas, and the same bits by all vectors.
 
-use super::advance::{Advance, AdvanceAndWatch, Change, Watch};
+use super::advance::{Advance, AdvanceAll, AdvanceAndWatch, Change, Watch};
 use super::line::{Line, WIDTH};
 use super::linear::Map;
 use super::measure::{Measure, Norms};
@@ -65,12 +65,19 @@ unsafe fn all<V: Vector>(seed: u64, sparse: bool) -> Vec<u64> {
             norms: &mut norms,
         };
         summed.run::<V>();
-        let advance = Advance {
+        let mut all = AdvanceAll {
             change: &change,
             reward: 0.6,
-            eta: 0.3,
-            factors: &factors,
-            weights: &weights[0],
+            eta: 0.2,
+            weights: &weights[..1],
+            counted: 2.0,
+            dimension: 5,
+            theta: &mut theta,
+            moves: &mut moves,
+        };
+        all.run::<V>();
+        let advance = Advance {
+            change: &change,
             counted: 3.0,
             theta: &mut theta,
             moves: &mut moves,
@@ -81,7 +88,13 @@ unsafe fn all<V: Vector>(seed: u64, sparse: bool) -> Vec<u64> {
             squares: &mut squares,
             errors: &mut errors,
         };
-        AdvanceAndWatch(advance, watch).run::<V>();
+        let mut watched = AdvanceAndWatch {
+            advance,
+            eta: 0.3,
+            factors: &factors,
+            watch,
+        };
+        watched.run::<V>();
     }
     let mut written = [&theta[..], &moves, &sums, &y, &[squares, errors]].concat();
     // The norms of sparse steps are corrected, those of dense ones summed anew.
@@ -119,17 +132,13 @@ fn a_step_is_that_of_the_formula() {
     let change = Change {
         psi: Features::Dense(&[1.0, -2.0]),
         phi: &Features::Dense(&[3.0, 4.0]),
-        reward: 5.0,
+        reward: 10.0,
     };
     let of = |numbers: &[f64]| -> Vec<Line> { numbers.iter().map(|x| Line::of(*x)).collect() };
     let (mut theta, mut moves) = (of(&[2.0, 1.0]), of(&[1.0, 0.0]));
     let [mut norms, mut largest, mut squares, mut errors] = [5.0, 30.0, 1.0, 0.0].map(Line::of);
     let advance = Advance {
         change: &change,
-        reward: change.reward,
-        eta: 0.5,
-        factors: &Line::of(0.25),
-        weights: &Line::of(2.0),
         counted: 4.0,
         theta: &mut theta,
         moves: &mut moves,
@@ -140,8 +149,13 @@ fn a_step_is_that_of_the_formula() {
         squares: &mut squares,
         errors: &mut errors,
     };
-    with_vectors(AdvanceAndWatch(advance, watch));
-    // delta = 2 * 5 + 2 - 2 = 10, the step is 0.5 * 0.25 * 10 = 1.25.
+    with_vectors(AdvanceAndWatch {
+        advance,
+        eta: 0.5,
+        factors: &Line::of(0.25),
+        watch,
+    });
+    // delta = 10 + 2 - 2, the step is 0.5 * 0.25 * 10 = 1.25.
     assert_eq!(theta, of(&[5.75, 6.0]));
     assert_eq!(moves, of(&[16.0, 20.0]));
     assert_eq!(

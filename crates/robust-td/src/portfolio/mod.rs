@@ -333,9 +333,8 @@ impl Learner for RobustTd {
         };
         let t = self.steps - self.phase.start;
         let unit = self.upcoming.step_size(&self.unit, t);
-        let value_bound = self.largest_reward / (1.0 - discount);
         self.steps += 1;
-        self.run.step(&change, unit, value_bound)
+        (self.run).step(&change, unit, self.largest_reward, discount)
     }
 
     /// The reported lane's iterate; in phases, that of the running phase.

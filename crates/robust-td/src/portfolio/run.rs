@@ -118,9 +118,9 @@ impl Run {
         &self.health
     }
 
-    /// One step of all lanes: eta = unit / c. `value_bound` is r_inf / (1 - gamma) so far. Returns the leader's
-    /// temporal-difference error.
-    pub fn step(&mut self, change: &Change<'_>, unit: f64, value_bound: f64) -> f64 {
+    /// One step of all lanes: eta = unit / c, r_inf is the largest reward so far. Returns the leader's temporal-difference
+    /// error.
+    pub fn step(&mut self, change: &Change<'_>, unit: f64, r_inf: f64, discount: f64) -> f64 {
         if self.steps == self.horizon / BURN_IN {
             self.lanes.restart_averages();
             self.judge.restart();
@@ -150,7 +150,7 @@ impl Run {
         }
         self.health.max_theta_norm_sq = self.largest_norm(self.leader);
         if self.steps <= CHECK || self.steps.is_multiple_of(CHECK) {
-            self.retire(value_bound);
+            self.retire(r_inf / (1.0 - discount));
         }
         if judged {
             self.choose();
