@@ -30,58 +30,77 @@ pub struct Advance<'a> {
 }
 
 impl Advance<'_> {
-    /// Advances with the step sizes and rewards of the lanes, and says what was done.
+    /// Advances with the step sizes and temporal-difference errors of the lanes; where the same transition is measured, its
+    /// score is added in the same pass.
     #[inline(always)]
-    unsafe fn done<V: Vector>(&mut self, eta: V, reward: V) -> Done<V> {
-        let Change { psi, phi, .. } = *self.change;
+    unsafe fn done<V: Vector>(
+        &mut self,
+        eta: V,
+        delta: V,
+        mut score: Option<Score<'_, V>>,
+    ) -> Moved<V> {
         // SAFETY: the caller answers for the instructions.
         unsafe {
-            let delta = plus_dot(reward, psi, self.theta);
             let g = eta.times(delta);
             let mut step = Step {
                 g,
                 counted: g.times(V::splat(self.counted)),
-                before: V::splat(0.0),
-                after: V::splat(0.0),
+                moved: Moved {
+                    before: V::splat(0.0),
+                    after: V::splat(0.0),
+                },
             };
-            match *phi {
-                Features::Dense(phi) => {
+            match (*self.change.phi, &mut score) {
+                (Features::Dense(phi), None) => {
                     let d = phi.len();
                     let (theta, moves) = (&mut self.theta[..d], &mut self.moves[..d]);
                     let (pairs, last) = phi.as_chunks::<2>();
                     let (theta_pairs, theta_last) = theta.as_chunks_mut::<2>();
                     let (moves_pairs, moves_last) = moves.as_chunks_mut::<2>();
                     for ((x, theta), moves) in pairs.iter().zip(theta_pairs).zip(moves_pairs) {
-                        step.shift(x[0], &mut theta[0], &mut moves[0]);
-                        step.shift(x[1], &mut theta[1], &mut moves[1]);
+                        step.shift(V::splat(x[0]), &mut theta[0], &mut moves[0]);
+                        step.shift(V::splat(x[1]), &mut theta[1], &mut moves[1]);
                     }
                     for ((x, theta), moves) in last.iter().zip(theta_last).zip(moves_last) {
-                        step.shift(*x, theta, moves);
+                        step.shift(V::splat(*x), theta, moves);
                     }
                 }
-                Features::Sparse { indices, values } => {
+                (Features::Dense(phi), Some(score)) => {
+                    let d = phi.len();
+                    let lines = self.theta[..d].iter_mut().zip(&mut self.moves[..d]);
+                    for ((x, (theta, moves)), sum) in
+                        phi.iter().zip(lines).zip(&mut score.sums[..d])
+                    {
+                        let x = V::splat(*x);
+                        step.shift(x, theta, moves);
+                        V::load(sum).plus_product(score.delta, x).store(sum);
+                    }
+                }
+                (Features::Sparse { indices, values }, score) => {
                     for (j, x) in indices.iter().zip(values) {
-                        let j = *j as usize;
-                        step.shift(*x, &mut self.theta[j], &mut self.moves[j]);
+                        let (j, x) = (*j as usize, V::splat(*x));
+                        step.shift(x, &mut self.theta[j], &mut self.moves[j]);
+                        if let Some(score) = score {
+                            let sum = &mut score.sums[j];
+                            V::load(sum).plus_product(score.delta, x).store(sum);
+                        }
                     }
                 }
             }
-            Done {
-                delta,
-                before: step.before,
-                after: step.after,
-            }
+            step.moved
         }
     }
 }
 
-/// What a line did in a step.
-struct Done<V> {
-    /// The temporal-difference errors.
+/// sums += delta phi.
+struct Score<'a, V> {
     delta: V,
-    /// |theta|^2 of the coordinates that moved, before.
+    sums: &'a mut [Line],
+}
+
+/// |theta|^2 of the coordinates that a step moved.
+struct Moved<V> {
     before: V,
-    /// The same after.
     after: V,
 }
 
@@ -91,24 +110,22 @@ struct Step<V> {
     g: V,
     /// The same times the number of iterates counted.
     counted: V,
-    /// |theta|^2 of the coordinates moved so far, before.
-    before: V,
-    /// The same after.
-    after: V,
+    /// What was moved so far.
+    moved: Moved<V>,
 }
 
 impl<V: Vector> Step<V> {
     /// Moves one coordinate, whose feature is x.
     #[inline(always)]
-    unsafe fn shift(&mut self, x: f64, theta: &mut Line, moves: &mut Line) {
+    unsafe fn shift(&mut self, x: V, theta: &mut Line, moves: &mut Line) {
         // SAFETY: the caller answers for the instructions.
         unsafe {
-            let x = V::splat(x);
             let old = V::load(theta);
             let new = old.plus_product(self.g, x);
             new.store(theta);
-            self.before = self.before.plus_product(old, old);
-            self.after = self.after.plus_product(new, new);
+            let Moved { before, after } = &mut self.moved;
+            *before = before.plus_product(old, old);
+            *after = after.plus_product(new, new);
             let sum = V::load(moves).plus_product(self.counted, x);
             sum.store(moves);
         }
@@ -149,7 +166,8 @@ impl Work for AdvanceAll<'_> {
             // SAFETY: the caller answers for the instructions.
             unsafe {
                 let reward = V::splat(self.reward).times(V::load(weights));
-                advance.done::<V>(V::splat(self.eta), reward);
+                let [delta] = plus_dots([reward], self.change.psi, [advance.theta]);
+                advance.done::<V>(V::splat(self.eta), delta, None);
             }
         }
     }
@@ -167,7 +185,15 @@ pub struct Watch<'a> {
     pub errors: &'a mut Line,
 }
 
-/// A step of one line under watch.
+/// Answers whose residuals are measured: sums += (r + psi.theta) phi.
+pub struct Measure<'a> {
+    /// The d coordinates of theta.
+    pub theta: &'a [Line],
+    /// The same of the sums.
+    pub sums: &'a mut [Line],
+}
+
+/// A step of one line under watch, before which other thetas are measured, or none.
 pub struct AdvanceAndWatch<'a> {
     /// The step.
     pub advance: Advance<'a>,
@@ -177,60 +203,90 @@ pub struct AdvanceAndWatch<'a> {
     pub factors: &'a Line,
     /// What is watched.
     pub watch: Watch<'a>,
+    /// What is measured.
+    pub measure: Option<Measure<'a>>,
 }
 
 impl Work for AdvanceAndWatch<'_> {
     #[inline(always)]
     unsafe fn run<V: Vector>(&mut self) {
         let Self { advance, watch, .. } = self;
-        let Change { phi, reward, .. } = *advance.change;
+        let Change { psi, phi, reward } = *advance.change;
         let all_move = matches!(phi, Features::Dense(_));
         // SAFETY: the caller answers for the instructions.
         unsafe {
             let eta = V::splat(self.eta).times(V::load(self.factors));
-            let done = advance.done::<V>(eta, V::splat(reward));
+            let reward = V::splat(reward);
+            let (delta, score) = match &mut self.measure {
+                None => {
+                    let [delta] = plus_dots([reward], psi, [advance.theta]);
+                    (delta, None)
+                }
+                Some(Measure { theta, sums }) => {
+                    let thetas = [&*advance.theta, *theta];
+                    let [own, delta] = plus_dots([reward; 2], psi, thetas);
+                    (own, Some(Score { delta, sums }))
+                }
+            };
+            let moved = advance.done::<V>(eta, delta, score);
             let norms = match all_move {
-                true => done.after,
-                false => V::load(watch.norms).plus(done.after.minus(done.before)),
+                true => moved.after,
+                false => V::load(watch.norms).plus(moved.after.minus(moved.before)),
             };
             norms.store(watch.norms);
             V::load(watch.largest).or_larger(norms).store(watch.largest);
-            let squares = V::load(watch.squares).plus_product(done.delta, done.delta);
+            let squares = V::load(watch.squares).plus_product(delta, delta);
             squares.store(watch.squares);
-            done.delta.store(watch.errors);
+            delta.store(watch.errors);
         }
     }
 }
 
-/// start + x.theta, summed in two parts: those with even indices and those with odd ones, which need not wait for each other.
+/// start + x.theta for N lines of thetas, summed in two parts: those with even indices and those with odd ones, which need
+/// not wait for each other.
 #[inline(always)]
-pub(super) unsafe fn plus_dot<V: Vector>(start: V, x: Features<'_>, theta: &[Line]) -> V {
+unsafe fn plus_dots<V: Vector, const N: usize>(
+    starts: [V; N],
+    x: Features<'_>,
+    thetas: [&[Line]; N],
+) -> [V; N] {
     // SAFETY: the caller answers for the instructions.
     unsafe {
-        let (mut even, mut odd) = (start, V::splat(0.0));
+        let (mut even, mut odd) = (starts, [V::splat(0.0); N]);
         match x {
             Features::Dense(x) => {
-                let theta = &theta[..x.len()];
+                let thetas = thetas.map(|theta| theta[..x.len()].as_chunks::<2>());
                 let (pairs, last) = x.as_chunks::<2>();
-                let (theta_pairs, theta_last) = theta.as_chunks::<2>();
-                for (x, theta) in pairs.iter().zip(theta_pairs) {
-                    even = even.plus_product(V::splat(x[0]), V::load(&theta[0]));
-                    odd = odd.plus_product(V::splat(x[1]), V::load(&theta[1]));
+                for (j, x) in pairs.iter().enumerate() {
+                    let [x, y] = [V::splat(x[0]), V::splat(x[1])];
+                    for n in 0..N {
+                        let theta = &thetas[n].0[j];
+                        even[n] = even[n].plus_product(x, V::load(&theta[0]));
+                        odd[n] = odd[n].plus_product(y, V::load(&theta[1]));
+                    }
                 }
-                for (x, theta) in last.iter().zip(theta_last) {
-                    even = even.plus_product(V::splat(*x), V::load(theta));
+                if let [x] = last {
+                    for n in 0..N {
+                        even[n] = even[n].plus_product(V::splat(*x), V::load(&thetas[n].1[0]));
+                    }
                 }
             }
             Features::Sparse { indices, values } => {
                 for (j, x) in indices.iter().zip(values) {
                     // Adding nothing to the other part costs less than a branch.
                     let parts = [[*x, 0.0], [0.0, *x]][(j % 2) as usize];
-                    let theta = V::load(&theta[*j as usize]);
-                    even = even.plus_product(V::splat(parts[0]), theta);
-                    odd = odd.plus_product(V::splat(parts[1]), theta);
+                    let [x, y] = parts.map(|x| V::splat(x));
+                    for n in 0..N {
+                        let theta = V::load(&thetas[n][*j as usize]);
+                        even[n] = even[n].plus_product(x, theta);
+                        odd[n] = odd[n].plus_product(y, theta);
+                    }
                 }
             }
         }
-        even.plus(odd)
+        for n in 0..N {
+            even[n] = even[n].plus(odd[n]);
+        }
+        even
     }
 }

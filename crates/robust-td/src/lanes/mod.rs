@@ -4,7 +4,7 @@ mod advance;
 mod difference;
 mod line;
 mod linear;
-mod measure;
+mod norms;
 #[cfg(test)]
 mod tests;
 mod vector;
@@ -13,12 +13,11 @@ mod work;
 use serde::{Deserialize, Serialize};
 
 use advance::Advance;
-pub(crate) use advance::{AdvanceAll, AdvanceAndWatch, Change, Watch};
+pub(crate) use advance::{AdvanceAll, AdvanceAndWatch, Change, Measure, Watch};
 pub(crate) use difference::Difference;
 pub(crate) use line::{Line, WIDTH};
 pub(crate) use linear::{Map, Outer};
-pub(crate) use measure::Measure;
-use measure::Norms;
+use norms::Norms;
 pub(crate) use vector::Vector;
 pub(crate) use work::{Work, with_vectors};
 
@@ -96,6 +95,7 @@ impl Lanes {
         eta: f64,
         factors: &'a Line,
         watch: Watch<'a>,
+        measure: Option<Measure<'a>>,
     ) -> AdvanceAndWatch<'a> {
         self.counted += 1;
         AdvanceAndWatch {
@@ -108,6 +108,7 @@ impl Lanes {
             eta,
             factors,
             watch,
+            measure,
         }
     }
 

@@ -1,9 +1,9 @@
 //! Tests the work on lanes: the formulas, and the same bits by all vectors.
 
-use super::advance::{Advance, AdvanceAll, AdvanceAndWatch, Change, Watch};
+use super::advance::{Advance, AdvanceAll, AdvanceAndWatch, Change, Measure, Watch};
 use super::line::{Line, WIDTH};
 use super::linear::Map;
-use super::measure::{Measure, Norms};
+use super::norms::Norms;
 use super::vector::Vector;
 use super::work::{Work, with_vectors};
 use crate::learner::Features;
@@ -28,7 +28,8 @@ unsafe fn all<V: Vector>(seed: u64, sparse: bool) -> Vec<u64> {
     let (psi, phi): ([f64; 5], [f64; 5]) = (numbers.take(), numbers.take());
     let rows: [f64; 30] = numbers.take();
     let [factors, mut norms, mut largest, mut squares, mut errors] = numbers.lines();
-    let [mut theta, mut moves, mut sums]: [[Line; 5]; 3] = [(); 3].map(|()| numbers.lines());
+    let [mut theta, mut moves, mut sums, copies]: [[Line; 5]; 4] =
+        [(); 4].map(|()| numbers.lines());
     let (weights, x): ([Line; 5], [Line; 25]) = (numbers.lines(), numbers.lines());
     let mut y: [Line; 25] = numbers.lines();
     let indices = [0, 1, 2, 3, 4];
@@ -46,12 +47,6 @@ unsafe fn all<V: Vector>(seed: u64, sparse: bool) -> Vec<u64> {
     };
     // SAFETY: the caller answers for the instructions.
     unsafe {
-        let mut measure = Measure {
-            change: &change,
-            theta: &theta,
-            sums: &mut sums,
-        };
-        measure.run::<V>();
         let mut map = Map {
             rows: &rows,
             stride: 6,
@@ -93,6 +88,10 @@ unsafe fn all<V: Vector>(seed: u64, sparse: bool) -> Vec<u64> {
             eta: 0.3,
             factors: &factors,
             watch,
+            measure: Some(Measure {
+                theta: &copies,
+                sums: &mut sums,
+            }),
         };
         watched.run::<V>();
     }
@@ -135,7 +134,7 @@ fn a_step_is_that_of_the_formula() {
         reward: 10.0,
     };
     let of = |numbers: &[f64]| -> Vec<Line> { numbers.iter().map(|x| Line::of(*x)).collect() };
-    let (mut theta, mut moves) = (of(&[2.0, 1.0]), of(&[1.0, 0.0]));
+    let [mut theta, mut moves, mut sums] = [[2.0, 1.0], [1.0, 0.0], [1.0, -1.0]].map(|x| of(&x));
     let [mut norms, mut largest, mut squares, mut errors] = [5.0, 30.0, 1.0, 0.0].map(Line::of);
     let advance = Advance {
         change: &change,
@@ -154,10 +153,16 @@ fn a_step_is_that_of_the_formula() {
         eta: 0.5,
         factors: &Line::of(0.25),
         watch,
+        measure: Some(Measure {
+            theta: &of(&[3.0, 0.5]),
+            sums: &mut sums,
+        }),
     });
     // delta = 10 + 2 - 2, the step is 0.5 * 0.25 * 10 = 1.25.
     assert_eq!(theta, of(&[5.75, 6.0]));
     assert_eq!(moves, of(&[16.0, 20.0]));
+    // The other theta's delta is 10 + 3 - 1.
+    assert_eq!(sums, of(&[37.0, 47.0]));
     assert_eq!(
         [norms[3], largest[7], squares[9], errors[15]],
         [69.0625, 69.0625, 101.0, 10.0]

@@ -71,7 +71,7 @@ impl Judge {
 
     /// Looks at a transition before the lanes do; what is to be measured is to be done.
     #[inline]
-    pub fn watch<'a>(&'a mut self, change: &'a Change<'a>, lanes: &Lanes) -> Option<Measure<'a>> {
+    pub fn watch(&mut self, change: &Change<'_>, lanes: &Lanes) -> Option<Measure<'_>> {
         let place = self.place;
         self.place = if place + 1 == 2 * self.block {
             0
@@ -87,7 +87,6 @@ impl Judge {
         self.measured += 1;
         change.phi.add_squares(&mut self.feature_squares);
         Some(Measure {
-            change,
             theta: &self.copies,
             sums: &mut self.sums,
         })

@@ -140,8 +140,8 @@ impl Run {
             errors: &mut self.errors,
         };
         let lanes = &mut self.lanes;
-        let advance = lanes.advance_and_watch(change, unit, &self.inverses, watch);
-        with_vectors((measure, (replicates, advance)));
+        let advance = lanes.advance_and_watch(change, unit, &self.inverses, watch, measure);
+        with_vectors((replicates, advance));
         let (judged, error) = (self.judge.has_measured(), self.errors[self.leader]);
         self.steps += 1;
         self.theta.take();
