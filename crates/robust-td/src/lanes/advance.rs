@@ -175,14 +175,16 @@ impl Work for AdvanceAll<'_> {
 
 /// What is known about how far the lanes of a line go.
 pub struct Watch<'a> {
-    /// |theta|^2.
+    /// |theta|^2 before; it is brought up to date only by a sparse step, which needs it.
     pub norms: &'a mut Line,
     /// The largest |theta|^2.
     pub largest: &'a mut Line,
     /// Sums of squared temporal-difference errors.
     pub squares: &'a mut Line,
-    /// Those of this step.
-    pub errors: &'a mut Line,
+    /// A lane.
+    pub leader: usize,
+    /// Its temporal-difference error.
+    pub error: &'a mut f64,
 }
 
 /// Answers whose residuals are measured: sums += (r + psi.theta) phi.
@@ -231,13 +233,16 @@ impl Work for AdvanceAndWatch<'_> {
             let moved = advance.done::<V>(eta, delta, score);
             let norms = match all_move {
                 true => moved.after,
-                false => V::load(watch.norms).plus(moved.after.minus(moved.before)),
+                false => {
+                    let norms = V::load(watch.norms).plus(moved.after.minus(moved.before));
+                    norms.store(watch.norms);
+                    norms
+                }
             };
-            norms.store(watch.norms);
             V::load(watch.largest).or_larger(norms).store(watch.largest);
             let squares = V::load(watch.squares).plus_product(delta, delta);
             squares.store(watch.squares);
-            delta.store(watch.errors);
+            *watch.error = delta.lane(watch.leader);
         }
     }
 }

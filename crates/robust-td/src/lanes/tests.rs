@@ -27,7 +27,8 @@ unsafe fn all<V: Vector>(seed: u64, sparse: bool) -> Vec<u64> {
     let mut numbers = Numbers(Stream::new(seed, 0));
     let (psi, phi): ([f64; 5], [f64; 5]) = (numbers.take(), numbers.take());
     let rows: [f64; 30] = numbers.take();
-    let [factors, mut norms, mut largest, mut squares, mut errors] = numbers.lines();
+    let [factors, mut norms, mut largest, mut squares] = numbers.lines();
+    let mut error = 0.0;
     let [mut theta, mut moves, mut sums, copies]: [[Line; 5]; 4] =
         [(); 4].map(|()| numbers.lines());
     let (weights, x): ([Line; 5], [Line; 25]) = (numbers.lines(), numbers.lines());
@@ -81,7 +82,8 @@ unsafe fn all<V: Vector>(seed: u64, sparse: bool) -> Vec<u64> {
             norms: &mut norms,
             largest: &mut largest,
             squares: &mut squares,
-            errors: &mut errors,
+            leader: 11,
+            error: &mut error,
         };
         let mut watched = AdvanceAndWatch {
             advance,
@@ -95,10 +97,10 @@ unsafe fn all<V: Vector>(seed: u64, sparse: bool) -> Vec<u64> {
         };
         watched.run::<V>();
     }
-    let mut written = [&theta[..], &moves, &sums, &y, &[squares, errors]].concat();
+    let mut written = [&theta[..], &moves, &sums, &y, &[squares, Line::of(error)]].concat();
     // The norms of sparse steps are corrected, those of dense ones summed anew.
     if !sparse {
-        written.extend([norms, largest]);
+        written.push(largest);
     }
     let bits = written.into_iter().flat_map(|line| line.0);
     bits.map(f64::to_bits).collect()
@@ -135,7 +137,8 @@ fn a_step_is_that_of_the_formula() {
     };
     let of = |numbers: &[f64]| -> Vec<Line> { numbers.iter().map(|x| Line::of(*x)).collect() };
     let [mut theta, mut moves, mut sums] = [[2.0, 1.0], [1.0, 0.0], [1.0, -1.0]].map(|x| of(&x));
-    let [mut norms, mut largest, mut squares, mut errors] = [5.0, 30.0, 1.0, 0.0].map(Line::of);
+    let [mut norms, mut largest, mut squares] = [5.0, 30.0, 1.0].map(Line::of);
+    let mut error = 0.0;
     let advance = Advance {
         change: &change,
         counted: 4.0,
@@ -146,7 +149,8 @@ fn a_step_is_that_of_the_formula() {
         norms: &mut norms,
         largest: &mut largest,
         squares: &mut squares,
-        errors: &mut errors,
+        leader: 15,
+        error: &mut error,
     };
     with_vectors(AdvanceAndWatch {
         advance,
@@ -163,10 +167,7 @@ fn a_step_is_that_of_the_formula() {
     assert_eq!(moves, of(&[16.0, 20.0]));
     // The other theta's delta is 10 + 3 - 1.
     assert_eq!(sums, of(&[37.0, 47.0]));
-    assert_eq!(
-        [norms[3], largest[7], squares[9], errors[15]],
-        [69.0625, 69.0625, 101.0, 10.0]
-    );
+    assert_eq!([largest[7], squares[9], error], [69.0625, 101.0, 10.0]);
     let mut y = of(&[1.0, 1.0]);
     with_vectors(Map {
         rows: &[1.0, 2.0, 3.0, f64::NAN, 0.0, -1.0, 2.0, f64::NAN],

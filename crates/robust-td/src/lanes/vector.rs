@@ -26,6 +26,8 @@ pub trait Vector: Copy {
     unsafe fn minus(self, other: Self) -> Self;
     /// self + x y, rounded once.
     unsafe fn plus_product(self, x: Self, y: Self) -> Self;
+    /// The number of one lane.
+    unsafe fn lane(self, lane: usize) -> f64;
     /// self where it is larger, else the other: one that is not a number stays.
     unsafe fn or_larger(self, other: Self) -> Self;
 }
@@ -61,6 +63,10 @@ impl Vector for [f64; WIDTH] {
         std::array::from_fn(|l| x[l].mul_add(y[l], self[l]))
     }
     #[inline(always)]
+    unsafe fn lane(self, lane: usize) -> f64 {
+        self[lane]
+    }
+    #[inline(always)]
     unsafe fn or_larger(self, other: Self) -> Self {
         std::array::from_fn(|l| {
             if self[l] > other[l] {
@@ -81,7 +87,7 @@ mod x86 {
     /// Sixteen numbers in registers of some width.
     macro_rules! vector {
         ($register:ty, $count:literal, $splat:ident, $load:ident, $store:ident, $times:ident, $plus:ident, $minus:ident,
-         $fused:ident, $larger:ident) => {
+         $fused:ident, $larger:ident, $lane:ident) => {
             // SAFETY of all blocks below: the caller answers for the instructions, and a line is aligned to 64 bytes.
             impl Vector for [$register; $count] {
                 #[inline(always)]
@@ -140,6 +146,11 @@ mod x86 {
                     self
                 }
                 #[inline(always)]
+                unsafe fn lane(self, lane: usize) -> f64 {
+                    // SAFETY: see above.
+                    unsafe { $lane(self, lane) }
+                }
+                #[inline(always)]
                 unsafe fn or_larger(mut self, other: Self) -> Self {
                     for (x, y) in self.iter_mut().zip(other) {
                         // SAFETY: see above.
@@ -149,6 +160,22 @@ mod x86 {
                 }
             }
         };
+    }
+
+    /// Without going through memory, where stores are what a step waits for.
+    #[inline(always)]
+    unsafe fn lane_of_512(registers: [__m512d; 2], lane: usize) -> f64 {
+        let register = if lane < 8 { registers[0] } else { registers[1] };
+        // SAFETY: the caller answers for the instructions.
+        unsafe { _mm512_cvtsd_f64(_mm512_maskz_compress_pd(1 << (lane % 8), register)) }
+    }
+
+    #[inline(always)]
+    unsafe fn lane_of_256(registers: [__m256d; 4], lane: usize) -> f64 {
+        let mut line = Line::default();
+        // SAFETY: the caller answers for the instructions.
+        unsafe { registers.store(&mut line) };
+        line[lane]
     }
 
     vector!(
@@ -161,7 +188,8 @@ mod x86 {
         _mm512_add_pd,
         _mm512_sub_pd,
         _mm512_fmadd_pd,
-        _mm512_max_pd
+        _mm512_max_pd,
+        lane_of_512
     );
     vector!(
         __m256d,
@@ -173,6 +201,7 @@ mod x86 {
         _mm256_add_pd,
         _mm256_sub_pd,
         _mm256_fmadd_pd,
-        _mm256_max_pd
+        _mm256_max_pd,
+        lane_of_256
     );
 }

@@ -40,14 +40,11 @@ pub(crate) struct Run {
     /// The largest norms so far.
     #[serde(with = "crate::exact_float")]
     largest: Line,
-    /// Sparse steps since the norms were last summed in full.
+    /// Sparse steps since the norms were last summed in full; after a dense step the largest number.
     corrections: u64,
     /// Sums of squared temporal-difference errors since the last look.
     #[serde(with = "crate::exact_float")]
     squares: Line,
-    /// The last ones.
-    #[serde(skip)]
-    errors: Line,
     /// 1/c, or 0 for a lane that is retired.
     #[serde(with = "crate::exact_float")]
     inverses: Line,
@@ -73,7 +70,6 @@ impl Run {
             largest: Line::default(),
             corrections: 0,
             squares: Line::default(),
-            errors: Line::default(),
             inverses: inverses(&[None; CONSTANTS.len()]),
             leader: 0,
             health: Health::default(),
@@ -128,26 +124,26 @@ impl Run {
                 replicates.restart_averages();
             }
         }
+        self.keep_norms(change.phi);
         let measure = self.judge.watch(change, &self.lanes);
         let replicates = self.replicates.as_mut().map(|replicates| {
             let eta = unit * self.inverses[replicates.lane()];
             replicates.step(change, eta)
         });
+        let mut error = 0.0;
         let watch = Watch {
             norms: &mut self.norms,
             largest: &mut self.largest,
             squares: &mut self.squares,
-            errors: &mut self.errors,
+            leader: self.leader,
+            error: &mut error,
         };
         let lanes = &mut self.lanes;
         let advance = lanes.advance_and_watch(change, unit, &self.inverses, watch, measure);
         with_vectors((replicates, advance));
-        let (judged, error) = (self.judge.has_measured(), self.errors[self.leader]);
+        let judged = self.judge.has_measured();
         self.steps += 1;
         self.theta.take();
-        if let Features::Sparse { .. } = change.phi {
-            self.correct_norms();
-        }
         self.health.max_theta_norm_sq = self.largest_norm(self.leader);
         if self.steps <= CHECK || self.steps.is_multiple_of(CHECK) {
             self.retire(r_inf / (1.0 - discount));
@@ -167,13 +163,19 @@ impl Run {
         error
     }
 
-    /// Sums the norms anew before the corrections of sparse steps pile up, as `Iterate` does.
+    /// Dense steps find the norms anew, sparse ones correct them; sums them in full before the corrections pile up, as
+    /// `Iterate` does.
     #[inline]
-    fn correct_norms(&mut self) {
-        self.corrections += 1;
-        if self.corrections >= self.dimension() as u64 {
-            self.corrections = 0;
-            self.lanes.write_norms(&mut self.norms);
+    fn keep_norms(&mut self, phi: &Features<'_>) {
+        match phi {
+            Features::Dense(_) => self.corrections = u64::MAX,
+            Features::Sparse { .. } => {
+                if self.corrections >= self.dimension() as u64 {
+                    self.corrections = 0;
+                    self.lanes.write_norms(&mut self.norms);
+                }
+                self.corrections += 1;
+            }
         }
     }
 
