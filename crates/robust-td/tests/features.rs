@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-use robust_td::features::{FeatureMap, Fitting, Row};
+use robust_td::features::{FeatureMap, Fitting, Row, Rows};
 
 /// Forty observations of two coordinates.
 fn observations() -> Vec<[f64; 2]> {
@@ -78,6 +78,41 @@ fn joined_maps_are_their_parts_one_after_the_other() {
     for x in observations() {
         let pieces = parts.iter().flat_map(|part| dense(part, &x));
         assert_eq!(dense(&joined, &x), pieces.collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn many_observations_are_written_as_one_by_one() {
+    let mut rows = Rows::default();
+    let mut check = |map: &FeatureMap, observations: &[f64]| {
+        let mut row = Row::for_map(map);
+        map.write_rows(observations, &mut rows);
+        for (i, x) in observations.chunks_exact(map.inputs()).enumerate() {
+            map.write(x, &mut row);
+            assert_eq!(rows.features(i), row.features(), "{} at {x:?}", map.spec());
+        }
+    };
+    let pairs = observations().concat();
+    for spec in [
+        "tiles(tilings=4, bins=3)",
+        "standardise | tiles(tilings=9, bins=2)",
+        "tiles(tilings=3, bins=5) + bias",
+        "polynomial(degree=2)",
+        "one-hot(column=1)",
+    ] {
+        let map = fit(spec).0;
+        // Other observations than it was fitted to, too.
+        check(&map, &pairs);
+        check(
+            &map,
+            &pairs.iter().map(|x| 1.5 * x - 0.3).collect::<Vec<_>>(),
+        );
+        check(&map, &[]);
+    }
+    for inputs in 1..=20 {
+        let spec = format!("tiles(tilings={inputs}, bins=4, size=64, low=3, high=5)");
+        let map = Fitting::new(&spec, inputs).unwrap().finish().unwrap();
+        check(&map, &pairs[..pairs.len() / inputs * inputs]);
     }
 }
 

@@ -75,9 +75,11 @@ fn sparse_features_give_the_same_bits() {
         ..Params::new(problem.discount())
     };
     let new = || RobustTd::auto(params.check().unwrap(), problem.dimension()).unwrap();
-    let (mut dense, mut sparse) = (new(), new());
+    let (mut dense, mut sparse, mut mixed) = (new(), new(), new());
     walk(&problem, 4000, 4, |transition| {
-        dense.step(transition);
+        let at = transition.td_error(dense.theta(), problem.discount());
+        let told = dense.learn(transition);
+        assert!((told - at).abs() <= 1e-13 * (1.0 + at.abs()));
         let entries = |features: Features<'_>| {
             let (mut indices, mut values) = (Vec::new(), Vec::new());
             features.for_each(|i, x| {
@@ -88,7 +90,7 @@ fn sparse_features_give_the_same_bits() {
         };
         let here = entries(transition.features);
         let next = entries(*transition.outcome.next_features().unwrap());
-        sparse.step(&Transition::continues(
+        let view = Transition::continues(
             Features::Sparse {
                 indices: &here.0,
                 values: &here.1,
@@ -98,11 +100,27 @@ fn sparse_features_give_the_same_bits() {
                 indices: &next.0,
                 values: &next.1,
             },
-        ));
+        );
+        assert_eq!(sparse.learn(&view), told);
+        let one = if mixed.steps() / 3 % 2 == 0 {
+            &view
+        } else {
+            transition
+        };
+        assert_eq!(mixed.learn(one), told);
     });
-    let (dense, sparse) = (dense.answer(), sparse.answer());
-    assert_eq!(dense.output, sparse.output);
-    assert!(dense.bootstrap == sparse.bootstrap && dense.c == sparse.c);
+    let dense = dense.answer();
+    for other in [sparse.answer(), mixed.answer()] {
+        assert_eq!(dense.output, other.output);
+        assert!(dense.bootstrap == other.bootstrap && dense.c == other.c);
+        // Norms are summed in another order.
+        for (x, y) in dense.lanes.iter().zip(&other.lanes) {
+            assert_eq!((x.residual, x.retired_at), (y.residual, y.retired_at));
+            if x.retired_at.is_none() {
+                assert!((x.max_theta_norm_sq / y.max_theta_norm_sq - 1.0).abs() < 1e-9);
+            }
+        }
+    }
 }
 
 #[test]
