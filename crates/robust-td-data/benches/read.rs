@@ -167,6 +167,11 @@ fn in_a_process(job: &str, file: &Path) -> f64 {
         .arg(file)
         .output()
         .expect("a process");
+    assert!(
+        output.status.success(),
+        "{job}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     let printed = String::from_utf8_lossy(&output.stdout);
     printed.trim().parse().expect("seconds")
 }

@@ -25,6 +25,7 @@ impl Written {
     /// Forgets all.
     pub fn clear(&mut self) {
         self.map = None;
+        self.rows.clear();
     }
 
     /// Whether these are the features of a map.
@@ -104,6 +105,24 @@ mod tests {
             assert!(learned(spec, |_| true) == expected, "{spec}");
             assert!(learned(spec, |batch| batch % 3 == 1) == expected, "{spec}");
         }
+    }
+
+    #[test]
+    fn a_batch_read_anew_remembers_no_features() {
+        let batch = || {
+            let text = "obs_0,reward\n1,2\n3,4\n";
+            let source = Source::stream("log", Format::Csv, Compression::None, text.as_bytes());
+            let options = ReadOptions::default();
+            let mut reader = Reader::open(vec![source.unwrap()], options).unwrap();
+            move |batch: &mut Batch| reader.read(batch).unwrap()
+        };
+        let (mut used, mut fresh) = (Batch::default(), Batch::default());
+        batch()(&mut used);
+        let map = Fitting::new("bias + identity", 1).unwrap().finish();
+        used.write_features(&Arc::new(map.unwrap()));
+        batch()(&mut used);
+        batch()(&mut fresh);
+        assert_eq!(used, fresh);
     }
 
     #[test]

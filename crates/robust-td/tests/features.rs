@@ -96,6 +96,8 @@ fn many_observations_are_written_as_one_by_one() {
     for spec in [
         "tiles(tilings=4, bins=3)",
         "standardise | tiles(tilings=9, bins=2)",
+        // After another map, too.
+        "tiles(tilings=5, bins=3)",
         "tiles(tilings=3, bins=5) + bias",
         "polynomial(degree=2)",
         "one-hot(column=1)",

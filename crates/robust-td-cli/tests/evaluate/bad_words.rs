@@ -75,18 +75,14 @@ fn a_model_that_does_not_fit_is_refused() {
     let model = std::fs::read_to_string(folder.path().join("model.json")).unwrap();
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
     write("cut.json", &model[..model.len() / 2]);
-    write(
-        "newer.json",
-        &model.replace("\"version\":3", "\"version\":99"),
-    );
-    write(
-        "renamed.json",
-        &model.replace("\"identity\":{", "\"identify\":{"),
-    );
-    write(
-        "shorter.json",
-        &model.replace("\"inputs\":2", "\"inputs\":3"),
-    );
+    for (name, old, new) in [
+        ("newer.json", "\"version\":4", "\"version\":99"),
+        ("renamed.json", "\"identity\":{", "\"identify\":{"),
+        ("shorter.json", "\"inputs\":2", "\"inputs\":3"),
+    ] {
+        assert!(model.contains(old), "{old}");
+        write(name, &model.replace(old, new));
+    }
     for (name, part) in [
         ("foreign.json", "a cake"),
         ("plain.json", "not a robust-td model"),

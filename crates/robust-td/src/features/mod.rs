@@ -261,6 +261,7 @@ impl FeatureMap {
             observations.len().is_multiple_of(inputs),
             "observations of the map's length"
         );
+        rows.clear();
         rows.sparse = self.is_sparse();
         if let [stage] = &self.stages[..]
             && let [Map::Tiles(tiles)] = &stage[..]
@@ -269,8 +270,6 @@ impl FeatureMap {
             rows.values.resize(tiles.tilings(), 1.0);
             return tiles.write_rows(observations, &mut rows.indices);
         }
-        rows.ones = None;
-        rows.clear();
         let mut row = Row::for_map(self);
         for observation in observations.chunks_exact(inputs) {
             self.write(observation, &mut row);

@@ -7,12 +7,12 @@ use crate::learner::Features;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Rows {
     pub(super) sparse: bool,
-    /// How many features of every observation are 1, the others being 0; none where it is not so.
+    /// How many features of every observation are 1, all others being 0; `None` where features differ otherwise, too.
     pub(super) ones: Option<usize>,
     /// Where the features of each observation end, otherwise.
     pub(super) ends: Vec<usize>,
     pub(super) indices: Vec<u32>,
-    /// The values; of one observation only, where all have the same ones.
+    /// The values; with `ones`, so many ones, which serve every observation.
     pub(super) values: Vec<f64>,
 }
 
@@ -42,8 +42,9 @@ impl Rows {
         }
     }
 
-    /// Forgets all.
-    pub(super) fn clear(&mut self) {
+    /// Forgets all, but keeps the memory.
+    pub fn clear(&mut self) {
+        (self.sparse, self.ones) = (false, None);
         self.ends.clear();
         self.indices.clear();
         self.values.clear();

@@ -52,8 +52,8 @@ struct Block {
     starts: [u32; LANES],
 }
 
-/// Coordinates that are scaled together. The last part ends with the last coordinate, and may begin with some of the part
-/// before, or past the end where there are only few coordinates; both have the weight 0.
+/// Coordinates that are scaled together. The last part ends with the last coordinate: it begins with some of the part before,
+/// or, where there are only few coordinates, reaches past the end. Neither counts: their weight is 0.
 #[derive(Debug, Clone, PartialEq)]
 struct Part {
     /// The first coordinate.
@@ -171,7 +171,7 @@ impl Tiles {
         active
     }
 
-    /// The numbers of the tiles of a block of tilings.
+    /// The numbers of the tiles of a block of tilings; FEW: there are fewer coordinates than a part holds.
     #[inline(always)]
     fn number<const FEW: bool>(&self, x: &[f64], block: usize) -> [u64; LANES] {
         let shifts = &self.shifts[block * x.len()..][..x.len()];

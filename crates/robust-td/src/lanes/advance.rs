@@ -33,7 +33,7 @@ impl Advance<'_> {
     /// Advances with the step sizes and temporal-difference errors of the lanes; where the same transition is measured, its
     /// score is added in the same pass.
     #[inline(always)]
-    unsafe fn done<V: Vector>(
+    unsafe fn take<V: Vector>(
         &mut self,
         eta: V,
         delta: V,
@@ -167,7 +167,7 @@ impl Work for AdvanceAll<'_> {
             unsafe {
                 let reward = V::splat(self.reward).times(V::load(weights));
                 let [delta] = plus_dots([reward], self.change.psi, [advance.theta]);
-                advance.done::<V>(V::splat(self.eta), delta, None);
+                advance.take::<V>(V::splat(self.eta), delta, None);
             }
         }
     }
@@ -230,7 +230,7 @@ impl Work for AdvanceAndWatch<'_> {
                     (own, Some(Score { delta, sums }))
                 }
             };
-            let moved = advance.done::<V>(eta, delta, score);
+            let moved = advance.take::<V>(eta, delta, score);
             let norms = match all_move {
                 true => moved.after,
                 false => {

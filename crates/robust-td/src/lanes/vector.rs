@@ -28,7 +28,7 @@ pub trait Vector: Copy {
     unsafe fn plus_product(self, x: Self, y: Self) -> Self;
     /// The number of one lane.
     unsafe fn lane(self, lane: usize) -> f64;
-    /// self where it is larger, else the other: one that is not a number stays.
+    /// self where it is larger, else the other, also where either is not a number.
     unsafe fn or_larger(self, other: Self) -> Self;
 }
 

@@ -6,10 +6,10 @@
 use super::line::WIDTH;
 use super::vector::Vector;
 
-/// Work that any kind of vector can do; `run` and all it calls must be `#[inline(always)]`, because only what is inlined into
-/// a function with target features is compiled for them.
+/// Work that any kind of vector can do; `run` and what it calls should be `#[inline(always)]`, because only what is inlined
+/// into a function with target features is compiled for them.
 pub trait Work {
-    /// Does the work.
+    /// Does the work, once: in place, because moving its parts takes time in every step.
     ///
     /// # Safety
     /// The CPU must have the instructions of V.

@@ -125,7 +125,10 @@ pub trait Learner {
     /// When the features do not have the learner's dimension; see [`Transition::check`].
     fn step(&mut self, transition: &Transition<'_>);
 
-    /// As [`Learner::step`]; returns the TD error at [`Learner::theta`] before, which many methods know anyway.
+    /// As [`Learner::step`]; returns the TD error at [`Learner::theta`] before, which some methods know anyway.
+    ///
+    /// A method's own error may differ where [`Transition::td_error`] is not linear, or where a phase begins with this
+    /// step, from another iterate.
     ///
     /// # Panics
     /// As [`Learner::step`].
@@ -141,7 +144,7 @@ pub trait Learner {
     /// Needed only where an episode breaks off without a transition that ends it.
     fn start_episode(&mut self) {}
 
-    /// The last iterate.
+    /// The last iterate; a portfolio copies it when asked, so it is not for every step there.
     fn theta(&self) -> &[f64];
 
     /// The algorithm's answer, for example an average of its iterates.

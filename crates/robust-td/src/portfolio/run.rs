@@ -197,6 +197,8 @@ impl Run {
             let bounded = square <= limit && self.largest_norm(lane).is_finite();
             if !bounded && self.retired[lane].is_none() {
                 self.retired[lane] = Some(self.steps);
+                // What is not a number would be forgotten at the next comparison.
+                self.largest[lane] = self.largest_norm(lane);
                 *retiring = true;
             }
         }

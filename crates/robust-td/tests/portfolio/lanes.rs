@@ -124,6 +124,27 @@ fn sparse_features_give_the_same_bits() {
 }
 
 #[test]
+fn a_lane_that_overflowed_does_not_forget_it() {
+    let params = Params {
+        horizon: Some(1000),
+        ..Params::new(0.5)
+    };
+    let mut learner = RobustTd::auto(params.check().unwrap(), 2).unwrap();
+    let phi = Features::Dense(&[1.0, 0.0]);
+    for t in 0..200 {
+        let reward = if t == 0 { 1e308 } else { 1.0 };
+        learner.step(&Transition::continues(phi, reward, phi));
+    }
+    let lanes = learner.answer().lanes;
+    let infinite = lanes
+        .iter()
+        .filter(|lane| lane.max_theta_norm_sq.is_infinite());
+    assert!(infinite.clone().count() > 5);
+    assert!(infinite.clone().all(|lane| lane.retired_at.is_some()));
+    assert!(lanes.iter().all(|lane| lane.max_theta_norm_sq > 0.0));
+}
+
+#[test]
 fn parameters_out_of_range_are_refused() {
     let good = Params::new(0.9);
     assert!(good.check().is_ok());
