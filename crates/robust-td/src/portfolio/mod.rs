@@ -325,7 +325,9 @@ impl Learner for RobustTd {
         }
         let discount = self.params.0.discount;
         let next = transition.outcome.next_features();
-        self.largest_reward = self.largest_reward.max(transition.reward.abs());
+        if transition.reward.abs() > self.largest_reward {
+            self.largest_reward = transition.reward.abs();
+        }
         let change = Change {
             psi: self.difference.of(&transition.features, next, discount),
             phi: &transition.features,
