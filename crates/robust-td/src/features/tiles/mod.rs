@@ -1,10 +1,14 @@
 //! Covers the range of the observations with shifted grids of tiles (Sutton and Barto, section 9.5.4).
 
+mod write;
+
 use serde::{Deserialize, Serialize};
+
+use write::{WriteAll, WriteOne};
 
 use super::{Range, Sink};
 use crate::error::{Error, Result};
-use crate::lanes::{Vector, Work, with_vectors};
+use crate::lanes::with_vectors;
 
 /// How many tilings are worked on together: their comparisons are vector instructions.
 const LANES: usize = 8;
@@ -224,77 +228,6 @@ impl Tiles {
     }
 }
 
-/// Sums are rounded one by one, so all instructions give the same tiles.
-struct WriteOne<'a, S: ?Sized> {
-    tiles: &'a Tiles,
-    x: &'a [f64],
-    sink: &'a mut S,
-}
-
-impl<S: Sink + ?Sized> WriteOne<'_, S> {
-    #[inline(always)]
-    fn write<const FEW: bool>(&mut self) {
-        let tilings = self.tiles.tilings;
-        for block in 0..self.tiles.blocks.len() {
-            let active = self.tiles.active::<FEW>(self.x, block);
-            match tilings - block * LANES {
-                // The last block may have room for more tilings than there are.
-                left @ ..LANES => {
-                    for &index in &active[..left] {
-                        self.sink.put(index as usize, 1.0);
-                    }
-                }
-                _ => self.sink.put_ones(active),
-            }
-        }
-    }
-}
-
-impl<S: Sink + ?Sized> Work for WriteOne<'_, S> {
-    #[inline(always)]
-    unsafe fn run<V: Vector>(&mut self) {
-        match self.x.len() < PART {
-            true => self.write::<true>(),
-            false => self.write::<false>(),
-        }
-    }
-}
-
-/// The same for many observations.
-struct WriteAll<'a> {
-    tiles: &'a Tiles,
-    observations: &'a [f64],
-    indices: &'a mut [u32],
-}
-
-impl WriteAll<'_> {
-    #[inline(always)]
-    fn write<const FEW: bool>(&mut self) {
-        let Tiles { tilings, range, .. } = self.tiles;
-        let rows = self.observations.chunks_exact(range.inputs().max(1));
-        for (x, indices) in rows.zip(self.indices.chunks_exact_mut(*tilings)) {
-            let (whole, rest) = indices.as_chunks_mut::<LANES>();
-            for (block, indices) in whole.iter_mut().enumerate() {
-                *indices = self.tiles.active::<FEW>(x, block);
-            }
-            if !rest.is_empty() {
-                let active = self.tiles.active::<FEW>(x, whole.len());
-                rest.copy_from_slice(&active[..rest.len()]);
-            }
-        }
-    }
-}
-
-impl Work for WriteAll<'_> {
-    #[inline(always)]
-    unsafe fn run<V: Vector>(&mut self) {
-        match self.tiles.range.inputs() < PART {
-            true => self.write::<true>(),
-            false => self.write::<false>(),
-        }
-    }
-}
-
 /// Maps a hash to 0..size by its high bits.
 #[inline(always)]
 fn below(hash: u64, size: usize) -> u64 {
@@ -347,6 +280,7 @@ impl TryFrom<Saved> for Tiles {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lanes::Work;
 
     fn active(map: &Tiles, x: &[f64]) -> Vec<usize> {
         let mut features = vec![0.0; map.outputs()];

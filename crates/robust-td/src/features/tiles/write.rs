@@ -1,0 +1,77 @@
+//! Writes active tiles with the vector instructions of the CPU. Sums are rounded one by one, so all of them give the same
+//! tiles.
+
+use super::{LANES, PART, Tiles};
+use crate::features::Sink;
+use crate::lanes::{Vector, Work};
+
+/// The active features of one observation, handed to a sink.
+pub(super) struct WriteOne<'a, S: ?Sized> {
+    pub tiles: &'a Tiles,
+    pub x: &'a [f64],
+    pub sink: &'a mut S,
+}
+
+impl<S: Sink + ?Sized> WriteOne<'_, S> {
+    #[inline(always)]
+    fn write<const FEW: bool>(&mut self) {
+        let tilings = self.tiles.tilings;
+        for block in 0..self.tiles.blocks.len() {
+            let active = self.tiles.active::<FEW>(self.x, block);
+            match tilings - block * LANES {
+                // The last block may have room for more tilings than there are.
+                left @ ..LANES => {
+                    for &index in &active[..left] {
+                        self.sink.put(index as usize, 1.0);
+                    }
+                }
+                _ => self.sink.put_ones(active),
+            }
+        }
+    }
+}
+
+impl<S: Sink + ?Sized> Work for WriteOne<'_, S> {
+    #[inline(always)]
+    unsafe fn run<V: Vector>(&mut self) {
+        match self.x.len() < PART {
+            true => self.write::<true>(),
+            false => self.write::<false>(),
+        }
+    }
+}
+
+/// The indices of the active features of many observations, which follow each other.
+pub(super) struct WriteAll<'a> {
+    pub tiles: &'a Tiles,
+    pub observations: &'a [f64],
+    pub indices: &'a mut [u32],
+}
+
+impl WriteAll<'_> {
+    #[inline(always)]
+    fn write<const FEW: bool>(&mut self) {
+        let Tiles { tilings, range, .. } = self.tiles;
+        let rows = self.observations.chunks_exact(range.inputs().max(1));
+        for (x, indices) in rows.zip(self.indices.chunks_exact_mut(*tilings)) {
+            let (whole, rest) = indices.as_chunks_mut::<LANES>();
+            for (block, indices) in whole.iter_mut().enumerate() {
+                *indices = self.tiles.active::<FEW>(x, block);
+            }
+            if !rest.is_empty() {
+                let active = self.tiles.active::<FEW>(x, whole.len());
+                rest.copy_from_slice(&active[..rest.len()]);
+            }
+        }
+    }
+}
+
+impl Work for WriteAll<'_> {
+    #[inline(always)]
+    unsafe fn run<V: Vector>(&mut self) {
+        match self.tiles.range.inputs() < PART {
+            true => self.write::<true>(),
+            false => self.write::<false>(),
+        }
+    }
+}
