@@ -18,7 +18,7 @@ use crate::schema::Schema;
 /// What the first lines of a model file say.
 const KIND: &str = "robust-td model";
 /// The version of the file's format.
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 
 /// A learner on a log: the feature map, the learner's full state, and where it stands in the log.
 ///

@@ -1,6 +1,14 @@
 //! Takes a step of sixteen lanes at once.
+//!
+//! # Performance
+//! A step waits for its stores more than for its sums. So what it needs is read where it lies, what comes of it stays in
+//! registers, and the sums of moves are brought up to date only now and then (file `recent.rs`).
 
+use serde::{Deserialize, Serialize};
+
+use super::Lanes;
 use super::line::Line;
+use super::recent::Place;
 use super::vector::Vector;
 use super::work::Work;
 use crate::learner::Features;
@@ -16,78 +24,153 @@ pub struct Change<'a> {
     pub reward: f64,
 }
 
-/// A step of one line of lanes.
-pub struct Advance<'a> {
+/// A step of several lines of lanes, all of one size.
+pub struct AdvanceAll<'a> {
+    /// The lanes.
+    pub lanes: &'a mut Lanes,
     /// What happened.
     pub change: &'a Change<'a>,
-    /// How many iterates the averages count, the one before this step included.
-    pub counted: f64,
-    /// The d coordinates of the iterates.
-    pub theta: &'a mut [Line],
-    /// With Delta = eta delta phi the move of the iterate, this gains counted Delta (see
-    /// [`average`](crate::learner::average)).
-    pub moves: &'a mut [Line],
+    /// What the lanes take for the reward.
+    pub reward: f64,
+    /// What each lane multiplies that by.
+    pub weights: &'a [Line],
+    /// The step size.
+    pub eta: f64,
 }
 
-impl Advance<'_> {
-    /// Advances with the step sizes and temporal-difference errors of the lanes; where the same transition is measured, its
-    /// score is added in the same pass.
+impl Work for AdvanceAll<'_> {
+    type Output = ();
+
     #[inline(always)]
-    unsafe fn take<V: Vector>(
-        &mut self,
-        eta: V,
-        delta: V,
-        mut score: Option<Score<'_, V>>,
-    ) -> Moved<V> {
+    unsafe fn run<V: Vector>(&mut self) {
+        let Change { psi, phi, .. } = *self.change;
+        self.lanes.count(phi);
+        for (line, weights) in self.weights.iter().enumerate() {
+            // SAFETY: the caller answers for the instructions.
+            unsafe {
+                let reward = V::splat(self.reward).times(V::load(weights));
+                let [delta] = plus_dots([reward], psi, [self.lanes.line(line)]);
+                let mut step = Step::new(V::splat(self.eta), delta, self.lanes.counted);
+                step.take(phi, self.lanes, line, None);
+            }
+        }
+        // SAFETY: the caller answers for the instructions.
+        unsafe { self.lanes.complete::<V>(phi) }
+    }
+}
+
+/// What is known about how far the lanes of a line go.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Watch {
+    /// |theta|^2; brought up to date only by a sparse step, which needs it.
+    #[serde(with = "crate::exact_float")]
+    pub norms: Line,
+    /// The largest |theta|^2.
+    #[serde(with = "crate::exact_float")]
+    pub largest: Line,
+    /// Sums of squared temporal-difference errors.
+    #[serde(with = "crate::exact_float")]
+    pub squares: Line,
+}
+
+/// Answers whose residuals are measured: sums += (r + psi.theta) phi.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Measure {
+    /// The d coordinates of theta.
+    #[serde(with = "crate::exact_float")]
+    pub theta: Vec<Line>,
+    /// The same of the sums.
+    #[serde(with = "crate::exact_float")]
+    pub sums: Vec<Line>,
+}
+
+/// A step of a single line of lanes under watch, before which other thetas are measured, or none.
+///
+/// It gives the temporal-difference error of one lane.
+pub struct AdvanceAndWatch<'a> {
+    /// The lanes.
+    pub lanes: &'a mut Lanes,
+    /// What happened.
+    pub change: &'a Change<'a>,
+    /// The step size.
+    pub eta: f64,
+    /// What each lane multiplies that by.
+    pub factors: &'a Line,
+    /// What is watched.
+    pub watch: &'a mut Watch,
+    /// What is measured.
+    pub measure: Option<&'a mut Measure>,
+    /// The lane whose error is wanted.
+    pub leader: usize,
+}
+
+impl Work for AdvanceAndWatch<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    unsafe fn run<V: Vector>(&mut self) -> f64 {
+        let Change { psi, phi, reward } = *self.change;
+        let (lanes, watch) = (&mut *self.lanes, &mut *self.watch);
+        lanes.count(phi);
         // SAFETY: the caller answers for the instructions.
         unsafe {
-            let g = eta.times(delta);
-            let mut step = Step {
-                g,
-                counted: g.times(V::splat(self.counted)),
-                moved: Moved {
-                    before: V::splat(0.0),
-                    after: V::splat(0.0),
-                },
+            let reward = V::splat(reward);
+            let (delta, score) = match &mut self.measure {
+                None => {
+                    let [delta] = plus_dots([reward], psi, [lanes.line(0)]);
+                    (delta, None)
+                }
+                Some(Measure { theta, sums }) => {
+                    let [own, delta] = plus_dots([reward; 2], psi, [lanes.line(0), theta]);
+                    (own, Some(Score { delta, sums }))
+                }
             };
-            match (*self.change.phi, &mut score) {
-                (Features::Dense(phi), None) => {
-                    let d = phi.len();
-                    let (theta, moves) = (&mut self.theta[..d], &mut self.moves[..d]);
-                    let (pairs, last) = phi.as_chunks::<2>();
-                    let (theta_pairs, theta_last) = theta.as_chunks_mut::<2>();
-                    let (moves_pairs, moves_last) = moves.as_chunks_mut::<2>();
-                    for ((x, theta), moves) in pairs.iter().zip(theta_pairs).zip(moves_pairs) {
-                        step.shift(V::splat(x[0]), &mut theta[0], &mut moves[0]);
-                        step.shift(V::splat(x[1]), &mut theta[1], &mut moves[1]);
-                    }
-                    for ((x, theta), moves) in last.iter().zip(theta_last).zip(moves_last) {
-                        step.shift(V::splat(*x), theta, moves);
-                    }
+            let eta = V::splat(self.eta).times(V::load(self.factors));
+            let mut step = Step::new(eta, delta, lanes.counted);
+            step.take(phi, lanes, 0, score);
+            lanes.complete::<V>(phi);
+            let norms = match phi {
+                Features::Dense(_) => step.after,
+                Features::Sparse { .. } => {
+                    let norms = V::load(&watch.norms).plus(step.after.minus(step.before));
+                    norms.store(&mut watch.norms);
+                    norms
                 }
-                (Features::Dense(phi), Some(score)) => {
-                    let d = phi.len();
-                    let lines = self.theta[..d].iter_mut().zip(&mut self.moves[..d]);
-                    for ((x, (theta, moves)), sum) in
-                        phi.iter().zip(lines).zip(&mut score.sums[..d])
-                    {
-                        let x = V::splat(*x);
-                        step.shift(x, theta, moves);
-                        V::load(sum).plus_product(score.delta, x).store(sum);
-                    }
-                }
-                (Features::Sparse { indices, values }, score) => {
-                    for (j, x) in indices.iter().zip(values) {
-                        let (j, x) = (*j as usize, V::splat(*x));
-                        step.shift(x, &mut self.theta[j], &mut self.moves[j]);
-                        if let Some(score) = score {
-                            let sum = &mut score.sums[j];
-                            V::load(sum).plus_product(score.delta, x).store(sum);
-                        }
-                    }
-                }
-            }
-            step.moved
+            };
+            let largest = V::load(&watch.largest).or_larger(norms);
+            largest.store(&mut watch.largest);
+            let squares = V::load(&watch.squares).plus_product(delta, delta);
+            squares.store(&mut watch.squares);
+            delta.lane(self.leader)
+        }
+    }
+}
+
+/// The parts of a step that are the same for all.
+impl Lanes {
+    /// Counts the iterate before a step; the sums of moves are up to date before a sparse one.
+    #[inline(always)]
+    fn count(&mut self, phi: &Features<'_>) {
+        self.counted += 1;
+        if matches!(phi, Features::Sparse { .. }) && !self.recent.is_empty() {
+            self.settle();
+        }
+    }
+
+    /// The coordinates of a line.
+    #[inline(always)]
+    fn line(&self, line: usize) -> &[Line] {
+        &self.theta[line * self.dimension..][..self.dimension]
+    }
+
+    /// Ends a step that all lines have taken.
+    #[inline(always)]
+    unsafe fn complete<V: Vector>(&mut self, phi: &Features<'_>) {
+        if matches!(phi, Features::Dense(_)) {
+            // SAFETY: the caller answers for the instructions.
+            unsafe { self.recent.push::<V>(&mut self.moves) }
         }
     }
 }
@@ -98,151 +181,128 @@ struct Score<'a, V> {
     sums: &'a mut [Line],
 }
 
-/// |theta|^2 of the coordinates that a step moved.
-struct Moved<V> {
-    before: V,
-    after: V,
-}
-
-/// The step of one line.
+/// A step of one line of lanes.
 struct Step<V> {
     /// eta delta.
     g: V,
-    /// The same times the number of iterates counted.
+    /// The same times the number of iterates that the averages count, the one before this step included: with Delta = eta delta phi
+    /// the move of the iterate, the sum of moves gains counted Delta (see [`average`](crate::learner::average)).
     counted: V,
-    /// What was moved so far.
-    moved: Moved<V>,
+    /// |theta|^2 of the coordinates that moved, before a sparse step.
+    before: V,
+    /// The same after a step.
+    after: V,
 }
 
 impl<V: Vector> Step<V> {
-    /// Moves one coordinate, whose feature is x.
     #[inline(always)]
-    unsafe fn shift(&mut self, x: V, theta: &mut Line, moves: &mut Line) {
+    unsafe fn new(eta: V, delta: V, counted: u64) -> Self {
         // SAFETY: the caller answers for the instructions.
         unsafe {
-            let old = V::load(theta);
-            let new = old.plus_product(self.g, x);
-            new.store(theta);
-            let Moved { before, after } = &mut self.moved;
-            *before = before.plus_product(old, old);
-            *after = after.plus_product(new, new);
-            let sum = V::load(moves).plus_product(self.counted, x);
-            sum.store(moves);
-        }
-    }
-}
-
-/// A step of several lines, each with weights of its own.
-pub struct AdvanceAll<'a> {
-    /// What happened.
-    pub change: &'a Change<'a>,
-    /// What the lanes take for the reward.
-    pub reward: f64,
-    /// The step size.
-    pub eta: f64,
-    /// What each lane multiplies the reward by.
-    pub weights: &'a [Line],
-    /// How many iterates the averages count, the one before this step included.
-    pub counted: f64,
-    /// d.
-    pub dimension: usize,
-    /// The coordinates of one line after the other.
-    pub theta: &'a mut [Line],
-    /// The same for the sums of moves.
-    pub moves: &'a mut [Line],
-}
-
-impl Work for AdvanceAll<'_> {
-    #[inline(always)]
-    unsafe fn run<V: Vector>(&mut self) {
-        let d = self.dimension;
-        for (k, weights) in self.weights.iter().enumerate() {
-            let mut advance = Advance {
-                change: self.change,
-                counted: self.counted,
-                theta: &mut self.theta[k * d..][..d],
-                moves: &mut self.moves[k * d..][..d],
-            };
-            // SAFETY: the caller answers for the instructions.
-            unsafe {
-                let reward = V::splat(self.reward).times(V::load(weights));
-                let [delta] = plus_dots([reward], self.change.psi, [advance.theta]);
-                advance.take::<V>(V::splat(self.eta), delta, None);
+            let g = eta.times(delta);
+            Self {
+                g,
+                counted: g.times(V::splat(counted as f64)),
+                before: V::splat(0.0),
+                after: V::splat(0.0),
             }
         }
     }
-}
 
-/// What is known about how far the lanes of a line go.
-pub struct Watch<'a> {
-    /// |theta|^2 before; it is brought up to date only by a sparse step, which needs it.
-    pub norms: &'a mut Line,
-    /// The largest |theta|^2.
-    pub largest: &'a mut Line,
-    /// Sums of squared temporal-difference errors.
-    pub squares: &'a mut Line,
-    /// A lane.
-    pub leader: usize,
-    /// Its temporal-difference error.
-    pub error: &'a mut f64,
-}
-
-/// Answers whose residuals are measured: sums += (r + psi.theta) phi.
-pub struct Measure<'a> {
-    /// The d coordinates of theta.
-    pub theta: &'a [Line],
-    /// The same of the sums.
-    pub sums: &'a mut [Line],
-}
-
-/// A step of one line under watch, before which other thetas are measured, or none.
-pub struct AdvanceAndWatch<'a> {
-    /// The step.
-    pub advance: Advance<'a>,
-    /// Its size.
-    pub eta: f64,
-    /// What each lane multiplies that by.
-    pub factors: &'a Line,
-    /// What is watched.
-    pub watch: Watch<'a>,
-    /// What is measured.
-    pub measure: Option<Measure<'a>>,
-}
-
-impl Work for AdvanceAndWatch<'_> {
+    /// Moves a line; where the same transition is measured, its score is added in the same pass.
     #[inline(always)]
-    unsafe fn run<V: Vector>(&mut self) {
-        let Self { advance, watch, .. } = self;
-        let Change { psi, phi, reward } = *advance.change;
-        let all_move = matches!(phi, Features::Dense(_));
+    unsafe fn take(
+        &mut self,
+        phi: &Features<'_>,
+        lanes: &mut Lanes,
+        line: usize,
+        score: Option<Score<'_, V>>,
+    ) {
+        let d = lanes.dimension;
+        let theta = &mut lanes.theta[line * d..][..d];
         // SAFETY: the caller answers for the instructions.
         unsafe {
-            let eta = V::splat(self.eta).times(V::load(self.factors));
-            let reward = V::splat(reward);
-            let (delta, score) = match &mut self.measure {
+            match *phi {
+                Features::Dense(phi) => {
+                    let place = lanes.recent.next(d, line);
+                    self.take_dense(phi, theta, place, score);
+                }
+                Features::Sparse { indices, values } => {
+                    let moves = &mut lanes.moves[line * d..][..d];
+                    self.take_sparse(indices, values, theta, moves, score);
+                }
+            }
+        }
+    }
+
+    /// Moves all coordinates; that is still to be added to the sums of moves.
+    #[inline(always)]
+    unsafe fn take_dense(
+        &mut self,
+        phi: &[f64],
+        theta: &mut [Line],
+        moves: Place<'_>,
+        score: Option<Score<'_, V>>,
+    ) {
+        // SAFETY: the caller answers for the instructions.
+        unsafe {
+            self.counted.store(moves.coefficients);
+            let coordinates = phi.iter().zip(moves.phi()).zip(&mut theta[..phi.len()]);
+            match score {
                 None => {
-                    let [delta] = plus_dots([reward], psi, [advance.theta]);
-                    (delta, None)
+                    for ((x, kept), theta) in coordinates {
+                        *kept = *x;
+                        self.shift(theta, V::splat(*x));
+                    }
                 }
-                Some(Measure { theta, sums }) => {
-                    let thetas = [&*advance.theta, *theta];
-                    let [own, delta] = plus_dots([reward; 2], psi, thetas);
-                    (own, Some(Score { delta, sums }))
+                Some(Score { delta, sums }) => {
+                    for (((x, kept), theta), sum) in coordinates.zip(&mut sums[..phi.len()]) {
+                        *kept = *x;
+                        let x = V::splat(*x);
+                        self.shift(theta, x);
+                        V::load(sum).plus_product(delta, x).store(sum);
+                    }
                 }
-            };
-            let moved = advance.take::<V>(eta, delta, score);
-            let norms = match all_move {
-                true => moved.after,
-                false => {
-                    let norms = V::load(watch.norms).plus(moved.after.minus(moved.before));
-                    norms.store(watch.norms);
-                    norms
+            }
+        }
+    }
+
+    /// Moves the coordinates of the features.
+    #[inline(always)]
+    unsafe fn take_sparse(
+        &mut self,
+        indices: &[u32],
+        values: &[f64],
+        theta: &mut [Line],
+        moves: &mut [Line],
+        mut score: Option<Score<'_, V>>,
+    ) {
+        for (j, x) in indices.iter().zip(values) {
+            let j = *j as usize;
+            // SAFETY: the caller answers for the instructions.
+            unsafe {
+                let (theta, x) = (&mut theta[j], V::splat(*x));
+                let old = V::load(theta);
+                self.before = self.before.plus_product(old, old);
+                self.shift(theta, x);
+                let sum = &mut moves[j];
+                V::load(sum).plus_product(self.counted, x).store(sum);
+                if let Some(Score { delta, sums }) = &mut score {
+                    let sum = &mut sums[j];
+                    V::load(sum).plus_product(*delta, x).store(sum);
                 }
-            };
-            V::load(watch.largest).or_larger(norms).store(watch.largest);
-            let squares = V::load(watch.squares).plus_product(delta, delta);
-            squares.store(watch.squares);
-            *watch.error = delta.lane(watch.leader);
+            }
+        }
+    }
+
+    /// Moves one coordinate, whose feature is x.
+    #[inline(always)]
+    unsafe fn shift(&mut self, theta: &mut Line, x: V) {
+        // SAFETY: the caller answers for the instructions.
+        unsafe {
+            let new = V::load(theta).plus_product(self.g, x);
+            new.store(theta);
+            self.after = self.after.plus_product(new, new);
         }
     }
 }

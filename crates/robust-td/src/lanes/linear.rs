@@ -4,47 +4,51 @@ use super::line::Line;
 use super::vector::Vector;
 use super::work::Work;
 
-/// y = start + M x + weight w, lane by lane: a linear map of many vectors.
+/// A linear map of many vectors, lane by lane: y = M x + weight v, and total += S x + weight u.
 pub struct Map<'a> {
-    /// The rows of M, each followed by its entry of w, and by anything up to the next row.
-    pub rows: &'a [f64],
-    /// From one row to the next.
-    pub stride: usize,
-    /// What each lane multiplies w by; one per line.
+    /// The rows of M, each with its entry of v after its d entries.
+    pub rows: &'a [Line],
+    /// The rows of S, each with its entry of u.
+    pub sum_rows: &'a [Line],
+    /// What each lane multiplies v and u by; one per line.
     pub weights: &'a [Line],
     /// x: the coordinates of one line after the other.
     pub x: &'a [Line],
-    /// Holds the start and becomes y; the same order.
+    /// y, in the same order.
     pub y: &'a mut [Line],
+    /// total, in the same order.
+    pub total: &'a mut [Line],
 }
 
 impl Map<'_> {
-    /// Maps N lines from one on: an entry of M that is loaded serves all of them.
+    /// Maps N lines from one on: an entry of the maps that is loaded serves all of them, and x both maps.
     #[inline(always)]
     unsafe fn lines<V: Vector, const N: usize>(&mut self, first: usize) {
-        let d = self.x.len() / self.weights.len();
-        let mut x: [&[Line]; N] = [&[]; N];
-        for (n, x) in x.iter_mut().enumerate() {
-            *x = &self.x[(first + n) * d..][..d];
-        }
-        for (j, row) in self.rows.chunks_exact(self.stride).enumerate() {
-            let (row, w) = (&row[..d], row[d]);
+        let d = self.rows.len();
+        let x = &self.x[first * d..][..N * d];
+        let y = &mut self.y[first * d..][..N * d];
+        let total = &mut self.total[first * d..][..N * d];
+        for (j, (row, sum_row)) in self.rows.iter().zip(self.sum_rows).enumerate() {
             // SAFETY: the caller answers for the instructions.
             unsafe {
-                let mut sums = [V::splat(0.0); N];
-                for (n, sum) in sums.iter_mut().enumerate() {
+                let (v, u) = (V::splat(row[d]), V::splat(sum_row[d]));
+                let (mut mapped, mut sums) = ([V::splat(0.0); N], [V::splat(0.0); N]);
+                for n in 0..N {
                     let weight = V::load(&self.weights[first + n]);
-                    let start = V::load(&self.y[(first + n) * d + j]);
-                    *sum = start.plus_product(V::splat(w), weight);
+                    mapped[n] = v.times(weight);
+                    sums[n] = V::load(&total[n * d + j]).plus_product(u, weight);
                 }
-                for (k, entry) in row.iter().enumerate() {
-                    let entry = V::splat(*entry);
-                    for (sum, x) in sums.iter_mut().zip(&x) {
-                        *sum = sum.plus_product(entry, V::load(&x[k]));
+                for k in 0..d {
+                    let (m, s) = (V::splat(row[k]), V::splat(sum_row[k]));
+                    for n in 0..N {
+                        let x = V::load(&x[n * d + k]);
+                        mapped[n] = mapped[n].plus_product(m, x);
+                        sums[n] = sums[n].plus_product(s, x);
                     }
                 }
-                for (n, sum) in sums.into_iter().enumerate() {
-                    sum.store(&mut self.y[(first + n) * d + j]);
+                for n in 0..N {
+                    mapped[n].store(&mut y[n * d + j]);
+                    sums[n].store(&mut total[n * d + j]);
                 }
             }
         }
@@ -52,6 +56,8 @@ impl Map<'_> {
 }
 
 impl Work for Map<'_> {
+    type Output = ();
+
     #[inline(always)]
     unsafe fn run<V: Vector>(&mut self) {
         const TOGETHER: usize = 4;
@@ -80,6 +86,8 @@ pub struct Outer<'a> {
 }
 
 impl Work for Outer<'_> {
+    type Output = ();
+
     #[inline(always)]
     unsafe fn run<V: Vector>(&mut self) {
         for (row, x) in self.rows.chunks_exact_mut(self.y.len()).zip(self.x) {

@@ -5,35 +5,38 @@ mod difference;
 mod line;
 mod linear;
 mod norms;
+mod recent;
 #[cfg(test)]
 mod tests;
 mod vector;
 mod work;
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
-use advance::Advance;
 pub(crate) use advance::{AdvanceAll, AdvanceAndWatch, Change, Measure, Watch};
 pub(crate) use difference::Difference;
 pub(crate) use line::{Line, WIDTH};
 pub(crate) use linear::{Map, Outer};
 use norms::Norms;
+use recent::{Add, Recent};
 pub(crate) use vector::Vector;
 pub(crate) use work::{Work, with_vectors};
 
 /// Iterates that see the same transitions, each with steps of its own.
 ///
 /// Lane l is at place l mod 16 of line l / 16.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(from = "Saved", into = "Saved")]
 pub(crate) struct Lanes {
     dimension: usize,
     /// theta: the coordinates of one line after the other.
-    #[serde(with = "crate::exact_float")]
     theta: Vec<Line>,
-    /// sum_j S_j Delta_j over the moves since the average began, S_j iterates counted at move j.
-    #[serde(with = "crate::exact_float")]
+    /// sum_j S_j Delta_j over the moves since the average began, S_j iterates counted at move j; without the recent ones.
     moves: Vec<Line>,
+    /// The moves that are still to be added.
+    recent: Recent,
     /// How many iterates the averages count.
     counted: u64,
 }
@@ -46,6 +49,7 @@ impl Lanes {
             dimension,
             moves: zeros.clone(),
             theta: zeros,
+            recent: Recent::default(),
             counted: 0,
         }
     }
@@ -65,56 +69,19 @@ impl Lanes {
         self.counted
     }
 
-    /// One step of all lanes with another reward, which they multiply by weights; to be done.
-    #[inline]
-    pub fn advance<'a>(
-        &'a mut self,
-        change: &'a Change<'a>,
-        reward: f64,
-        eta: f64,
-        weights: &'a [Line],
-    ) -> AdvanceAll<'a> {
-        self.counted += 1;
-        AdvanceAll {
-            change,
-            reward,
-            eta,
-            weights,
-            counted: self.counted as f64,
-            dimension: self.dimension,
-            theta: &mut self.theta,
-            moves: &mut self.moves,
-        }
-    }
-
-    /// One step of a single line of lanes, which multiply the step size by factors, under watch; to be done.
-    #[inline]
-    pub fn advance_and_watch<'a>(
-        &'a mut self,
-        change: &'a Change<'a>,
-        eta: f64,
-        factors: &'a Line,
-        watch: Watch<'a>,
-        measure: Option<Measure<'a>>,
-    ) -> AdvanceAndWatch<'a> {
-        self.counted += 1;
-        AdvanceAndWatch {
-            advance: Advance {
-                change,
-                counted: self.counted as f64,
-                theta: &mut self.theta,
-                moves: &mut self.moves,
-            },
-            eta,
-            factors,
-            watch,
-            measure,
-        }
+    /// Adds the recent moves.
+    pub fn settle(&mut self) {
+        with_vectors(Add {
+            recent: &self.recent,
+            sums: &mut self.moves,
+        });
+        self.recent.clear();
     }
 
     /// Starts the averages anew from the next iterate on.
     pub fn restart_averages(&mut self) {
         self.moves.fill(Line::default());
+        self.recent.clear();
         self.counted = 0;
     }
 
@@ -126,11 +93,18 @@ impl Lanes {
 
     /// A lane's average: of the iterates before each step since the averages began; the iterate if there is none.
     pub fn average(&self, lane: usize) -> Vec<f64> {
+        let mut moves = Cow::Borrowed(&self.moves);
+        if !self.recent.is_empty() {
+            with_vectors(Add {
+                recent: &self.recent,
+                sums: moves.to_mut(),
+            });
+        }
         let entry = |j: usize| {
             let place = self.place(lane, j);
             average(
                 self.theta[place][lane % WIDTH],
-                self.moves[place][lane % WIDTH],
+                moves[place][lane % WIDTH],
                 self.counted,
             )
         };
@@ -138,7 +112,8 @@ impl Lanes {
     }
 
     /// Writes the averages.
-    pub fn write_averages(&self, out: &mut [Line]) {
+    pub fn write_averages(&mut self, out: &mut [Line]) {
+        self.settle();
         let pairs = self.theta.iter().zip(&self.moves);
         for (out, (theta, moves)) in out.iter_mut().zip(pairs) {
             for l in 0..WIDTH {
@@ -147,16 +122,19 @@ impl Lanes {
         }
     }
 
-    /// Writes coordinate after coordinate, for each the iterates of all lanes, and the sums of the iterates that the averages count.
-    pub fn write_rows(&self, iterates: &mut [f64], sums: &mut [f64]) {
-        let (d, counted) = (self.dimension, self.counted as f64);
-        let (iterates, _) = iterates.as_chunks_mut::<WIDTH>();
-        let (sums, _) = sums.as_chunks_mut::<WIDTH>();
-        let lines = self.theta.len() / d;
-        for (place, (theta, moves)) in self.theta.iter().zip(&self.moves).enumerate() {
-            let row = place % d * lines + place / d;
-            iterates[row] = theta.0;
-            sums[row] = std::array::from_fn(|l| counted * theta[l] - moves[l]);
+    /// The coordinates of the iterates of one line after the other.
+    pub fn iterates(&self) -> &[Line] {
+        &self.theta
+    }
+
+    /// Writes the sums of the iterates that the averages count.
+    pub fn write_sums(&mut self, out: &mut [Line]) {
+        self.settle();
+        let (counted, pairs) = (self.counted as f64, self.theta.iter().zip(&self.moves));
+        for (out, (theta, moves)) in out.iter_mut().zip(pairs) {
+            for l in 0..WIDTH {
+                out[l] = counted * theta[l] - moves[l];
+            }
         }
     }
 
@@ -168,6 +146,7 @@ impl Lanes {
 
     /// Multiplies all iterates by a factor from now on; the averages keep what they have counted.
     pub fn scale(&mut self, factor: f64) {
+        self.settle();
         let weight = self.counted as f64 * (factor - 1.0);
         for (theta, moves) in self.theta.iter_mut().zip(&mut self.moves) {
             for l in 0..WIDTH {
@@ -179,6 +158,7 @@ impl Lanes {
 
     /// Puts a lane back to zero, its average too.
     pub fn clear(&mut self, lane: usize) {
+        self.settle();
         for j in 0..self.dimension {
             let place = self.place(lane, j);
             self.theta[place][lane % WIDTH] = 0.0;
@@ -199,6 +179,42 @@ impl Lanes {
     #[inline]
     fn place(&self, lane: usize, j: usize) -> usize {
         lane / WIDTH * self.dimension + j
+    }
+}
+
+/// What is stored of lanes.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Saved {
+    dimension: usize,
+    #[serde(with = "crate::exact_float")]
+    theta: Vec<Line>,
+    #[serde(with = "crate::exact_float")]
+    moves: Vec<Line>,
+    counted: u64,
+}
+
+impl From<Lanes> for Saved {
+    fn from(mut lanes: Lanes) -> Self {
+        lanes.settle();
+        Self {
+            dimension: lanes.dimension,
+            theta: lanes.theta,
+            moves: lanes.moves,
+            counted: lanes.counted,
+        }
+    }
+}
+
+impl From<Saved> for Lanes {
+    fn from(saved: Saved) -> Self {
+        Self {
+            dimension: saved.dimension,
+            theta: saved.theta,
+            moves: saved.moves,
+            recent: Recent::default(),
+            counted: saved.counted,
+        }
     }
 }
 

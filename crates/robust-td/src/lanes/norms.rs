@@ -13,6 +13,8 @@ pub struct Norms<'a> {
 }
 
 impl Work for Norms<'_> {
+    type Output = ();
+
     #[inline(always)]
     unsafe fn run<V: Vector>(&mut self) {
         // SAFETY: the caller answers for the instructions.

@@ -1,15 +1,10 @@
 //! Tests the work on lanes: the formulas, and the same bits by all vectors.
 
-use super::advance::{Advance, AdvanceAll, AdvanceAndWatch, Change, Measure, Watch};
-use super::line::{Line, WIDTH};
-use super::linear::Map;
-use super::norms::Norms;
-use super::vector::Vector;
-use super::work::{Work, with_vectors};
+use super::*;
 use crate::learner::Features;
 use crate::random::Stream;
 
-/// Numbers for a step in five dimensions.
+/// Random numbers.
 struct Numbers(Stream);
 
 impl Numbers {
@@ -25,81 +20,88 @@ impl Numbers {
 /// Everything that any work writes, done by one kind of vector, as bits; the norms of the lanes apart.
 unsafe fn all<V: Vector>(seed: u64, sparse: bool) -> [Vec<u64>; 2] {
     let mut numbers = Numbers(Stream::new(seed, 0));
-    let (psi, phi): ([f64; 5], [f64; 5]) = (numbers.take(), numbers.take());
-    let rows: [f64; 30] = numbers.take();
-    let [factors, mut norms, mut largest, mut squares] = numbers.lines();
-    let mut error = 0.0;
-    let [mut theta, mut moves, mut sums, copies]: [[Line; 5]; 4] =
-        [(); 4].map(|()| numbers.lines());
+    let factors = Line(numbers.take());
+    let [rows, sum_rows, copies, sums]: [[Line; 5]; 4] = [(); 4].map(|()| numbers.lines());
     let (weights, x): ([Line; 5], [Line; 25]) = (numbers.lines(), numbers.lines());
-    let mut y: [Line; 25] = numbers.lines();
-    let indices = [0, 1, 2, 3, 4];
-    let view = |values| match sparse {
-        false => Features::Dense(values),
-        true => Features::Sparse {
-            indices: &indices,
-            values,
-        },
+    let [mut y, mut total]: [[Line; 25]; 2] = [numbers.lines(), numbers.lines()];
+    let mut watch = Watch {
+        norms: Line::default(),
+        largest: Line(numbers.take()),
+        squares: Line(numbers.take()),
     };
-    let change = Change {
-        psi: view(&psi),
-        phi: &view(&phi),
-        reward: 0.7,
+    let mut measure = Measure {
+        theta: copies.to_vec(),
+        sums: sums.to_vec(),
     };
+    let (mut one, mut several) = (Lanes::zero(5, 1), Lanes::zero(5, 5));
+    let mut errors = Vec::new();
     // SAFETY: the caller answers for the instructions.
     unsafe {
         let mut map = Map {
             rows: &rows,
-            stride: 6,
+            sum_rows: &sum_rows,
             weights: &weights,
             x: &x,
             y: &mut y,
+            total: &mut total,
         };
         map.run::<V>();
-        let mut summed = Norms {
-            theta: &theta,
-            norms: &mut norms,
+        // More steps than moves are put off for.
+        for t in 0..21 {
+            let (psi, phi): ([f64; 5], [f64; 5]) = (numbers.take(), numbers.take());
+            let change = Change {
+                psi: view(&psi, sparse),
+                phi: &view(&phi, sparse),
+                reward: 0.7,
+            };
+            let mut all = AdvanceAll {
+                lanes: &mut several,
+                change: &change,
+                reward: 0.6,
+                weights: &weights,
+                eta: 0.2,
+            };
+            all.run::<V>();
+            let mut watched = AdvanceAndWatch {
+                lanes: &mut one,
+                change: &change,
+                eta: 0.3,
+                factors: &factors,
+                watch: &mut watch,
+                measure: (t % 3 > 0).then_some(&mut measure),
+                leader: t % WIDTH,
+            };
+            errors.push(Line::of(watched.run::<V>()));
+        }
+        let mut norms = Norms {
+            theta: &one.theta,
+            norms: &mut total[0],
         };
-        summed.run::<V>();
-        let mut all = AdvanceAll {
-            change: &change,
-            reward: 0.6,
-            eta: 0.2,
-            weights: &weights[..1],
-            counted: 2.0,
-            dimension: 5,
-            theta: &mut theta,
-            moves: &mut moves,
-        };
-        all.run::<V>();
-        let advance = Advance {
-            change: &change,
-            counted: 3.0,
-            theta: &mut theta,
-            moves: &mut moves,
-        };
-        let watch = Watch {
-            norms: &mut norms,
-            largest: &mut largest,
-            squares: &mut squares,
-            leader: 11,
-            error: &mut error,
-        };
-        let mut watched = AdvanceAndWatch {
-            advance,
-            eta: 0.3,
-            factors: &factors,
-            watch,
-            measure: Some(Measure {
-                theta: &copies,
-                sums: &mut sums,
-            }),
-        };
-        watched.run::<V>();
+        norms.run::<V>();
+        for lanes in [&mut one, &mut several] {
+            let mut add = Add {
+                recent: &lanes.recent,
+                sums: &mut lanes.moves,
+            };
+            add.run::<V>();
+        }
     }
-    let written = [&theta[..], &moves, &sums, &y, &[squares, Line::of(error)]].concat();
+    let lanes = [&one.theta, &one.moves, &several.theta, &several.moves].map(|lines| &lines[..]);
+    let others: [&[Line]; 5] = [&measure.sums, &errors, &y, &total, &[watch.squares]];
+    let written = [lanes.concat(), others.concat()].concat();
     let bits = |lines: Vec<Line>| lines.into_iter().flat_map(|line| line.0.map(f64::to_bits));
-    [written, vec![norms, largest]].map(|lines| bits(lines).collect())
+    [written, vec![watch.norms, watch.largest]].map(|lines| bits(lines).collect())
+}
+
+/// Five features, all of them told or the same as a sparse vector.
+fn view(values: &[f64; 5], sparse: bool) -> Features<'_> {
+    match sparse {
+        false => Features::Dense(values),
+        true => Features::Sparse {
+            indices: &[0, 1, 2, 3, 4],
+            values,
+        },
+    }
 }
 
 #[test]
@@ -133,45 +135,56 @@ fn a_step_is_that_of_the_formula() {
         reward: 10.0,
     };
     let of = |numbers: &[f64]| -> Vec<Line> { numbers.iter().map(|x| Line::of(*x)).collect() };
-    let [mut theta, mut moves, mut sums] = [[2.0, 1.0], [1.0, 0.0], [1.0, -1.0]].map(|x| of(&x));
-    let [mut norms, mut largest, mut squares] = [5.0, 30.0, 1.0].map(Line::of);
-    let mut error = 0.0;
-    let advance = Advance {
+    let mut lanes = Lanes {
+        dimension: 2,
+        theta: of(&[2.0, 1.0]),
+        moves: of(&[1.0, 0.0]),
+        recent: Recent::default(),
+        counted: 3,
+    };
+    let mut watch = Watch {
+        norms: Line::of(5.0),
+        largest: Line::of(30.0),
+        squares: Line::of(1.0),
+    };
+    let mut measure = Measure {
+        theta: of(&[3.0, 0.5]),
+        sums: of(&[1.0, -1.0]),
+    };
+    let error = with_vectors(AdvanceAndWatch {
+        lanes: &mut lanes,
         change: &change,
-        counted: 4.0,
-        theta: &mut theta,
-        moves: &mut moves,
-    };
-    let watch = Watch {
-        norms: &mut norms,
-        largest: &mut largest,
-        squares: &mut squares,
-        leader: 15,
-        error: &mut error,
-    };
-    with_vectors(AdvanceAndWatch {
-        advance,
         eta: 0.5,
         factors: &Line::of(0.25),
-        watch,
-        measure: Some(Measure {
-            theta: &of(&[3.0, 0.5]),
-            sums: &mut sums,
-        }),
+        watch: &mut watch,
+        measure: Some(&mut measure),
+        leader: 15,
     });
     // delta = 10 + 2 - 2, the step is 0.5 * 0.25 * 10 = 1.25.
-    assert_eq!(theta, of(&[5.75, 6.0]));
-    assert_eq!(moves, of(&[16.0, 20.0]));
+    assert_eq!(lanes.theta, of(&[5.75, 6.0]));
+    // The moves so far are 16 and 20, whether they are added yet or not.
+    assert_eq!(lanes.moves, of(&[1.0, 0.0]));
+    assert_eq!(lanes.average(3), [5.75 - 16.0 / 4.0, 6.0 - 20.0 / 4.0]);
+    lanes.settle();
+    assert_eq!(lanes.moves, of(&[16.0, 20.0]));
     // The other theta's delta is 10 + 3 - 1.
-    assert_eq!(sums, of(&[37.0, 47.0]));
-    assert_eq!([largest[7], squares[9], error], [69.0625, 101.0, 10.0]);
-    let mut y = of(&[1.0, 1.0]);
+    assert_eq!(measure.sums, of(&[37.0, 47.0]));
+    let watched = [watch.largest[7], watch.squares[9], error];
+    assert_eq!(watched, [69.0625, 101.0, 10.0]);
+    let line = |numbers: [f64; 3]| {
+        let mut line = Line::of(f64::NAN);
+        line.0[..3].copy_from_slice(&numbers);
+        line
+    };
+    let (mut y, mut total) = (of(&[f64::NAN; 2]), of(&[1.0, 1.0]));
     with_vectors(Map {
-        rows: &[1.0, 2.0, 3.0, f64::NAN, 0.0, -1.0, 2.0, f64::NAN],
-        stride: 4,
+        rows: &[line([1.0, 0.5, 2.0]), line([-1.0, 1.0, 7.0])],
+        sum_rows: &[line([1.0, 2.0, 3.0]), line([0.0, -1.0, 2.0])],
         weights: &of(&[-1.0]),
         x: &of(&[4.0, 8.0]),
         y: &mut y,
+        total: &mut total,
     });
-    assert_eq!(y, of(&[18.0, -9.0]));
+    assert_eq!(y, of(&[6.0, -3.0]));
+    assert_eq!(total, of(&[18.0, -9.0]));
 }

@@ -9,49 +9,51 @@ use super::vector::Vector;
 /// Work that any kind of vector can do; `run` and what it calls should be `#[inline(always)]`, because only what is inlined
 /// into a function with target features is compiled for them.
 pub trait Work {
+    /// What comes of it, beside what it writes.
+    type Output;
+
     /// Does the work, once: in place, because moving its parts takes time in every step.
     ///
     /// # Safety
     /// The CPU must have the instructions of V.
-    unsafe fn run<V: Vector>(&mut self);
+    unsafe fn run<V: Vector>(&mut self) -> Self::Output;
 }
 
 /// One after the other, without leaving the vectors in between.
 impl<A: Work, B: Work> Work for (A, B) {
+    type Output = (A::Output, B::Output);
+
     #[inline(always)]
-    unsafe fn run<V: Vector>(&mut self) {
+    unsafe fn run<V: Vector>(&mut self) -> Self::Output {
         // SAFETY: the caller answers for the instructions.
-        unsafe {
-            self.0.run::<V>();
-            self.1.run::<V>();
-        }
+        unsafe { (self.0.run::<V>(), self.1.run::<V>()) }
     }
 }
 
 impl<A: Work> Work for Option<A> {
+    type Output = Option<A::Output>;
+
     #[inline(always)]
-    unsafe fn run<V: Vector>(&mut self) {
-        if let Some(work) = self {
-            // SAFETY: the caller answers for the instructions.
-            unsafe { work.run::<V>() }
-        }
+    unsafe fn run<V: Vector>(&mut self) -> Self::Output {
+        // SAFETY: the caller answers for the instructions.
+        self.as_mut().map(|work| unsafe { work.run::<V>() })
     }
 }
 
 /// Does the work with the best vectors of this CPU.
 #[inline]
-pub fn with_vectors(mut work: impl Work) {
+pub fn with_vectors<W: Work>(mut work: W) -> W::Output {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{__m256d, __m512d};
 
         #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
-        fn avx512(work: &mut impl Work) {
+        fn avx512<W: Work>(work: &mut W) -> W::Output {
             // SAFETY: the instructions of this function.
             unsafe { work.run::<[__m512d; 2]>() }
         }
         #[target_feature(enable = "avx2,fma")]
-        fn avx2(work: &mut impl Work) {
+        fn avx2<W: Work>(work: &mut W) -> W::Output {
             // SAFETY: the instructions of this function.
             unsafe { work.run::<[__m256d; 4]>() }
         }
@@ -63,12 +65,12 @@ pub fn with_vectors(mut work: impl Work) {
             _ => {}
         }
     }
-    with_arrays(&mut work);
+    with_arrays(&mut work)
 }
 
 /// Not inlined: it would only be in the way of the others.
 #[inline(never)]
-fn with_arrays(work: &mut impl Work) {
+fn with_arrays<W: Work>(work: &mut W) -> W::Output {
     // SAFETY: arrays need no special instructions.
     unsafe { work.run::<[f64; WIDTH]>() }
 }

@@ -59,6 +59,9 @@ struct Mapped {
     #[serde(with = "crate::exact_float")]
     sums: Vec<Line>,
     counted: u64,
+    /// Room for the map of the sums.
+    #[serde(skip)]
+    sum_rows: Vec<Line>,
     /// Room for the errors to come.
     #[serde(skip)]
     next: Vec<Line>,
@@ -108,12 +111,19 @@ impl Errors {
     /// One step with a temporal-difference error, which the signs multiply; to be done.
     #[inline]
     pub fn step<'a>(&'a mut self, change: &'a Change<'a>, delta: f64, eta: f64) -> AdvanceAll<'a> {
-        match &mut self.state {
-            State::Lanes(lanes) => lanes.advance(change, delta, eta, &self.signs),
+        let (lanes, weights) = match &mut self.state {
+            State::Lanes(lanes) => (lanes, &self.signs[..]),
             State::Map(Mapped { map, .. }) => {
                 let last = map.dimension();
-                map.advance(change, delta, eta, &UNITS[last..=last])
+                (map, &UNITS[last..=last])
             }
+        };
+        AdvanceAll {
+            lanes,
+            change,
+            reward: delta,
+            weights,
+            eta,
         }
     }
 
@@ -154,8 +164,9 @@ impl Errors {
 
     /// Brings the replicates up to date.
     fn close(&mut self) {
-        if let State::Map(mapped) = &mut self.state {
-            mapped.close(&self.signs);
+        match &mut self.state {
+            State::Lanes(lanes) => lanes.settle(),
+            State::Map(mapped) => mapped.close(&self.signs),
         }
     }
 }
@@ -170,6 +181,7 @@ impl Mapped {
             errors: zeros.clone(),
             sums: zeros,
             counted: 0,
+            sum_rows: Vec::new(),
             next: Vec::new(),
         }
     }
@@ -182,22 +194,17 @@ impl Mapped {
     /// Applies the map, and begins a new one.
     fn close(&mut self, signs: &[Line]) {
         let d = self.map.dimension();
-        let mut rows = [[0.0; LARGEST_MAP * WIDTH]; 2];
-        let [iterates, sums] = rows.each_mut().map(|rows| &mut rows[..d * WIDTH]);
-        self.map.write_rows(iterates, sums);
-        let apply = |rows: &[f64], y: &mut [Line]| {
-            with_vectors(Map {
-                rows,
-                stride: WIDTH,
-                weights: signs,
-                x: &self.errors,
-                y,
-            });
-        };
-        apply(sums, &mut self.sums);
-        self.next.clear();
+        self.sum_rows.resize(d, Line::default());
         self.next.resize(self.errors.len(), Line::default());
-        apply(iterates, &mut self.next);
+        self.map.write_sums(&mut self.sum_rows);
+        with_vectors(Map {
+            rows: self.map.iterates(),
+            sum_rows: &self.sum_rows,
+            weights: signs,
+            x: &self.errors,
+            y: &mut self.next,
+            total: &mut self.sums,
+        });
         std::mem::swap(&mut self.errors, &mut self.next);
         self.counted += self.map.counted();
         self.map.start_from_units();

@@ -29,12 +29,8 @@ pub(crate) struct Judge {
     /// Steps since this pair of blocks began.
     place: u64,
     measured: u64,
-    /// The coordinates of the answers to measure.
-    #[serde(with = "crate::exact_float")]
-    copies: Vec<Line>,
-    /// Their sums of delta phi.
-    #[serde(with = "crate::exact_float")]
-    sums: Vec<Line>,
+    /// Copies of the answers, and their sums of delta phi.
+    measure: Measure,
     /// The sums of phi_j^2 over the same samples.
     #[serde(with = "crate::exact_float")]
     feature_squares: Vec<f64>,
@@ -48,30 +44,33 @@ impl Judge {
             block: (horizon / BLOCKS).clamp(1, LONGEST),
             place: 0,
             measured: 0,
-            copies: zeros.clone(),
-            sums: zeros,
+            measure: Measure {
+                theta: zeros.clone(),
+                sums: zeros,
+            },
             feature_squares: vec![0.0; dimension],
         }
     }
 
     /// Whether the parts fit a dimension.
     pub fn fits(&self, dimension: usize) -> bool {
+        let Measure { theta, sums } = &self.measure;
         (1..=LONGEST).contains(&self.block)
             && self.place < 2 * self.block
-            && [self.copies.len(), self.sums.len()] == [dimension; 2]
+            && [theta.len(), sums.len()] == [dimension; 2]
             && self.feature_squares.len() == dimension
     }
 
     /// Forgets what was measured.
     pub fn restart(&mut self) {
-        self.sums.fill(Line::default());
+        self.measure.sums.fill(Line::default());
         self.feature_squares.fill(0.0);
         (self.place, self.measured) = (0, 0);
     }
 
     /// Looks at a transition before the lanes do; what is to be measured is to be done.
     #[inline]
-    pub fn watch(&mut self, change: &Change<'_>, lanes: &Lanes) -> Option<Measure<'_>> {
+    pub fn watch(&mut self, change: &Change<'_>, lanes: &mut Lanes) -> Option<&mut Measure> {
         let place = self.place;
         self.place = if place + 1 == 2 * self.block {
             0
@@ -79,17 +78,14 @@ impl Judge {
             place + 1
         };
         if place == 0 {
-            lanes.write_averages(&mut self.copies);
+            lanes.write_averages(&mut self.measure.theta);
         }
         if place < self.block {
             return None;
         }
         self.measured += 1;
         change.phi.add_squares(&mut self.feature_squares);
-        Some(Measure {
-            theta: &self.copies,
-            sums: &mut self.sums,
-        })
+        Some(&mut self.measure)
     }
 
     /// Whether a pair of blocks is just complete.
@@ -107,7 +103,7 @@ impl Judge {
                 0.0
             }
         };
-        let total: f64 = (self.sums.iter())
+        let total: f64 = (self.measure.sums.iter())
             .zip(&self.feature_squares)
             .map(square)
             .sum();

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::judge::Judge;
 use super::replicates::Replicates;
 use super::{Answer, LaneReport};
-use crate::lanes::{Change, Lanes, Line, Watch, with_vectors};
+use crate::lanes::{AdvanceAndWatch, Change, Lanes, Line, Watch, with_vectors};
 use crate::learner::{Features, Health};
 
 /// Constants c of the portfolio: from 50, which the theorem covers, down to 1.6e-6, two for each decade.
@@ -35,16 +35,10 @@ pub(crate) struct Run {
     steps: u64,
     lanes: Lanes,
     retired: Vec<Option<u64>>,
-    #[serde(with = "crate::exact_float")]
-    norms: Line,
-    /// The largest norms so far.
-    #[serde(with = "crate::exact_float")]
-    largest: Line,
+    /// Norms, and temporal-difference errors since the last look.
+    watch: Watch,
     /// Sparse steps since the norms were last summed in full; after a dense step the largest number.
     corrections: u64,
-    /// Sums of squared temporal-difference errors since the last look.
-    #[serde(with = "crate::exact_float")]
-    squares: Line,
     /// 1/c, or 0 for a lane that is retired.
     #[serde(with = "crate::exact_float")]
     inverses: Line,
@@ -66,10 +60,8 @@ impl Run {
             steps: 0,
             lanes: Lanes::zero(dimension, 1),
             retired: vec![None; CONSTANTS.len()],
-            norms: Line::default(),
-            largest: Line::default(),
+            watch: Watch::default(),
             corrections: 0,
-            squares: Line::default(),
             inverses: inverses(&[None; CONSTANTS.len()]),
             leader: 0,
             health: Health::default(),
@@ -110,6 +102,14 @@ impl Run {
         })
     }
 
+    /// Looks before it writes: hardly anybody asks for the iterate.
+    #[inline]
+    fn forget_theta(&mut self) {
+        if self.theta.get().is_some() {
+            self.theta.take();
+        }
+    }
+
     pub fn health(&self) -> &Health {
         &self.health
     }
@@ -125,25 +125,24 @@ impl Run {
             }
         }
         self.keep_norms(change.phi);
-        let measure = self.judge.watch(change, &self.lanes);
+        let measure = self.judge.watch(change, &mut self.lanes);
         let replicates = self.replicates.as_mut().map(|replicates| {
             let eta = unit * self.inverses[replicates.lane()];
             replicates.step(change, eta)
         });
-        let mut error = 0.0;
-        let watch = Watch {
-            norms: &mut self.norms,
-            largest: &mut self.largest,
-            squares: &mut self.squares,
+        let advance = AdvanceAndWatch {
+            lanes: &mut self.lanes,
+            change,
+            eta: unit,
+            factors: &self.inverses,
+            watch: &mut self.watch,
+            measure,
             leader: self.leader,
-            error: &mut error,
         };
-        let lanes = &mut self.lanes;
-        let advance = lanes.advance_and_watch(change, unit, &self.inverses, watch, measure);
-        with_vectors((replicates, advance));
+        let (_, error) = with_vectors((replicates, advance));
         let judged = self.judge.has_measured();
         self.steps += 1;
-        self.theta.take();
+        self.forget_theta();
         self.health.max_theta_norm_sq = self.largest_norm(self.leader);
         if self.steps <= CHECK || self.steps.is_multiple_of(CHECK) {
             self.retire(r_inf / (1.0 - discount));
@@ -172,7 +171,7 @@ impl Run {
             Features::Sparse { .. } => {
                 if self.corrections >= self.dimension() as u64 {
                     self.corrections = 0;
-                    self.lanes.write_norms(&mut self.norms);
+                    self.lanes.write_norms(&mut self.watch.norms);
                 }
                 self.corrections += 1;
             }
@@ -181,7 +180,7 @@ impl Run {
 
     /// The largest |theta|^2 of a lane; infinite once an iterate was not finite.
     fn largest_norm(&self, lane: usize) -> f64 {
-        let norm = self.largest[lane];
+        let norm = self.watch.largest[lane];
         if norm.is_nan() { f64::INFINITY } else { norm }
     }
 
@@ -193,17 +192,17 @@ impl Run {
         let limit = seen as f64 * (EXCESS * value_bound).powi(2);
         let mut retiring = [false; CONSTANTS.len()];
         for (lane, retiring) in retiring.iter_mut().enumerate() {
-            let square = self.squares[lane];
+            let square = self.watch.squares[lane];
             let bounded = square <= limit && self.largest_norm(lane).is_finite();
             if !bounded && self.retired[lane].is_none() {
                 self.retired[lane] = Some(self.steps);
                 // What is not a number would be forgotten at the next comparison.
-                self.largest[lane] = self.largest_norm(lane);
+                self.watch.largest[lane] = self.largest_norm(lane);
                 *retiring = true;
             }
         }
         if seen == CHECK {
-            self.squares = Line::default();
+            self.watch.squares = Line::default();
         }
         if !retiring.contains(&true) {
             return;
@@ -212,8 +211,8 @@ impl Run {
         self.choose();
         for lane in (0..CONSTANTS.len()).filter(|&lane| retiring[lane]) {
             self.lanes.clear(lane);
-            self.norms[lane] = 0.0;
-            self.squares[lane] = 0.0;
+            self.watch.norms[lane] = 0.0;
+            self.watch.squares[lane] = 0.0;
         }
         if self.health.diverged_at.is_none() && self.retired.iter().all(Option::is_some) {
             self.health.diverged_at = Some(self.steps);
@@ -244,7 +243,7 @@ impl Run {
         if new != self.leader {
             self.leader = new;
             self.health.max_theta_norm_sq = self.largest_norm(new);
-            self.theta.take();
+            self.forget_theta();
         }
     }
 

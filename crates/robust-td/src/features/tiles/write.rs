@@ -32,6 +32,8 @@ impl<S: Sink + ?Sized> WriteOne<'_, S> {
 }
 
 impl<S: Sink + ?Sized> Work for WriteOne<'_, S> {
+    type Output = ();
+
     #[inline(always)]
     unsafe fn run<V: Vector>(&mut self) {
         match self.x.len() < PART {
@@ -67,6 +69,8 @@ impl WriteAll<'_> {
 }
 
 impl Work for WriteAll<'_> {
+    type Output = ();
+
     #[inline(always)]
     unsafe fn run<V: Vector>(&mut self) {
         match self.tiles.range.inputs() < PART {

@@ -1,0 +1,141 @@
+//! Puts off adding terms coefficient phi to sums, so that several are added at once.
+//!
+//! # Performance
+//! A step of lanes waits for its stores above all. A sum that nobody reads yet need not be stored in every step: of each
+//! term one line of coefficients is kept instead, and a copy of phi. Terms are added in their order, each rounded once, so the
+//! bits do not depend on when that is done.
+
+use super::line::Line;
+use super::vector::Vector;
+use super::work::Work;
+
+/// How many terms are added at once.
+const KEPT: usize = 8;
+
+/// Terms that are still to be added to some lines of sums.
+#[derive(Debug, Clone, Default)]
+pub struct Recent {
+    count: usize,
+    /// Coordinate after coordinate, the features of all terms side by side.
+    phi: Vec<[f64; KEPT]>,
+    /// The coefficients of each line.
+    coefficients: Vec<[Line; KEPT]>,
+}
+
+/// Where a term is written to.
+pub struct Place<'a> {
+    place: usize,
+    phi: &'a mut [[f64; KEPT]],
+    /// Its coefficients.
+    pub coefficients: &'a mut Line,
+}
+
+impl<'a> Place<'a> {
+    /// The d places of its features.
+    #[inline(always)]
+    pub fn phi(self) -> impl Iterator<Item = &'a mut f64> {
+        self.phi.iter_mut().map(move |phi| &mut phi[self.place])
+    }
+}
+
+impl Recent {
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Forgets all terms.
+    pub fn clear(&mut self) {
+        self.count = 0;
+    }
+
+    /// The place of the next term for a line, in d dimensions.
+    #[inline(always)]
+    pub fn next(&mut self, d: usize, line: usize) -> Place<'_> {
+        if self.phi.len() != d || self.coefficients.len() <= line {
+            self.make_room(d, line);
+        }
+        let place = self.count % KEPT;
+        Place {
+            place,
+            phi: &mut self.phi,
+            coefficients: &mut self.coefficients[line][place],
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn make_room(&mut self, d: usize, line: usize) {
+        assert!(
+            self.is_empty(),
+            "the first term has as many lines as the others"
+        );
+        self.phi.resize(d, [0.0; KEPT]);
+        self.coefficients.resize(line + 1, [Line::default(); KEPT]);
+    }
+
+    /// Counts the term that was written for every line; adds all terms if there is no place for another.
+    #[inline(always)]
+    pub unsafe fn push<V: Vector>(&mut self, sums: &mut [Line]) {
+        self.count += 1;
+        if self.count == KEPT {
+            let d = self.phi.len();
+            for (k, coefficients) in self.coefficients.iter().enumerate() {
+                let sums = &mut sums[k * d..][..d];
+                // SAFETY: the caller answers for the instructions.
+                unsafe { add_all::<V>(coefficients, &self.phi, sums) }
+            }
+            self.count = 0;
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn add_all<V: Vector>(coefficients: &[Line; KEPT], phi: &[[f64; KEPT]], sums: &mut [Line]) {
+    // SAFETY: the caller answers for the instructions.
+    unsafe {
+        let mut factors = [V::splat(0.0); KEPT];
+        for (factor, line) in factors.iter_mut().zip(coefficients) {
+            *factor = V::load(line);
+        }
+        for (sum, phi) in sums.iter_mut().zip(phi) {
+            let mut total = V::load(sum);
+            for i in 0..KEPT {
+                total = total.plus_product(factors[i], V::splat(phi[i]));
+            }
+            total.store(sum);
+        }
+    }
+}
+
+/// Adds the terms so far to their sums.
+pub struct Add<'a> {
+    /// The terms.
+    pub recent: &'a Recent,
+    /// The coordinates of one line after the other.
+    pub sums: &'a mut [Line],
+}
+
+impl Work for Add<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn run<V: Vector>(&mut self) {
+        let Recent {
+            count,
+            phi,
+            coefficients,
+        } = self.recent;
+        for (k, coefficients) in coefficients.iter().enumerate() {
+            let sums = &mut self.sums[k * phi.len()..][..phi.len()];
+            for (i, factor) in coefficients[..*count].iter().enumerate() {
+                for (sum, phi) in sums.iter_mut().zip(phi) {
+                    // SAFETY: the caller answers for the instructions.
+                    unsafe {
+                        let (factor, x) = (V::load(factor), V::splat(phi[i]));
+                        V::load(sum).plus_product(factor, x).store(sum);
+                    }
+                }
+            }
+        }
+    }
+}
