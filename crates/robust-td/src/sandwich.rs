@@ -20,7 +20,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::lanes::{Difference, Outer, with_vectors};
+use crate::lanes::{Change, Difference, Outer, Vector, Work, with_vectors};
 use crate::learner::{Features, Transition};
 use crate::linalg;
 use crate::matrix::Matrix;
@@ -161,22 +161,12 @@ impl Sandwich {
 
     /// Takes a transition in.
     pub fn step(&mut self, transition: &Transition<'_>) {
-        let (sums, phi, rho) = (&mut self.sums, &transition.features, transition.ratio);
-        let d = sums.b.len();
-        let next = transition.outcome.next_features();
-        let psi = self.difference.of(phi, next, sums.discount);
-        match (phi, psi) {
-            (Features::Dense(x), Features::Dense(y)) if rho == 1.0 => {
-                let rows = &mut sums.minus_a;
-                with_vectors(Outer { x, y, rows });
-            }
-            _ => phi.for_each(|i, x| psi.axpy(rho * x, &mut sums.minus_a[i * d..][..d])),
-        }
-        phi.axpy(rho * transition.reward, &mut sums.b);
-        phi.add_squares(&mut sums.squares);
-        let delta = rho * (transition.reward + psi.dot(&sums.theta));
-        phi.axpy(delta, &mut sums.open);
-        sums.correlation.push(delta, phi);
+        let Self { sums, difference } = self;
+        with_vectors(Add {
+            sums,
+            difference,
+            transition,
+        });
         sums.count += 1;
         sums.left -= 1;
         if sums.left == 0 {
@@ -345,5 +335,43 @@ impl TryFrom<Saved> for Sandwich {
             sums,
             difference: Difference::default(),
         })
+    }
+}
+
+/// Adds a transition to the sums.
+struct Add<'a> {
+    sums: &'a mut Sums,
+    difference: &'a mut Difference,
+    transition: &'a Transition<'a>,
+}
+
+impl Work for Add<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn run<V: Vector>(&mut self) {
+        let (sums, transition) = (&mut *self.sums, self.transition);
+        let (phi, rho) = (&transition.features, transition.ratio);
+        let (d, next) = (sums.b.len(), transition.outcome.next_features());
+        // SAFETY: the caller answers for the instructions.
+        unsafe {
+            let change = Change {
+                psi: self.difference.of::<V>(phi, next, sums.discount),
+                phi,
+                reward: transition.reward,
+            };
+            match (phi, change.psi) {
+                (Features::Dense(x), Features::Dense(y)) if rho == 1.0 => {
+                    let rows = &mut sums.minus_a;
+                    Outer { x, y, rows }.run::<V>();
+                }
+                (_, psi) => phi.for_each(|i, x| psi.axpy(rho * x, &mut sums.minus_a[i * d..][..d])),
+            }
+            phi.axpy(rho * transition.reward, &mut sums.b);
+            phi.add_squares(&mut sums.squares);
+            let delta = rho * change.td_error::<V>(&sums.theta);
+            phi.axpy(delta, &mut sums.open);
+            sums.correlation.push::<V>(delta, phi);
+        }
     }
 }

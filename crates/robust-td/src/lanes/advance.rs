@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Lanes;
-use super::line::Line;
+use super::line::{Line, WIDTH};
 use super::recent::Place;
 use super::vector::Vector;
 use super::work::Work;
@@ -22,6 +22,21 @@ pub struct Change<'a> {
     pub phi: &'a Features<'a>,
     /// r.
     pub reward: f64,
+}
+
+impl Change<'_> {
+    /// delta of one theta, with the bits of [`Features::dot`].
+    #[inline(always)]
+    pub unsafe fn td_error<V: Vector>(&self, theta: &[f64]) -> f64 {
+        self.reward
+            + match self.psi {
+                // SAFETY: the caller answers for the instructions.
+                Features::Dense(psi) if psi.len() <= WIDTH => unsafe {
+                    V::load_some(psi).times(V::load_some(theta)).sum()
+                },
+                psi => psi.dot(theta),
+            }
+    }
 }
 
 /// A step of several lines of lanes, all of one size.

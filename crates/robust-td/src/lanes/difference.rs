@@ -1,34 +1,49 @@
 //! Computes gamma phi(s') - phi(s), the direction in which a transition looks at theta.
 
+use super::line::{Line, WIDTH};
+use super::vector::Vector;
 use crate::learner::Features;
 
 /// Room for gamma phi(s') - phi(s), dense or sparse.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Difference {
+    lines: Vec<Line>,
     indices: Vec<u32>,
     values: Vec<f64>,
 }
 
 impl Difference {
     /// gamma next - here, in the view of `here`; `None` for next is zero.
-    #[inline]
-    pub fn of<'a>(
+    ///
+    /// # Safety
+    /// The CPU must have the instructions of V.
+    #[inline(always)]
+    pub unsafe fn of<'a, V: Vector>(
         &'a mut self,
         here: &Features<'_>,
         next: Option<&Features<'_>>,
         gamma: f64,
     ) -> Features<'a> {
-        self.values.clear();
-        self.indices.clear();
         match (here, next) {
             (Features::Dense(here), Some(Features::Dense(next))) => {
-                let entries = here.iter().zip(*next).map(|(x, y)| gamma * y - x);
-                self.values.extend(entries);
-                Features::Dense(&self.values)
+                let (lines, next) = (self.room(here.len()), &next[..here.len()]);
+                let parts = here.chunks(WIDTH).zip(next.chunks(WIDTH));
+                for (line, (x, y)) in lines.iter_mut().zip(parts) {
+                    // SAFETY: the caller answers for the instructions.
+                    unsafe {
+                        let (x, y) = (V::load_some(x), V::load_some(y));
+                        V::splat(gamma).times(y).minus(x).store(line);
+                    }
+                }
+                Features::Dense(&Line::numbers(lines)[..here.len()])
             }
             (Features::Dense(here), None) => {
-                self.values.extend(here.iter().map(|x| -x));
-                Features::Dense(&self.values)
+                let lines = self.room(here.len());
+                for (line, x) in lines.iter_mut().zip(here.chunks(WIDTH)) {
+                    // SAFETY: the caller answers for the instructions.
+                    unsafe { V::load_some(x).times(V::splat(-1.0)).store(line) }
+                }
+                Features::Dense(&Line::numbers(lines)[..here.len()])
             }
             (here, next) => {
                 self.merge(here, next, gamma);
@@ -40,8 +55,21 @@ impl Difference {
         }
     }
 
+    /// Room for so many dense entries.
+    #[inline(always)]
+    fn room(&mut self, length: usize) -> &mut [Line] {
+        let lines = length.div_ceil(WIDTH);
+        if self.lines.len() != lines {
+            self.lines.resize(lines, Line::default());
+        }
+        &mut self.lines
+    }
+
     /// The same for sparse features, or one of each: both are in the order of their indices, and so is the result.
+    #[inline(never)]
     fn merge(&mut self, here: &Features<'_>, next: Option<&Features<'_>>, gamma: f64) {
+        self.values.clear();
+        self.indices.clear();
         let mut next = entries(next.unwrap_or(&Features::Dense(&[]))).peekable();
         let mut push = |i: u32, x: f64| {
             self.indices.push(i);

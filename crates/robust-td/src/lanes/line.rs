@@ -20,6 +20,14 @@ impl Line {
     pub fn of(value: f64) -> Self {
         Self([value; WIDTH])
     }
+
+    /// The numbers of one line after the other.
+    #[inline(always)]
+    #[must_use]
+    pub fn numbers(lines: &[Self]) -> &[f64] {
+        // SAFETY: a line is sixteen numbers and nothing else, so lines of a list follow each other without gaps.
+        unsafe { std::slice::from_raw_parts(lines.as_ptr().cast(), lines.len() * WIDTH) }
+    }
 }
 
 impl Index<usize> for Line {

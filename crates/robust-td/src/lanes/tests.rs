@@ -93,6 +93,50 @@ unsafe fn all<V: Vector>(seed: u64, sparse: bool) -> [Vec<u64>; 2] {
     [written, vec![watch.norms, watch.largest]].map(|lines| bits(lines).collect())
 }
 
+/// Lists of up to twenty numbers, read and written in part, and their sums, as bits.
+unsafe fn parts<V: Vector>(seed: u64) -> Vec<u64> {
+    let mut numbers = Numbers(Stream::new(seed, 0));
+    let mut bits = Vec::new();
+    for length in 0..=20 {
+        let (x, mut y): ([f64; 20], [f64; 20]) = (numbers.take(), [7.0; 20]);
+        let mut line = Line::default();
+        // SAFETY: the caller answers for the instructions.
+        let sum = unsafe {
+            let x = V::load_some(&x[..length]);
+            x.store(&mut line);
+            x.store_some(&mut y[..length]);
+            x.sum()
+        };
+        let (read, whole) = (length.min(WIDTH), &x[..length.min(WIDTH)]);
+        assert_eq!((&line.0[..read], &y[..read]), (whole, whole));
+        assert!(line.0[read..].iter().all(|x| *x == 0.0) && y[read..].iter().all(|y| *y == 7.0));
+        assert_eq!(sum, Features::Dense(whole).dot(&vec![1.0; read]));
+        bits.push(sum.to_bits());
+    }
+    bits
+}
+
+/// What different vectors give for a seed.
+macro_rules! same_bits {
+    ($work:ident($($argument:expr),*)) => {{
+        // SAFETY: arrays need no special instructions.
+        let expected = unsafe { $work::<[f64; WIDTH]>($($argument),*) };
+        #[cfg(target_arch = "x86_64")]
+        {
+            use std::arch::x86_64::{__m256d, __m512d};
+            if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+                // SAFETY: just detected.
+                assert_eq!(unsafe { $work::<[__m256d; 4]>($($argument),*) }, expected);
+            }
+            if is_x86_feature_detected!("avx512f") {
+                // SAFETY: just detected.
+                assert_eq!(unsafe { $work::<[__m512d; 2]>($($argument),*) }, expected);
+            }
+        }
+        expected
+    }};
+}
+
 /// Five features, all of them told or the same as a sparse vector.
 fn view(values: &[f64; 5], sparse: bool) -> Features<'_> {
     match sparse {
@@ -107,22 +151,10 @@ fn view(values: &[f64; 5], sparse: bool) -> Features<'_> {
 #[test]
 fn all_vectors_give_the_same_bits() {
     for seed in 0..20 {
-        // SAFETY: arrays need no special instructions.
-        let expected = [false, true].map(|sparse| unsafe { all::<[f64; WIDTH]>(seed, sparse) });
+        let [dense, sparse] = [false, true].map(|sparse| same_bits!(all(seed, sparse)));
         // Sparse steps correct the norms, dense ones sum them anew.
-        assert_eq!(expected[0][0], expected[1][0]);
-        #[cfg(target_arch = "x86_64")]
-        for (sparse, expected) in [false, true].into_iter().zip(&expected) {
-            use std::arch::x86_64::{__m256d, __m512d};
-            if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-                // SAFETY: just detected.
-                assert_eq!(unsafe { all::<[__m256d; 4]>(seed, sparse) }, *expected);
-            }
-            if is_x86_feature_detected!("avx512f") {
-                // SAFETY: just detected.
-                assert_eq!(unsafe { all::<[__m512d; 2]>(seed, sparse) }, *expected);
-            }
-        }
+        assert_eq!(dense[0], sparse[0]);
+        same_bits!(parts(seed));
     }
 }
 

@@ -18,6 +18,10 @@ pub trait Vector: Copy {
     unsafe fn load(line: &Line) -> Self;
     /// Writes them to a line.
     unsafe fn store(self, line: &mut Line);
+    /// The first sixteen numbers of a list, or all and zeros after them.
+    unsafe fn load_some(numbers: &[f64]) -> Self;
+    /// Writes the first of them, as many as there is room for.
+    unsafe fn store_some(self, numbers: &mut [f64]);
     /// Products, lane by lane.
     unsafe fn times(self, other: Self) -> Self;
     /// Sums, lane by lane.
@@ -28,6 +32,8 @@ pub trait Vector: Copy {
     unsafe fn plus_product(self, x: Self, y: Self) -> Self;
     /// The number of one lane.
     unsafe fn lane(self, lane: usize) -> f64;
+    /// The sum of all: first lanes eight apart, then four, two and one.
+    unsafe fn sum(self) -> f64;
     /// self where it is larger, else the other, also where either is not a number.
     unsafe fn or_larger(self, other: Self) -> Self;
 }
@@ -45,6 +51,20 @@ impl Vector for [f64; WIDTH] {
     #[inline(always)]
     unsafe fn store(self, line: &mut Line) {
         line.0 = self;
+    }
+    #[inline(always)]
+    unsafe fn load_some(numbers: &[f64]) -> Self {
+        let mut all = [0.0; WIDTH];
+        for (x, number) in all.iter_mut().zip(numbers) {
+            *x = *number;
+        }
+        all
+    }
+    #[inline(always)]
+    unsafe fn store_some(self, numbers: &mut [f64]) {
+        for (x, number) in self.into_iter().zip(numbers) {
+            *number = x;
+        }
     }
     #[inline(always)]
     unsafe fn times(self, other: Self) -> Self {
@@ -67,6 +87,15 @@ impl Vector for [f64; WIDTH] {
         self[lane]
     }
     #[inline(always)]
+    unsafe fn sum(mut self) -> f64 {
+        for half in [8, 4, 2, 1] {
+            for l in 0..half {
+                self[l] += self[l + half];
+            }
+        }
+        self[0]
+    }
+    #[inline(always)]
     unsafe fn or_larger(self, other: Self) -> Self {
         std::array::from_fn(|l| {
             if self[l] > other[l] {
@@ -86,8 +115,8 @@ mod x86 {
 
     /// Sixteen numbers in registers of some width.
     macro_rules! vector {
-        ($register:ty, $count:literal, $splat:ident, $load:ident, $store:ident, $times:ident, $plus:ident, $minus:ident,
-         $fused:ident, $larger:ident, $lane:ident) => {
+        ($register:ty, $count:literal, $splat:ident, $load:ident, $store:ident, $load_some:ident, $store_some:ident,
+         $times:ident, $plus:ident, $minus:ident, $fused:ident, $larger:ident, $lane:ident, $sum:ident) => {
             // SAFETY of all blocks below: the caller answers for the instructions, and a line is aligned to 64 bytes.
             impl Vector for [$register; $count] {
                 #[inline(always)]
@@ -111,6 +140,29 @@ mod x86 {
                     for (i, numbers) in self.into_iter().enumerate() {
                         // SAFETY: see above.
                         unsafe { $store(line.0.as_mut_ptr().add(WIDTH / $count * i), numbers) }
+                    }
+                }
+                #[inline(always)]
+                unsafe fn load_some(numbers: &[f64]) -> Self {
+                    // SAFETY: see above; only numbers of the list are read.
+                    unsafe {
+                        let mut registers = Self::splat(0.0);
+                        for (i, register) in registers.iter_mut().enumerate() {
+                            let first = WIDTH / $count * i;
+                            let left = numbers.len().saturating_sub(first);
+                            *register = $load_some(numbers.as_ptr().wrapping_add(first), left);
+                        }
+                        registers
+                    }
+                }
+                #[inline(always)]
+                unsafe fn store_some(self, numbers: &mut [f64]) {
+                    for (i, register) in self.into_iter().enumerate() {
+                        let first = WIDTH / $count * i;
+                        let left = numbers.len().saturating_sub(first);
+                        let place = numbers.as_mut_ptr().wrapping_add(first);
+                        // SAFETY: see above; only numbers of the list are written.
+                        unsafe { $store_some(place, left, register) }
                     }
                 }
                 #[inline(always)]
@@ -151,6 +203,11 @@ mod x86 {
                     unsafe { $lane(self, lane) }
                 }
                 #[inline(always)]
+                unsafe fn sum(self) -> f64 {
+                    // SAFETY: see above.
+                    unsafe { $sum(self) }
+                }
+                #[inline(always)]
                 unsafe fn or_larger(mut self, other: Self) -> Self {
                     for (x, y) in self.iter_mut().zip(other) {
                         // SAFETY: see above.
@@ -160,6 +217,82 @@ mod x86 {
                 }
             }
         };
+    }
+
+    /// A bit for each of the first numbers of eight.
+    #[inline(always)]
+    fn mask_of_8(count: usize) -> __mmask8 {
+        !(0xff_u32 << count.min(8)) as u8
+    }
+
+    /// # Safety
+    /// There are `count` numbers, or eight, at the place.
+    #[inline(always)]
+    unsafe fn load_some_of_8(place: *const f64, count: usize) -> __m512d {
+        // SAFETY: the caller answers for the instructions and the numbers.
+        unsafe { _mm512_maskz_loadu_pd(mask_of_8(count), place) }
+    }
+
+    /// # Safety
+    /// There is room for `count` numbers, or eight, at the place.
+    #[inline(always)]
+    unsafe fn store_some_of_8(place: *mut f64, count: usize, numbers: __m512d) {
+        // SAFETY: the caller answers for the instructions and the room.
+        unsafe { _mm512_mask_storeu_pd(place, mask_of_8(count), numbers) }
+    }
+
+    /// All bits of the first numbers of four.
+    #[inline(always)]
+    unsafe fn mask_of_4(count: usize) -> __m256i {
+        // SAFETY: the caller answers for the instructions.
+        unsafe {
+            let count = _mm256_set1_epi64x(count.min(4) as i64);
+            _mm256_cmpgt_epi64(count, _mm256_setr_epi64x(0, 1, 2, 3))
+        }
+    }
+
+    /// # Safety
+    /// There are `count` numbers, or four, at the place.
+    #[inline(always)]
+    unsafe fn load_some_of_4(place: *const f64, count: usize) -> __m256d {
+        // SAFETY: the caller answers for the instructions and the numbers.
+        unsafe { _mm256_maskload_pd(place, mask_of_4(count)) }
+    }
+
+    /// # Safety
+    /// There is room for `count` numbers, or four, at the place.
+    #[inline(always)]
+    unsafe fn store_some_of_4(place: *mut f64, count: usize, numbers: __m256d) {
+        // SAFETY: the caller answers for the instructions and the room.
+        unsafe { _mm256_maskstore_pd(place, mask_of_4(count), numbers) }
+    }
+
+    #[inline(always)]
+    unsafe fn sum_of_4(x: __m256d) -> f64 {
+        // SAFETY: the caller answers for the instructions.
+        unsafe {
+            let pair = _mm_add_pd(_mm256_castpd256_pd128(x), _mm256_extractf128_pd::<1>(x));
+            _mm_cvtsd_f64(_mm_add_sd(pair, _mm_unpackhi_pd(pair, pair)))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn sum_of_512([x, y]: [__m512d; 2]) -> f64 {
+        // SAFETY: the caller answers for the instructions.
+        unsafe {
+            let sum = _mm512_add_pd(x, y);
+            let (low, high) = (
+                _mm512_castpd512_pd256(sum),
+                _mm512_extractf64x4_pd::<1>(sum),
+            );
+            sum_of_4(_mm256_add_pd(low, high))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn sum_of_256([a, b, c, d]: [__m256d; 4]) -> f64 {
+        // SAFETY: the caller answers for the instructions.
+        unsafe { sum_of_4(_mm256_add_pd(_mm256_add_pd(a, c), _mm256_add_pd(b, d))) }
     }
 
     /// Without going through memory, where stores are what a step waits for.
@@ -184,12 +317,15 @@ mod x86 {
         _mm512_set1_pd,
         _mm512_load_pd,
         _mm512_store_pd,
+        load_some_of_8,
+        store_some_of_8,
         _mm512_mul_pd,
         _mm512_add_pd,
         _mm512_sub_pd,
         _mm512_fmadd_pd,
         _mm512_max_pd,
-        lane_of_512
+        lane_of_512,
+        sum_of_512
     );
     vector!(
         __m256d,
@@ -197,11 +333,14 @@ mod x86 {
         _mm256_set1_pd,
         _mm256_load_pd,
         _mm256_store_pd,
+        load_some_of_4,
+        store_some_of_4,
         _mm256_mul_pd,
         _mm256_add_pd,
         _mm256_sub_pd,
         _mm256_fmadd_pd,
         _mm256_max_pd,
-        lane_of_256
+        lane_of_256,
+        sum_of_256
     );
 }

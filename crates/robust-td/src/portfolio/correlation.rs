@@ -8,6 +8,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::lanes::{Vector, WIDTH};
 use crate::learner::Features;
 
 /// The shortest block.
@@ -91,16 +92,24 @@ impl Correlation {
     }
 
     /// Takes the score delta phi in.
-    #[inline]
-    pub fn push(&mut self, delta: f64, phi: &Features<'_>) {
+    ///
+    /// # Safety
+    /// The CPU must have the instructions of V.
+    #[inline(always)]
+    pub unsafe fn push<V: Vector>(&mut self, delta: f64, phi: &Features<'_>) {
         self.count += 1;
         match phi {
             Features::Dense(phi) => {
-                let sums = self.squares.iter_mut().zip(&mut self.open);
-                for ((squares, open), x) in sums.zip(*phi) {
-                    let score = delta * x;
-                    *squares += score * score;
-                    *open += score;
+                let open = self.open.chunks_mut(WIDTH);
+                let sums = self.squares.chunks_mut(WIDTH).zip(open);
+                for ((squares, open), x) in sums.zip(phi.chunks(WIDTH)) {
+                    // SAFETY: the caller answers for the instructions.
+                    unsafe {
+                        let score = V::splat(delta).times(V::load_some(x));
+                        let square = V::load_some(squares).plus(score.times(score));
+                        square.store_some(squares);
+                        V::load_some(open).plus(score).store_some(open);
+                    }
                 }
                 if self.unseen > 0 {
                     phi.iter().enumerate().for_each(|(j, x)| self.see(j, *x));
@@ -207,12 +216,17 @@ mod tests {
     use super::*;
     use crate::random::Stream;
 
+    fn push(correlation: &mut Correlation, x: f64) {
+        // SAFETY: arrays need no special instructions.
+        unsafe { correlation.push::<[f64; WIDTH]>(x, &Features::Dense(&[1.0])) }
+    }
+
     fn length(persistence: f64, steps: u64) -> u64 {
         let mut correlation = Correlation::new(1);
         let (mut stream, mut x) = (Stream::new(3, 0), 0.0);
         for _ in 0..steps {
             x = persistence * x + stream.uniform() - 0.5;
-            correlation.push(x, &Features::Dense(&[1.0]));
+            push(&mut correlation, x);
         }
         correlation.block_length().samples
     }
@@ -245,7 +259,7 @@ mod tests {
             let (mut stream, mut x) = (Stream::new(3, 0), 0.0);
             for _ in 0..steps {
                 x = persistence * x + stream.uniform() - 0.5;
-                correlation.push(x, &Features::Dense(&[1.0]));
+                push(&mut correlation, x);
             }
             assert_eq!(correlation.block_length().enough, enough, "{persistence}");
         }

@@ -109,7 +109,7 @@ impl Errors {
     }
 
     /// One step with a temporal-difference error, which the signs multiply; to be done.
-    #[inline]
+    #[inline(always)]
     pub fn step<'a>(&'a mut self, change: &'a Change<'a>, delta: f64, eta: f64) -> AdvanceAll<'a> {
         let (lanes, weights) = match &mut self.state {
             State::Lanes(lanes) => (lanes, &self.signs[..]),

@@ -69,7 +69,7 @@ impl Judge {
     }
 
     /// Looks at a transition before the lanes do; what is to be measured is to be done.
-    #[inline]
+    #[inline(always)]
     pub fn watch(&mut self, change: &Change<'_>, lanes: &mut Lanes) -> Option<&mut Measure> {
         let place = self.place;
         self.place = if place + 1 == 2 * self.block {

@@ -46,7 +46,6 @@ pub use run::CONSTANTS;
 
 use self::run::Run;
 use crate::error::{Error, Result};
-use crate::lanes::{Change, Difference};
 use crate::learner::method::{Method, Standing};
 use crate::learner::upcoming::Upcoming;
 use crate::learner::{Health, Learner, Phase, Transition, check_discount};
@@ -227,7 +226,6 @@ pub struct RobustTd {
     phase: Phase,
     unit: RobustDecay,
     upcoming: Upcoming,
-    difference: Difference,
 }
 
 impl RobustTd {
@@ -256,7 +254,6 @@ impl RobustTd {
             phase,
             unit: RobustDecay::new(phase.length, 1.0, params.0.phi_inf)?,
             upcoming: Upcoming::default(),
-            difference: Difference::default(),
         })
     }
 
@@ -324,19 +321,13 @@ impl Learner for RobustTd {
             self.open_next_phase();
         }
         let discount = self.params.0.discount;
-        let next = transition.outcome.next_features();
         if transition.reward.abs() > self.largest_reward {
             self.largest_reward = transition.reward.abs();
         }
-        let change = Change {
-            psi: self.difference.of(&transition.features, next, discount),
-            phi: &transition.features,
-            reward: transition.reward,
-        };
         let t = self.steps - self.phase.start;
         let unit = self.upcoming.step_size(&self.unit, t);
         self.steps += 1;
-        (self.run).step(&change, unit, self.largest_reward, discount)
+        (self.run).step(transition, unit, self.largest_reward, discount)
     }
 
     /// The reported lane's iterate; in phases, that of the running phase.
@@ -412,7 +403,6 @@ impl TryFrom<Saved> for RobustTd {
             phase,
             unit: RobustDecay::new(phase.length, 1.0, params.phi_inf)?,
             upcoming: Upcoming::default(),
-            difference: Difference::default(),
         })
     }
 }

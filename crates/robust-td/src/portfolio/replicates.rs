@@ -24,7 +24,7 @@ use super::bootstrap::{Bootstrap, Deviation};
 use super::correlation::{BlockLength, Correlation};
 use super::errors::Errors;
 use super::run::CONSTANTS;
-use crate::lanes::{AdvanceAll, Change};
+use crate::lanes::{Change, Vector, Work};
 use crate::random::Stream;
 
 /// With fewer blocks nothing is said about the error.
@@ -103,9 +103,12 @@ impl Replicates {
         self.follow(answer);
     }
 
-    /// One step of a size; to be done.
-    #[inline]
-    pub fn step<'a>(&'a mut self, change: &'a Change<'a>, eta: f64) -> AdvanceAll<'a> {
+    /// One step of a size.
+    ///
+    /// # Safety
+    /// The CPU must have the instructions of V.
+    #[inline(always)]
+    pub unsafe fn step<V: Vector>(&mut self, change: &Change<'_>, eta: f64) {
         if self.left == 0 {
             self.blocks += 1;
             self.left = self.length.samples;
@@ -113,9 +116,12 @@ impl Replicates {
             self.errors.begin_block(words);
         }
         self.left -= 1;
-        let delta = change.reward + change.psi.dot(&self.answer);
-        self.correlation.push(delta, change.phi);
-        self.errors.step(change, delta, eta)
+        // SAFETY: the caller answers for the instructions.
+        unsafe {
+            let delta = change.td_error::<V>(&self.answer);
+            self.correlation.push::<V>(delta, change.phi);
+            self.errors.step(change, delta, eta).run::<V>();
+        }
     }
 
     /// Averages from now on.

@@ -7,8 +7,10 @@ use serde::{Deserialize, Serialize};
 use super::judge::Judge;
 use super::replicates::Replicates;
 use super::{Answer, LaneReport};
-use crate::lanes::{AdvanceAndWatch, Change, Lanes, Line, Watch, with_vectors};
-use crate::learner::{Features, Health};
+use crate::lanes::{
+    AdvanceAndWatch, Change, Difference, Lanes, Line, Vector, Watch, Work, with_vectors,
+};
+use crate::learner::{Features, Health, Transition};
 
 /// Constants c of the portfolio: from 50, which the theorem covers, down to 1.6e-6, two for each decade.
 pub const CONSTANTS: [f64; 16] = [
@@ -47,6 +49,9 @@ pub(crate) struct Run {
     health: Health,
     judge: Judge,
     replicates: Option<Replicates>,
+    /// Room for gamma phi(s') - phi(s).
+    #[serde(skip)]
+    difference: Difference,
     /// The leader's iterate, once somebody asked for it.
     #[serde(skip)]
     theta: OnceLock<Vec<f64>>,
@@ -67,6 +72,7 @@ impl Run {
             health: Health::default(),
             judge: Judge::new(dimension, horizon),
             replicates: (replicates > 0).then(|| Replicates::new(replicates, seed, dimension)),
+            difference: Difference::default(),
             theta: OnceLock::new(),
         }
     }
@@ -116,55 +122,65 @@ impl Run {
 
     /// One step of all lanes: eta = unit / c, r_inf is the largest reward so far. Returns the leader's temporal-difference
     /// error.
-    pub fn step(&mut self, change: &Change<'_>, unit: f64, r_inf: f64, discount: f64) -> f64 {
+    #[inline]
+    pub fn step(
+        &mut self,
+        transition: &Transition<'_>,
+        unit: f64,
+        r_inf: f64,
+        discount: f64,
+    ) -> f64 {
         if self.steps == self.horizon / BURN_IN {
-            self.lanes.restart_averages();
-            self.judge.restart();
-            if let Some(replicates) = &mut self.replicates {
-                replicates.restart_averages();
-            }
+            self.restart_averages();
         }
-        self.keep_norms(change.phi);
-        let measure = self.judge.watch(change, &mut self.lanes);
-        let replicates = self.replicates.as_mut().map(|replicates| {
-            let eta = unit * self.inverses[replicates.lane()];
-            replicates.step(change, eta)
+        let error = with_vectors(Step {
+            run: self,
+            transition,
+            unit,
+            discount,
         });
-        let advance = AdvanceAndWatch {
-            lanes: &mut self.lanes,
-            change,
-            eta: unit,
-            factors: &self.inverses,
-            watch: &mut self.watch,
-            measure,
-            leader: self.leader,
-        };
-        let (_, error) = with_vectors((replicates, advance));
-        let judged = self.judge.has_measured();
         self.steps += 1;
         self.forget_theta();
         self.health.max_theta_norm_sq = self.largest_norm(self.leader);
         if self.steps <= CHECK || self.steps.is_multiple_of(CHECK) {
             self.retire(r_inf / (1.0 - discount));
         }
-        if judged {
-            self.choose();
+        if self.judge.has_measured() {
+            self.judged();
         }
-        if let Some(replicates) = &mut self.replicates {
-            // Just after a restart the average is worse than the one before.
-            if judged && self.lanes.counted() >= self.steps / 16 {
-                replicates.follow(self.lanes.average(self.leader));
-            }
-            if self.steps.is_power_of_two() {
-                replicates.set_length();
-            }
+        if self.steps.is_power_of_two()
+            && let Some(replicates) = &mut self.replicates
+        {
+            replicates.set_length();
         }
         error
     }
 
+    /// Averages from now on.
+    #[cold]
+    fn restart_averages(&mut self) {
+        self.lanes.restart_averages();
+        self.judge.restart();
+        if let Some(replicates) = &mut self.replicates {
+            replicates.restart_averages();
+        }
+    }
+
+    /// Uses what was just measured.
+    #[inline(never)]
+    fn judged(&mut self) {
+        self.choose();
+        // Just after a restart the average is worse than the one before.
+        if self.lanes.counted() >= self.steps / 16
+            && let Some(replicates) = &mut self.replicates
+        {
+            replicates.follow(self.lanes.average(self.leader));
+        }
+    }
+
     /// Dense steps find the norms anew, sparse ones correct them; sums them in full before the corrections pile up, as
     /// `Iterate` does.
-    #[inline]
+    #[inline(always)]
     fn keep_norms(&mut self, phi: &Features<'_>) {
         match phi {
             Features::Dense(_) => self.corrections = u64::MAX,
@@ -283,4 +299,50 @@ fn inverses(retired: &[Option<u64>]) -> Line {
         None => 1.0 / CONSTANTS[lane],
         Some(_) => 0.0,
     }))
+}
+
+/// What a step does with vectors, all of it at once: what one part writes, the next often needs, and in between nothing has
+/// to go through memory.
+struct Step<'a> {
+    run: &'a mut Run,
+    transition: &'a Transition<'a>,
+    unit: f64,
+    discount: f64,
+}
+
+impl Work for Step<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    unsafe fn run<V: Vector>(&mut self) -> f64 {
+        let (phi, next) = (
+            &self.transition.features,
+            self.transition.outcome.next_features(),
+        );
+        self.run.keep_norms(phi);
+        let run = &mut *self.run;
+        // SAFETY: the caller answers for the instructions.
+        unsafe {
+            let change = Change {
+                psi: run.difference.of::<V>(phi, next, self.discount),
+                phi,
+                reward: self.transition.reward,
+            };
+            let measure = run.judge.watch(&change, &mut run.lanes);
+            if let Some(replicates) = &mut run.replicates {
+                let eta = self.unit * run.inverses[replicates.lane()];
+                replicates.step::<V>(&change, eta);
+            }
+            let mut advance = AdvanceAndWatch {
+                lanes: &mut run.lanes,
+                change: &change,
+                eta: self.unit,
+                factors: &run.inverses,
+                watch: &mut run.watch,
+                measure,
+                leader: run.leader,
+            };
+            advance.run::<V>()
+        }
+    }
 }
