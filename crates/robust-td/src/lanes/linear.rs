@@ -62,14 +62,19 @@ impl Work for Map<'_> {
     unsafe fn run<V: Vector>(&mut self) {
         const TOGETHER: usize = 4;
         let lines = self.weights.len();
-        let whole = lines - lines % TOGETHER;
+        // Each line has two sums, and there are the entries of the maps and of x.
+        let together = if V::HELD > 2 * TOGETHER + 3 {
+            lines / TOGETHER
+        } else {
+            0
+        };
         // SAFETY: the caller answers for the instructions.
         unsafe {
-            for first in (0..whole).step_by(TOGETHER) {
-                self.lines::<V, TOGETHER>(first);
+            for block in 0..together {
+                self.lines::<V, TOGETHER>(block * TOGETHER);
             }
-            for first in whole..lines {
-                self.lines::<V, 1>(first);
+            for line in together * TOGETHER..lines {
+                self.lines::<V, 1>(line);
             }
         }
     }

@@ -12,6 +12,9 @@ use super::line::{Line, WIDTH};
 /// # Safety
 /// The methods of a type may be called only where the CPU has its instructions.
 pub trait Vector: Copy {
+    /// How many of these a loop may hold before the CPU runs out of registers.
+    const HELD: usize;
+
     /// The same number sixteen times.
     unsafe fn splat(value: f64) -> Self;
     /// The numbers of a line.
@@ -40,6 +43,8 @@ pub trait Vector: Copy {
 
 /// For any CPU.
 impl Vector for [f64; WIDTH] {
+    const HELD: usize = 1;
+
     #[inline(always)]
     unsafe fn splat(value: f64) -> Self {
         [value; WIDTH]
@@ -115,10 +120,12 @@ mod x86 {
 
     /// Sixteen numbers in registers of some width.
     macro_rules! vector {
-        ($register:ty, $count:literal, $splat:ident, $load:ident, $store:ident, $load_some:ident, $store_some:ident,
+        ($register:ty, $count:literal, $registers:literal, $splat:ident, $load:ident, $store:ident, $load_some:ident, $store_some:ident,
          $times:ident, $plus:ident, $minus:ident, $fused:ident, $larger:ident, $lane:ident, $sum:ident) => {
             // SAFETY of all blocks below: the caller answers for the instructions, and a line is aligned to 64 bytes.
             impl Vector for [$register; $count] {
+                const HELD: usize = $registers / $count;
+
                 #[inline(always)]
                 unsafe fn splat(value: f64) -> Self {
                     // SAFETY: see above.
@@ -314,6 +321,7 @@ mod x86 {
     vector!(
         __m512d,
         2,
+        32,
         _mm512_set1_pd,
         _mm512_load_pd,
         _mm512_store_pd,
@@ -330,6 +338,7 @@ mod x86 {
     vector!(
         __m256d,
         4,
+        16,
         _mm256_set1_pd,
         _mm256_load_pd,
         _mm256_store_pd,
