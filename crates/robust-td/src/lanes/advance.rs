@@ -259,10 +259,12 @@ impl<V: Vector> Step<V> {
         moves: Place<'_>,
         score: Option<Score<'_, V>>,
     ) {
+        let d = theta.len();
+        assert_eq!(phi.len(), d, "features have the dimension of theta");
         // SAFETY: the caller answers for the instructions.
         unsafe {
             self.counted.store(moves.coefficients);
-            let coordinates = phi.iter().zip(moves.phi()).zip(&mut theta[..phi.len()]);
+            let coordinates = phi.iter().zip(moves.phi()).zip(theta);
             match score {
                 None => {
                     for ((x, kept), theta) in coordinates {
@@ -271,7 +273,7 @@ impl<V: Vector> Step<V> {
                     }
                 }
                 Some(Score { delta, sums }) => {
-                    for (((x, kept), theta), sum) in coordinates.zip(&mut sums[..phi.len()]) {
+                    for (((x, kept), theta), sum) in coordinates.zip(&mut sums[..d]) {
                         *kept = *x;
                         let x = V::splat(*x);
                         self.shift(theta, x);

@@ -19,27 +19,6 @@ pub trait Work {
     unsafe fn run<V: Vector>(&mut self) -> Self::Output;
 }
 
-/// One after the other, without leaving the vectors in between.
-impl<A: Work, B: Work> Work for (A, B) {
-    type Output = (A::Output, B::Output);
-
-    #[inline(always)]
-    unsafe fn run<V: Vector>(&mut self) -> Self::Output {
-        // SAFETY: the caller answers for the instructions.
-        unsafe { (self.0.run::<V>(), self.1.run::<V>()) }
-    }
-}
-
-impl<A: Work> Work for Option<A> {
-    type Output = Option<A::Output>;
-
-    #[inline(always)]
-    unsafe fn run<V: Vector>(&mut self) -> Self::Output {
-        // SAFETY: the caller answers for the instructions.
-        self.as_mut().map(|work| unsafe { work.run::<V>() })
-    }
-}
-
 /// Does the work with the best vectors of this CPU.
 #[inline]
 pub fn with_vectors<W: Work>(mut work: W) -> W::Output {
