@@ -1,6 +1,6 @@
-//! Shows the progress of a long run on a terminal, and nothing elsewhere.
+//! Shows the progress of a long run on a terminal, and elsewhere only where its results are.
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -10,6 +10,12 @@ pub fn say(line: &str) {
     if std::io::stderr().is_terminal() {
         eprintln!("{line}");
     }
+}
+
+/// Prints where the results of a run are on standard error, which need not be a terminal: a log should tell, too.
+pub fn finish(line: &str) {
+    // Nobody listens; the results are there all the same.
+    let _ = writeln!(std::io::stderr(), "{line}");
 }
 
 /// A bar with rate and time left on standard error, or nothing when that is not a terminal.

@@ -41,10 +41,10 @@ fn number(row: &BTreeMap<String, String>, column: &str) -> f64 {
 fn an_experiment_runs_every_method_at_every_value() {
     let place = folder([("small.toml", SPEC.as_bytes())]);
     let run = run_in(place.path(), &["experiment", "small.toml"]);
-    assert_eq!(
-        (run.code, run.stdout.as_str(), run.stderr.as_str()),
-        (0, "", "")
-    );
+    assert_eq!((run.code, run.stdout.as_str()), (0, ""));
+    let report = Path::new("out/small/report.html");
+    let told = format!("; see {}\n", report.display());
+    assert!(run.stderr.ends_with(&told), "{}", run.stderr);
     let out = place.path().join("out/small");
     let rows = table(&out, "results.csv");
     assert_eq!(rows.len(), 4);

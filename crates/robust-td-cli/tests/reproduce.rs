@@ -24,6 +24,8 @@ fn results(arguments: &[&str], out: &Path) -> String {
     let message = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{arguments:?}: {message}");
     assert!(output.stdout.is_empty());
+    let report = out.join("report.html").display().to_string();
+    assert!(message.trim_end().ends_with(&report), "{message}");
     std::fs::read_to_string(out.join("results.csv")).unwrap()
 }
 

@@ -149,7 +149,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     eprint!("{}", table::skipped(&comparison.field.skipped));
     if let Some(directory) = &arguments.out {
         let report = directory.join("report.html");
-        progress::say(&format!(
+        progress::finish(&format!(
             "{:.1} s with {} threads ({}); see {}",
             comparison.outcome.seconds,
             comparison.threads,

@@ -130,7 +130,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         kernel: kernel.name(),
     };
     write(&findings, &out)?;
-    progress::say(&format!(
+    progress::finish(&format!(
         "{:.1} s with {} threads ({}); see {}",
         findings.seconds,
         findings.threads,

@@ -78,7 +78,7 @@ pub fn run_study(study: &Study, machine: &Machine, out: &Path) -> Result<(), Fai
         &crate::command_line(),
         out,
     )?;
-    progress::say(&format!(
+    progress::finish(&format!(
         "{} lane-steps in {:.1} s with {} threads ({}); see {}",
         crate::text::number(execution.lane_steps as f64),
         execution.seconds,
