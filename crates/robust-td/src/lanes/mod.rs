@@ -6,6 +6,7 @@ mod line;
 mod linear;
 mod norms;
 mod recent;
+mod step;
 #[cfg(test)]
 mod tests;
 mod vector;

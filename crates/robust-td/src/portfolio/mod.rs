@@ -31,28 +31,30 @@
 //! The sixteen constants are one line of lanes, which takes a step with two registers of AVX-512. Up to fifteen features the replicates are carried by the
 //! linear map of their block (file `errors.rs`). No allocation per step except where a block or phase begins.
 
+mod answer;
 mod bootstrap;
 mod correlation;
 mod errors;
 mod judge;
+mod params;
 mod replicates;
 mod run;
 
 use serde::{Deserialize, Serialize};
 
+pub use answer::{Answer, LaneReport};
 pub use bootstrap::Bootstrap;
 pub(crate) use correlation::{BlockLength, Correlation};
+pub use params::{Params, ValidParams};
 pub use run::CONSTANTS;
 
 use self::run::Run;
 use crate::error::{Error, Result};
 use crate::learner::method::{Method, Standing};
 use crate::learner::upcoming::Upcoming;
-use crate::learner::{Health, Learner, Phase, Transition, check_discount};
+use crate::learner::{Health, Learner, Phase, Transition};
 use crate::schedule::RobustDecay;
 
-/// The first phase, where the number of samples is not known.
-const FIRST_PHASE: u64 = 1024;
 /// How phases grow.
 const GROWTH: f64 = 2.0;
 
@@ -73,124 +75,6 @@ pub static METHOD: Method = Method {
         Ok(RobustTd::auto(params.check()?, inputs.dimension())?.into())
     },
 };
-
-/// The parameters, not yet checked.
-///
-/// | name | default | meaning | valid range |
-/// |---|---|---|---|
-/// | `discount` | none | gamma | [0, 1) |
-/// | `phi_inf` | 1 | an upper bound on the norm of the features | finite, > 0 |
-/// | `horizon` | none known | T, the number of samples to come | >= 3 |
-/// | `replicates` | 0 | bootstrap replicates for intervals | 0, or 8 to 4096 |
-/// | `seed` | 1 | of the replicates' weights | |
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Params {
-    /// gamma.
-    pub discount: f64,
-    /// An upper bound on the norm of the features.
-    pub phi_inf: f64,
-    /// T, if it is known.
-    pub horizon: Option<u64>,
-    /// Bootstrap replicates.
-    pub replicates: usize,
-    /// Of the replicates' weights.
-    pub seed: u64,
-}
-
-impl Params {
-    /// The defaults around a discount.
-    #[must_use]
-    pub fn new(discount: f64) -> Self {
-        Self {
-            discount,
-            phi_inf: 1.0,
-            horizon: None,
-            replicates: 0,
-            seed: 1,
-        }
-    }
-
-    /// Checks every range once, so that the learner never has to.
-    ///
-    /// # Errors
-    /// Names the parameter that is out of its range.
-    pub fn check(self) -> Result<ValidParams> {
-        check_discount(self.discount)?;
-        let horizon = self.horizon.unwrap_or(FIRST_PHASE);
-        for c in CONSTANTS {
-            RobustDecay::new(horizon, c, self.phi_inf)?;
-        }
-        if self.replicates != 0 && !(8..=4096).contains(&self.replicates) {
-            return Err(Error::Parameter {
-                name: "replicates",
-                value: self.replicates as f64,
-                expected: "0 (no intervals), or from 8 to 4096",
-            });
-        }
-        Ok(ValidParams(self))
-    }
-}
-
-/// Parameters that are within their ranges.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Params", into = "Params")]
-pub struct ValidParams(Params);
-
-impl ValidParams {
-    fn first_phase(&self) -> Phase {
-        Phase::first(self.0.horizon.unwrap_or(FIRST_PHASE))
-    }
-}
-
-impl TryFrom<Params> for ValidParams {
-    type Error = Error;
-
-    fn try_from(params: Params) -> Result<Self> {
-        params.check()
-    }
-}
-
-impl From<ValidParams> for Params {
-    fn from(valid: ValidParams) -> Self {
-        valid.0
-    }
-}
-
-/// What is known about one constant.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct LaneReport {
-    /// The constant.
-    pub c: f64,
-    /// The residual on samples not learned from yet; none before any is measured, or once retired.
-    #[serde(with = "crate::exact_float")]
-    pub residual: Option<f64>,
-    /// The sample at which it was given up.
-    pub retired_at: Option<u64>,
-    /// The largest |theta_t|^2.
-    #[serde(with = "crate::exact_float")]
-    pub max_theta_norm_sq: f64,
-}
-
-/// What the portfolio answers with.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Answer {
-    /// The samples that it rests on.
-    pub samples: u64,
-    /// The constant of the reported lane.
-    pub c: f64,
-    /// Its average.
-    #[serde(with = "crate::exact_float")]
-    pub output: Vec<f64>,
-    /// How far its iterates went.
-    pub health: Health,
-    /// All constants.
-    pub lanes: Vec<LaneReport>,
-    /// The replicates, if there are some.
-    pub bootstrap: Option<Bootstrap>,
-}
 
 /// Algorithm 1 without a constant to choose: the learner `alg1-auto`.
 ///
