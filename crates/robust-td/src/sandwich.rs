@@ -38,11 +38,19 @@ const RIDGE: f64 = 1e-12;
 const FIRST: u64 = 64;
 
 /// Least squares with standard errors, one transition at a time.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Saved", into = "Saved")]
 pub struct Sandwich {
     sums: Sums,
+    /// Room for gamma phi(s') - phi(s).
     difference: Difference,
+}
+
+/// Equal if they know the same.
+impl PartialEq for Sandwich {
+    fn eq(&self, other: &Self) -> bool {
+        self.sums == other.sums
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -162,7 +170,7 @@ impl Sandwich {
     /// Takes a transition in.
     pub fn step(&mut self, transition: &Transition<'_>) {
         let Self { sums, difference } = self;
-        with_vectors(Add {
+        with_vectors(TakeIn {
             sums,
             difference,
             transition,
@@ -339,13 +347,13 @@ impl TryFrom<Saved> for Sandwich {
 }
 
 /// Adds a transition to the sums.
-struct Add<'a> {
+struct TakeIn<'a> {
     sums: &'a mut Sums,
     difference: &'a mut Difference,
     transition: &'a Transition<'a>,
 }
 
-impl Work for Add<'_> {
+impl Work for TakeIn<'_> {
     type Output = ();
 
     #[inline(always)]

@@ -25,7 +25,10 @@ pub struct Change<'a> {
 }
 
 impl Change<'_> {
-    /// delta of one theta, with the bits of [`Features::dot`].
+    /// delta of one theta, as if by [`Features::dot`].
+    ///
+    /// # Safety
+    /// The CPU must have the instructions of V.
     #[inline(always)]
     pub unsafe fn td_error<V: Vector>(&self, theta: &[f64]) -> f64 {
         self.reward

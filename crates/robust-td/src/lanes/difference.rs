@@ -5,7 +5,7 @@ use super::vector::Vector;
 use crate::learner::Features;
 
 /// Room for gamma phi(s') - phi(s), dense or sparse.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Difference {
     lines: Vec<Line>,
     indices: Vec<u32>,
@@ -26,7 +26,9 @@ impl Difference {
     ) -> Features<'a> {
         match (here, next) {
             (Features::Dense(here), Some(Features::Dense(next))) => {
-                let (lines, next) = (self.room(here.len()), &next[..here.len()]);
+                let d = here.len();
+                assert_eq!(next.len(), d, "features have the dimension of theta");
+                let lines = self.room(d);
                 let parts = here.chunks(WIDTH).zip(next.chunks(WIDTH));
                 for (line, (x, y)) in lines.iter_mut().zip(parts) {
                     // SAFETY: the caller answers for the instructions.
@@ -35,7 +37,7 @@ impl Difference {
                         V::splat(gamma).times(y).minus(x).store(line);
                     }
                 }
-                Features::Dense(&Line::numbers(lines)[..here.len()])
+                Features::Dense(&Line::numbers(lines)[..d])
             }
             (Features::Dense(here), None) => {
                 let lines = self.room(here.len());

@@ -11,8 +11,10 @@ pub const WIDTH: usize = 16;
 
 /// Sixteen lanes side by side.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-#[repr(align(64))]
+#[repr(C, align(64))]
 pub struct Line(pub [f64; WIDTH]);
+
+const _: () = assert!(size_of::<Line>() == WIDTH * size_of::<f64>());
 
 impl Line {
     /// The same number in all lanes.
@@ -25,7 +27,7 @@ impl Line {
     #[inline(always)]
     #[must_use]
     pub fn numbers(lines: &[Self]) -> &[f64] {
-        // SAFETY: a line is sixteen numbers and nothing else, so lines of a list follow each other without gaps.
+        // SAFETY: a line is sixteen numbers and nothing else (see above), so those of a list follow each other without gaps.
         unsafe { std::slice::from_raw_parts(lines.as_ptr().cast(), lines.len() * WIDTH) }
     }
 }

@@ -12,8 +12,6 @@ mod tests;
 mod vector;
 mod work;
 
-use std::borrow::Cow;
-
 use serde::{Deserialize, Serialize};
 
 pub(crate) use advance::{AdvanceAll, AdvanceAndWatch, Change, Measure, Watch};
@@ -21,7 +19,7 @@ pub(crate) use difference::Difference;
 pub(crate) use line::{Line, WIDTH};
 pub(crate) use linear::{Map, Outer};
 use norms::Norms;
-use recent::{Add, Recent};
+use recent::{AddAll, OfLane, Recent};
 pub(crate) use vector::Vector;
 pub(crate) use work::{Work, with_vectors};
 
@@ -72,7 +70,7 @@ impl Lanes {
 
     /// Adds the recent moves.
     pub fn settle(&mut self) {
-        with_vectors(Add {
+        with_vectors(AddAll {
             recent: &self.recent,
             sums: &mut self.moves,
         });
@@ -94,22 +92,17 @@ impl Lanes {
 
     /// A lane's average: of the iterates before each step since the averages began; the iterate if there is none.
     pub fn average(&self, lane: usize) -> Vec<f64> {
-        let mut moves = Cow::Borrowed(&self.moves);
-        if !self.recent.is_empty() {
-            with_vectors(Add {
-                recent: &self.recent,
-                sums: moves.to_mut(),
-            });
+        let mut entries = vec![0.0; self.dimension];
+        with_vectors(OfLane {
+            recent: &self.recent,
+            sums: &self.moves[self.place(lane, 0)..],
+            lane,
+            out: &mut entries,
+        });
+        for (j, entry) in entries.iter_mut().enumerate() {
+            *entry = average(self.theta(lane, j), *entry, self.counted);
         }
-        let entry = |j: usize| {
-            let place = self.place(lane, j);
-            average(
-                self.theta[place][lane % WIDTH],
-                moves[place][lane % WIDTH],
-                self.counted,
-            )
-        };
-        (0..self.dimension).map(entry).collect()
+        entries
     }
 
     /// Writes the averages.

@@ -5,7 +5,7 @@
 //! term one line of coefficients is kept instead, and a copy of phi. Terms are added in their order, each rounded once, so the
 //! bits do not depend on when that is done.
 
-use super::line::Line;
+use super::line::{Line, WIDTH};
 use super::vector::Vector;
 use super::work::Work;
 
@@ -24,6 +24,7 @@ pub struct Recent {
 
 /// Where a term is written to.
 pub struct Place<'a> {
+    first: bool,
     place: usize,
     phi: &'a mut [[f64; KEPT]],
     /// Its coefficients.
@@ -31,10 +32,11 @@ pub struct Place<'a> {
 }
 
 impl<'a> Place<'a> {
-    /// The d places of its features.
+    /// The d places of its features; none if they are kept already, since they are the same for all lines.
     #[inline(always)]
-    pub fn phi(self) -> impl Iterator<Item = &'a mut f64> {
-        self.phi.iter_mut().map(move |phi| &mut phi[self.place])
+    pub fn phi(self) -> Option<impl Iterator<Item = &'a mut f64>> {
+        let places = self.phi.iter_mut().map(move |phi| &mut phi[self.place]);
+        self.first.then_some(places)
     }
 }
 
@@ -56,6 +58,7 @@ impl Recent {
         }
         let place = self.count % KEPT;
         Place {
+            first: line == 0,
             place,
             phi: &mut self.phi,
             coefficients: &mut self.coefficients[line][place],
@@ -73,7 +76,24 @@ impl Recent {
         self.coefficients.resize(line + 1, [Line::default(); KEPT]);
     }
 
+    /// A sum of a line with the terms so far.
+    #[inline(always)]
+    unsafe fn total<V: Vector>(&self, line: usize, j: usize, sum: &Line) -> V {
+        // SAFETY: the caller answers for the instructions.
+        unsafe {
+            let mut total = V::load(sum);
+            for i in 0..self.count {
+                let (factor, x) = (&self.coefficients[line][i], self.phi[j][i]);
+                total = total.plus_product(V::load(factor), V::splat(x));
+            }
+            total
+        }
+    }
+
     /// Counts the term that was written for every line; adds all terms if there is no place for another.
+    ///
+    /// # Safety
+    /// The CPU must have the instructions of V.
     #[inline(always)]
     pub unsafe fn push<V: Vector>(&mut self, sums: &mut [Line]) {
         self.count += 1;
@@ -89,6 +109,7 @@ impl Recent {
     }
 }
 
+/// Adds as many terms as there can be to the sums of a line.
 #[inline(always)]
 unsafe fn add_all<V: Vector>(coefficients: &[Line; KEPT], phi: &[[f64; KEPT]], sums: &mut [Line]) {
     // SAFETY: the caller answers for the instructions.
@@ -108,34 +129,49 @@ unsafe fn add_all<V: Vector>(coefficients: &[Line; KEPT], phi: &[[f64; KEPT]], s
 }
 
 /// Adds the terms so far to their sums.
-pub struct Add<'a> {
+pub struct AddAll<'a> {
     /// The terms.
     pub recent: &'a Recent,
     /// The coordinates of one line after the other.
     pub sums: &'a mut [Line],
 }
 
-impl Work for Add<'_> {
+impl Work for AddAll<'_> {
     type Output = ();
 
     #[inline(always)]
     unsafe fn run<V: Vector>(&mut self) {
-        let Recent {
-            count,
-            phi,
-            coefficients,
-        } = self.recent;
-        for (k, coefficients) in coefficients.iter().enumerate() {
-            let sums = &mut self.sums[k * phi.len()..][..phi.len()];
-            for (i, factor) in coefficients[..*count].iter().enumerate() {
-                for (sum, phi) in sums.iter_mut().zip(phi) {
-                    // SAFETY: the caller answers for the instructions.
-                    unsafe {
-                        let (factor, x) = (V::load(factor), V::splat(phi[i]));
-                        V::load(sum).plus_product(factor, x).store(sum);
-                    }
-                }
+        let d = self.recent.phi.len();
+        for line in 0..self.recent.coefficients.len() {
+            for (j, sum) in self.sums[line * d..][..d].iter_mut().enumerate() {
+                // SAFETY: the caller answers for the instructions.
+                unsafe { self.recent.total::<V>(line, j, sum).store(sum) }
             }
+        }
+    }
+}
+
+/// Writes the sums of one lane with the terms so far.
+pub struct OfLane<'a> {
+    /// The terms.
+    pub recent: &'a Recent,
+    /// The coordinates of the lane's line.
+    pub sums: &'a [Line],
+    /// The lane.
+    pub lane: usize,
+    /// Its coordinates.
+    pub out: &'a mut [f64],
+}
+
+impl Work for OfLane<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn run<V: Vector>(&mut self) {
+        let (line, place) = (self.lane / WIDTH, self.lane % WIDTH);
+        for (j, (out, sum)) in self.out.iter_mut().zip(self.sums).enumerate() {
+            // SAFETY: the caller answers for the instructions.
+            *out = unsafe { self.recent.total::<V>(line, j, sum).lane(place) };
         }
     }
 }

@@ -20,7 +20,7 @@ pub struct Step<V> {
     g: V,
     /// The same times the number of iterates that the averages count, the one before this step included: with Delta = eta delta phi
     /// the move of the iterate, the sum of moves gains counted Delta (see [`average`](crate::learner::average)).
-    counted: V,
+    coefficient: V,
     /// |theta|^2 of the coordinates that moved, before a sparse step.
     pub before: V,
     /// The same after a step.
@@ -29,6 +29,9 @@ pub struct Step<V> {
 
 impl<V: Vector> Step<V> {
     /// A step of a size with the temporal-difference errors of the lanes, when the averages count so many iterates.
+    ///
+    /// # Safety
+    /// The CPU must have the instructions of V; so for the others below.
     #[inline(always)]
     pub unsafe fn new(eta: V, delta: V, counted: u64) -> Self {
         // SAFETY: the caller answers for the instructions.
@@ -36,7 +39,7 @@ impl<V: Vector> Step<V> {
             let g = eta.times(delta);
             Self {
                 g,
-                counted: g.times(V::splat(counted as f64)),
+                coefficient: g.times(V::splat(counted as f64)),
                 before: V::splat(0.0),
                 after: V::splat(0.0),
             }
@@ -82,18 +85,24 @@ impl<V: Vector> Step<V> {
         assert_eq!(phi.len(), d, "features have the dimension of theta");
         // SAFETY: the caller answers for the instructions.
         unsafe {
-            self.counted.store(moves.coefficients);
-            let coordinates = phi.iter().zip(moves.phi()).zip(theta);
-            match score {
-                None => {
-                    for ((x, kept), theta) in coordinates {
-                        *kept = *x;
+            self.coefficient.store(moves.coefficients);
+            let coordinates = phi.iter().zip(theta);
+            match (moves.phi(), score) {
+                (None, _) => {
+                    for (x, theta) in coordinates {
                         self.shift(theta, V::splat(*x));
                     }
                 }
-                Some(Score { delta, sums }) => {
-                    for (((x, kept), theta), sum) in coordinates.zip(&mut sums[..d]) {
-                        *kept = *x;
+                (Some(places), None) => {
+                    for ((x, theta), place) in coordinates.zip(places) {
+                        *place = *x;
+                        self.shift(theta, V::splat(*x));
+                    }
+                }
+                (Some(places), Some(Score { delta, sums })) => {
+                    let sums = &mut sums[..d];
+                    for (((x, theta), place), sum) in coordinates.zip(places).zip(sums) {
+                        *place = *x;
                         let x = V::splat(*x);
                         self.shift(theta, x);
                         V::load(sum).plus_product(delta, x).store(sum);
@@ -122,7 +131,7 @@ impl<V: Vector> Step<V> {
                 self.before = self.before.plus_product(old, old);
                 self.shift(theta, x);
                 let sum = &mut moves[j];
-                V::load(sum).plus_product(self.counted, x).store(sum);
+                V::load(sum).plus_product(self.coefficient, x).store(sum);
                 if let Some(Score { delta, sums }) = &mut score {
                     let sum = &mut sums[j];
                     V::load(sum).plus_product(*delta, x).store(sum);

@@ -79,7 +79,7 @@ unsafe fn all<V: Vector>(seed: u64, sparse: bool) -> [Vec<u64>; 2] {
         };
         norms.run::<V>();
         for lanes in [&mut one, &mut several] {
-            let mut add = Add {
+            let mut add = AddAll {
                 recent: &lanes.recent,
                 sums: &mut lanes.moves,
             };

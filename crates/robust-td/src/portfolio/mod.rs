@@ -29,7 +29,8 @@
 //!
 //! # Performance
 //! The sixteen constants are one line of lanes, which takes a step with two registers of AVX-512. Up to fifteen features the replicates are carried by the
-//! linear map of their block (file `errors.rs`). No allocation per step except where a block or phase begins.
+//! linear map of their block (file `errors.rs`). Memory is allocated only now and then: where a block, a phase or
+//! a measurement ends.
 
 mod answer;
 mod bootstrap;

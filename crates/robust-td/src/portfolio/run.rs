@@ -133,7 +133,7 @@ impl Run {
         if self.steps == self.horizon / BURN_IN {
             self.restart_averages();
         }
-        let error = with_vectors(Step {
+        let error = with_vectors(VectorPart {
             run: self,
             transition,
             unit,
@@ -301,16 +301,16 @@ fn inverses(retired: &[Option<u64>]) -> Line {
     }))
 }
 
-/// What a step does with vectors, all of it at once: what one part writes, the next often needs, and in between nothing has
+/// The part of a step that is done with vectors, all of it at once: what one part writes, the next often needs, and in between nothing has
 /// to go through memory.
-struct Step<'a> {
+struct VectorPart<'a> {
     run: &'a mut Run,
     transition: &'a Transition<'a>,
     unit: f64,
     discount: f64,
 }
 
-impl Work for Step<'_> {
+impl Work for VectorPart<'_> {
     type Output = f64;
 
     #[inline(always)]

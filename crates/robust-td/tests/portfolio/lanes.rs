@@ -144,6 +144,19 @@ fn a_lane_that_overflowed_does_not_forget_it() {
     assert!(lanes.iter().all(|lane| lane.max_theta_norm_sq > 0.0));
 }
 
+/// Nothing is learned from features that do not fit, rather than something wrong.
+#[test]
+fn features_of_another_dimension_are_a_panic() {
+    let [one, two, three] = [&[1.0][..], &[1.0; 2], &[1.0; 3]].map(Features::Dense);
+    for (here, next) in [(one, two), (two, one), (two, three), (three, two)] {
+        let mut learner = RobustTd::auto(Params::new(0.5).check().unwrap(), 2).unwrap();
+        learner.step(&Transition::continues(two, 1.0, two));
+        let step = || learner.step(&Transition::continues(here, 1.0, next));
+        let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(step));
+        assert!(panic.is_err(), "{here:?} to {next:?}");
+    }
+}
+
 #[test]
 fn parameters_out_of_range_are_refused() {
     let good = Params::new(0.9);
