@@ -102,7 +102,9 @@ fn least_squares_goes_on_to_the_same_bits() {
             parts = serde_json::from_str(&serde_json::to_string(&parts).unwrap()).unwrap();
         }
         let mut transition = *transition;
-        if let (Features::Dense(values), true) = (transition.features, whole.count() % 3 == 0) {
+        if let (Features::Dense(values), true) =
+            (transition.features, whole.count().is_multiple_of(3))
+        {
             transition.features = Features::sparse(&indices, values, indices.len()).unwrap();
         }
         whole.step(&transition);
