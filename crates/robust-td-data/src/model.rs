@@ -98,7 +98,10 @@ impl Model {
         }
         if head.version != VERSION {
             let found = head.version;
-            return Err(broken(format!("its version is {found}, not {VERSION}")));
+            return Err(broken(format!(
+                "it is a {KIND} of version {found}, and this robust-td reads version {VERSION}: evaluate the data again, or use \
+                 the robust-td that wrote it"
+            )));
         }
         let model: Self = serde_json::from_str(text)
             .map_err(|error| broken(format!("it is damaged: {error}")))?;

@@ -87,7 +87,7 @@ fn a_model_that_does_not_fit_is_refused() {
         ("foreign.json", "a cake"),
         ("plain.json", "not a robust-td model"),
         ("cut.json", "not a robust-td model"),
-        ("newer.json", "version is 99"),
+        ("newer.json", "version 99, and this robust-td reads version"),
         ("renamed.json", "damaged"),
         ("shorter.json", "3 features"),
         ("log.csv", "not a robust-td model"),

@@ -102,7 +102,7 @@ impl Recent {
             for (k, coefficients) in self.coefficients.iter().enumerate() {
                 let sums = &mut sums[k * d..][..d];
                 // SAFETY: the caller answers for the instructions.
-                unsafe { add_all::<V>(coefficients, &self.phi, sums) }
+                unsafe { add_full::<V>(coefficients, &self.phi, sums) }
             }
             self.count = 0;
         }
@@ -111,7 +111,7 @@ impl Recent {
 
 /// Adds as many terms as there can be to the sums of a line.
 #[inline(always)]
-unsafe fn add_all<V: Vector>(coefficients: &[Line; KEPT], phi: &[[f64; KEPT]], sums: &mut [Line]) {
+unsafe fn add_full<V: Vector>(coefficients: &[Line; KEPT], phi: &[[f64; KEPT]], sums: &mut [Line]) {
     // SAFETY: the caller answers for the instructions.
     unsafe {
         let mut factors = [V::splat(0.0); KEPT];
