@@ -193,7 +193,7 @@ fn other_files_are_not_models() {
         ),
         (
             "{\"kind\":\"robust-td model\",\"version\":99}",
-            "version is 99",
+            "of version 99",
         ),
         ("{\"kind\":\"robust-td model\",\"version\":5}", "damaged"),
     ] {
