@@ -54,7 +54,7 @@ fn test() -> bool {
     cargo(
         &["test", "--workspace"],
         &[("PROPTEST_RNG_SEED", "250601052")],
-    ) && cargo(&["run", "-p", "robust-td", "--example", "stream"], &[])
+    ) && cargo(&["run", "-p", "robust-td-core", "--example", "stream"], &[])
         && cargo(&["run", "-p", "robust-td-report", "--example", "demo"], &[])
 }
 

@@ -1,8 +1,8 @@
 //! Lists the methods: what each is, what it must be told, what can be set.
 
 use clap::Args;
-use robust_td::learner::method::Method;
-use robust_td::learner::methods::METHODS;
+use robust_td_core::learner::method::Method;
+use robust_td_core::learner::methods::METHODS;
 use serde::Serialize;
 
 use crate::contest::{choice, field};

@@ -1,6 +1,6 @@
 //! Presents the constants that the theory of a problem is written in.
 
-use robust_td::Problem;
+use robust_td_core::Problem;
 use serde::Serialize;
 
 use crate::text;

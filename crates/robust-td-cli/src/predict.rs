@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use robust_td::learner::{AnyLearner, DIVERGENCE_THRESHOLD, Learner};
+use robust_td_core::learner::{AnyLearner, DIVERGENCE_THRESHOLD, Learner};
 use robust_td_data::{Batch, Model, Predictions, Predictor, Purpose, ValueFormat, ValueWriter};
 
 use crate::confidence::Confidence;

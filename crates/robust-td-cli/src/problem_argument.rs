@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use clap::Args;
-use robust_td::{Problem, catalog};
+use robust_td_core::{Problem, catalog};
 
 use crate::failure::Failure;
 use crate::{problem_file, suggestion};

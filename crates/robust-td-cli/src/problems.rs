@@ -1,8 +1,8 @@
 //! Lists the problems of the catalog, or shows one problem with its constants.
 
 use clap::Args;
-use robust_td::catalog::{self, Entry};
-use robust_td::{Mixing, Problem};
+use robust_td_core::catalog::{self, Entry};
+use robust_td_core::{Mixing, Problem};
 use serde::Serialize;
 
 use crate::constants::Constants;

@@ -22,9 +22,9 @@ use std::time::Instant;
 
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, RecordBatch};
 use parquet::arrow::ArrowWriter;
-use robust_td::features::{FeatureMap, Fitting, Row};
-use robust_td::learner::{Alg1, AnyLearner, Features, Learner, Transition, alg1};
-use robust_td::portfolio::{self, RobustTd};
+use robust_td_core::features::{FeatureMap, Fitting, Row};
+use robust_td_core::learner::{Alg1, AnyLearner, Features, Learner, Transition, alg1};
+use robust_td_core::portfolio::{self, RobustTd};
 use robust_td_data::{
     Batch, Inspector, Model, Pairing, ReadAhead, ReadOptions, Reader, Schema, Source, Transitions,
 };

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, TrySendError, channel, sync_channel};
 
-use robust_td::features::FeatureMap;
+use robust_td_core::features::FeatureMap;
 
 use crate::batch::Batch;
 use crate::error::{Error, Result};

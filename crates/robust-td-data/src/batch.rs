@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use robust_td::features::FeatureMap;
+use robust_td_core::features::FeatureMap;
 
 use crate::row::Row;
 use crate::written::Written;

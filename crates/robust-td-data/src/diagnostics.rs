@@ -1,6 +1,6 @@
 //! Watches a learner on data: its temporal-difference errors and its residual on blocks not learned from yet.
 
-use robust_td::learner::{Learner, Transition};
+use robust_td_core::learner::{Learner, Transition};
 use serde::{Deserialize, Serialize};
 
 /// Samples of one block that is measured before it is learned from, at least.
@@ -28,18 +28,18 @@ pub struct Diagnostics {
 
 /// Numbers that need not be finite.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-struct Floats(#[serde(with = "robust_td::exact_float")] Vec<f64>);
+struct Floats(#[serde(with = "robust_td_core::exact_float")] Vec<f64>);
 
 /// The temporal-difference errors delta_t at the iterates of their time.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TdErrors {
     count: u64,
-    #[serde(with = "robust_td::exact_float")]
+    #[serde(with = "robust_td_core::exact_float")]
     sum: f64,
-    #[serde(with = "robust_td::exact_float")]
+    #[serde(with = "robust_td_core::exact_float")]
     sum_of_squares: f64,
-    #[serde(with = "robust_td::exact_float")]
+    #[serde(with = "robust_td_core::exact_float")]
     largest: f64,
 }
 

@@ -52,7 +52,7 @@ pub enum Error {
     },
     /// A feature map, or a method, that does not fit the data.
     #[error(transparent)]
-    Mathematics(#[from] robust_td::Error),
+    Mathematics(#[from] robust_td_core::Error),
     /// A column mapping that is not `role=name`.
     #[error("{spec:?} is not role=column; the roles are {roles}", roles = Role::list())]
     ColumnSpec {

@@ -1,7 +1,7 @@
 //! Writes the features of the observations of a log, those of each only once, or finds them in the batch.
 
-use robust_td::features::{FeatureMap, Row, Rows};
-use robust_td::learner::{Features, Outcome};
+use robust_td_core::features::{FeatureMap, Row, Rows};
+use robust_td_core::learner::{Features, Outcome};
 
 use crate::batch::Batch;
 use crate::pairing::{Step, StepRows};

@@ -2,9 +2,9 @@
 
 use std::ops::ControlFlow;
 
-use robust_td::features::FeatureMap;
-use robust_td::learner::{AnyLearner, Learner, Transition};
-use robust_td::sandwich::{Estimate, Sandwich};
+use robust_td_core::features::FeatureMap;
+use robust_td_core::learner::{AnyLearner, Learner, Transition};
+use robust_td_core::sandwich::{Estimate, Sandwich};
 use serde::{Deserialize, Serialize};
 
 use crate::batch::Batch;

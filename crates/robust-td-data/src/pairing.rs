@@ -19,7 +19,7 @@
 
 use std::ops::ControlFlow;
 
-use robust_td::learner::{Features, Outcome};
+use robust_td_core::learner::{Features, Outcome};
 use serde::{Deserialize, Serialize};
 
 use crate::batch::Batch;

@@ -1,9 +1,9 @@
 //! Predicts values with their intervals from a learned model.
 
-use robust_td::features::{FeatureMap, Row};
-use robust_td::learner::{AnyLearner, Features, Learner};
-use robust_td::portfolio::Bootstrap;
-use robust_td::sandwich::Estimate;
+use robust_td_core::features::{FeatureMap, Row};
+use robust_td_core::learner::{AnyLearner, Features, Learner};
+use robust_td_core::portfolio::Bootstrap;
+use robust_td_core::sandwich::Estimate;
 
 use crate::batch::Batch;
 use crate::error::{Error, Result};

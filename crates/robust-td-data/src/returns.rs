@@ -17,8 +17,8 @@
 
 use std::ops::ControlFlow;
 
-use robust_td::features::Row;
-use robust_td::learner::{Learner, Outcome};
+use robust_td_core::features::Row;
+use robust_td_core::learner::{Learner, Outcome};
 use serde::Serialize;
 
 use crate::error::Result;

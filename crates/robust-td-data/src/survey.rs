@@ -1,6 +1,6 @@
 //! Looks at a log before learning: fits the feature map, measures the features, counts the transitions.
 
-use robust_td::features::{FeatureMap, Fitting, Row};
+use robust_td_core::features::{FeatureMap, Fitting, Row};
 
 use crate::batch::Batch;
 use crate::error::{Error, Result};

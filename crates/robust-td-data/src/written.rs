@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use robust_td::features::{FeatureMap, Rows};
+use robust_td_core::features::{FeatureMap, Rows};
 
 /// The largest number of dense features that are kept for a whole batch: more would be memory that counts.
 const LARGEST: usize = 64;
@@ -47,8 +47,8 @@ impl Written {
 
 #[cfg(test)]
 mod tests {
-    use robust_td::features::Fitting;
-    use robust_td::learner::{Alg1, alg1};
+    use robust_td_core::features::Fitting;
+    use robust_td_core::learner::{Alg1, alg1};
 
     use super::*;
     use crate::{Batch, Compression, Format, Model, ReadOptions, Reader, Source};

@@ -7,9 +7,9 @@
 
 use std::time::Instant;
 
-use robust_td::learner::recipe::{Output, Samples};
-use robust_td::learner::{AnyLearner, Recipe, Steps, Td0};
-use robust_td::{Problem, catalog};
+use robust_td_core::learner::recipe::{Output, Samples};
+use robust_td_core::learner::{AnyLearner, Recipe, Steps, Td0};
+use robust_td_core::{Problem, catalog};
 use robust_td_engine::{Contest, ContestOptions, Entrant, Kernel, contest};
 
 const RUNS: usize = 48;

@@ -10,7 +10,7 @@ mod common;
 use std::time::Instant;
 
 use common::{paper_plan, ring};
-use robust_td::random::Dsfmt;
+use robust_td_core::random::Dsfmt;
 use robust_td_engine::grid::published_c;
 use robust_td_engine::{Kernel, Mode, Options, Tables, exact, single};
 

@@ -6,11 +6,11 @@
 use std::error::Error;
 use std::time::Instant;
 
-use robust_td::catalog;
-use robust_td::learner::method::Setting;
-use robust_td::learner::recipe::Output;
-use robust_td::learner::{AnyLearner, Learner, Td0, methods};
-use robust_td::{Mixing, Problem};
+use robust_td_core::catalog;
+use robust_td_core::learner::method::Setting;
+use robust_td_core::learner::recipe::Output;
+use robust_td_core::learner::{AnyLearner, Learner, Td0, methods};
+use robust_td_core::{Mixing, Problem};
 use robust_td_engine::{Contest, ContestOptions, Entrant, Score, contest};
 
 const METHODS: [&str; 10] = [

@@ -1,7 +1,7 @@
 //! Draws for eight trajectories side by side: the same numbers as eight generators one by one.
 
-use robust_td::random::dsfmt::{Dsfmt, MASK, N, N64, POS1, SL1, SR};
-use robust_td::random::stream::initial_state;
+use robust_td_core::random::dsfmt::{Dsfmt, MASK, N, N64, POS1, SL1, SR};
+use robust_td_core::random::stream::initial_state;
 use serde::{Deserialize, Serialize};
 
 /// Trajectories that are sampled together.
@@ -176,7 +176,7 @@ impl StreamGroup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use robust_td::random::Stream;
+    use robust_td_core::random::Stream;
 
     #[test]
     fn eight_dsfmt_equal_eight_single_ones() {

@@ -154,7 +154,7 @@ fn accepted(row: &Row, bits: u32) -> Vec<(u64, u32)> {
 mod tests {
     use super::*;
     use crate::generators::{DsfmtGroup, Generators};
-    use robust_td::random::Dsfmt;
+    use robust_td_core::random::Dsfmt;
 
     fn chain(rows: &[&[f64]]) -> Tables {
         let sparse = |p: &&[f64]| {

@@ -1,6 +1,6 @@
 //! Holds what the engine needs to know of a problem: chain, rewards, features and the quadratic f.
 
-use robust_td::Problem;
+use robust_td_core::Problem;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};

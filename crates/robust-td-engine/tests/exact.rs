@@ -5,7 +5,7 @@
 mod common;
 
 use common::{c_of, paper_plan, random_problem, ring};
-use robust_td::moments::Moments;
+use robust_td_core::moments::Moments;
 use robust_td_engine::{
     ExactLane, ExactOutcome, Family, Kernel, Lane, LaneResult, Mode, Options, Outcome, Plan,
     Tables, exact, run,

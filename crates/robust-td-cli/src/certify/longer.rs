@@ -1,7 +1,7 @@
 //! Looks for a horizon at which the certificates say more than doing nothing achieves.
 
-use robust_td::Problem;
-use robust_td::theory::{self, Certification, Recommendation};
+use robust_td_core::Problem;
+use robust_td_core::theory::{self, Certification, Recommendation};
 
 /// Chains up to this size are certified again in a moment; larger ones would keep the user waiting.
 const MAX_STATES: usize = 200;

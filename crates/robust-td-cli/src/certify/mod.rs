@@ -6,7 +6,7 @@ mod table;
 mod verdict;
 
 use clap::Args;
-use robust_td::theory;
+use robust_td_core::theory;
 
 use crate::failure::Failure;
 use crate::problem_argument::ProblemArgument;

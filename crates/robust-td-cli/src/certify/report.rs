@@ -1,7 +1,7 @@
 //! Arranges a certification under the JSON keys that scripts rely on.
 
-use robust_td::Problem;
-use robust_td::theory::{Certificate, Certification};
+use robust_td_core::Problem;
+use robust_td_core::theory::{Certificate, Certification};
 use serde::Serialize;
 
 use crate::constants::Constants;

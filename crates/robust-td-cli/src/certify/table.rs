@@ -1,9 +1,9 @@
 //! Prints a certification as a page: the answer in words, then constants, hypotheses and certificates.
 
-use robust_td::Problem;
-use robust_td::theory::certificate::Relation;
-use robust_td::theory::certify::MixingBounds;
-use robust_td::theory::{Certificate, Certification, Hypothesis, Recommendation};
+use robust_td_core::Problem;
+use robust_td_core::theory::certificate::Relation;
+use robust_td_core::theory::certify::MixingBounds;
+use robust_td_core::theory::{Certificate, Certification, Hypothesis, Recommendation};
 
 use super::verdict;
 use crate::constants::Constants;

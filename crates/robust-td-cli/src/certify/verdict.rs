@@ -1,7 +1,7 @@
 //! Puts a certification into plain words: what is guaranteed, why not more, what would have to change.
 
-use robust_td::theory::certify::MixingBounds;
-use robust_td::theory::{Certificate, Certification, Recommendation};
+use robust_td_core::theory::certify::MixingBounds;
+use robust_td_core::theory::{Certificate, Certification, Recommendation};
 
 use crate::text::{number, whole};
 

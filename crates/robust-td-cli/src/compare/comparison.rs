@@ -1,7 +1,7 @@
 //! Holds what a comparison was about, who took part and what was found.
 
-use robust_td::learner::method::{Input, Quantity, Source};
-use robust_td::{Mixing, Problem};
+use robust_td_core::learner::method::{Input, Quantity, Source};
+use robust_td_core::{Mixing, Problem};
 use robust_td_engine::contest::Score;
 
 use crate::contest::field::{Contestant, Field};

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use comparison::Comparison;
-use robust_td::Mixing;
+use robust_td_core::Mixing;
 
 use crate::contest::choice::{Choice, Wish};
 use crate::contest::{field, run};

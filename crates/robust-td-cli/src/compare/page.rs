@@ -1,6 +1,6 @@
 //! Fills in the report of a comparison.
 
-use robust_td::learner::method::{Quantity, Source};
+use robust_td_core::learner::method::{Quantity, Source};
 use robust_td_engine::contest::Score;
 use robust_td_report::{
     Cell, Column, ConstantsRow, Drawing, Fact, Report, ReportFigure, Rerun, RunFacts, Table,
@@ -283,7 +283,7 @@ fn constants(comparison: &Comparison<'_>) -> ConstantsRow {
         theta_star_norm_sq: problem.theta_star_norm().powi(2),
         phi_inf_sq: problem.phi_inf().powi(2),
         f_zero: problem.f_zero(),
-        t_mix: comparison.mixing.map(robust_td::Mixing::t_mix),
-        lambda2: comparison.mixing.map(robust_td::Mixing::lambda2),
+        t_mix: comparison.mixing.map(robust_td_core::Mixing::t_mix),
+        lambda2: comparison.mixing.map(robust_td_core::Mixing::lambda2),
     }
 }

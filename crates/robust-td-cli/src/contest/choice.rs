@@ -1,7 +1,7 @@
 //! Parses the names of methods and their settings: `alg1`, `alg1:c=0.01`, `bhandari-b:step=0.1:radius=3`.
 
-use robust_td::learner::method::Method;
-use robust_td::learner::methods::{self, METHODS};
+use robust_td_core::learner::method::Method;
+use robust_td_core::learner::methods::{self, METHODS};
 
 use crate::problem_argument::setting;
 use crate::suggestion;

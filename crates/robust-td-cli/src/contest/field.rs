@@ -1,8 +1,8 @@
 //! Sets up the methods that take part, with what each is told.
 
-use robust_td::learner::method::{Method, Prepared, Setting, Standing};
-use robust_td::learner::methods::METHODS;
-use robust_td::{Error, Mixing, Problem};
+use robust_td_core::learner::method::{Method, Prepared, Setting, Standing};
+use robust_td_core::learner::methods::METHODS;
+use robust_td_core::{Error, Mixing, Problem};
 
 use super::choice::{Choice, Wish};
 use crate::failure::Failure;

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use robust_td::Problem;
+use robust_td_core::Problem;
 use robust_td_engine::contest::{Contest, ContestOptions, Entrant, Score, contest};
 use robust_td_engine::{Error, Progress};
 

@@ -1,7 +1,7 @@
 //! Says which constant the data chose.
 
-use robust_td::learner::AnyLearner;
-use robust_td::portfolio::Answer;
+use robust_td_core::learner::AnyLearner;
+use robust_td_core::portfolio::Answer;
 use robust_td_data::Model;
 use serde::Serialize;
 
@@ -34,7 +34,7 @@ impl Choice {
         let Answer {
             c, samples, lanes, ..
         } = learner.answer();
-        let lane = |lane: &robust_td::portfolio::LaneReport| Lane {
+        let lane = |lane: &robust_td_core::portfolio::LaneReport| Lane {
             c: lane.c,
             residual: lane.residual,
             bounded: lane.retired_at.is_none(),

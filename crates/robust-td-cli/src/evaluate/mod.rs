@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;
-use robust_td::learner::{Learner, methods};
+use robust_td_core::learner::{Learner, methods};
 use robust_td_data::{Batch, Model, Purpose, ReadAhead};
 
 use crate::confidence::Confidence;

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::time::Duration;
 
-use robust_td::learner::{DIVERGENCE_THRESHOLD, Learner};
+use robust_td_core::learner::{DIVERGENCE_THRESHOLD, Learner};
 use robust_td_data::Model;
 use serde::Serialize;
 

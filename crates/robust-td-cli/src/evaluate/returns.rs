@@ -1,6 +1,6 @@
 //! Says how the returns of complete episodes compare with the predicted values.
 
-use robust_td::learner::{Learner, methods};
+use robust_td_core::learner::{Learner, methods};
 use robust_td_data::{Decile, Model, Purpose, ReturnCheck};
 use serde::Serialize;
 

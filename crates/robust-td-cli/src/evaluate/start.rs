@@ -1,11 +1,11 @@
 //! Sets a new model up from the command line and a first look at the data.
 
-use robust_td::features::{FeatureMap, Fitting};
-use robust_td::learner::method::{Method, Setting};
-use robust_td::learner::recipe::{Output, Recipe};
-use robust_td::learner::{AnyLearner, Learner, Td0, methods};
-use robust_td::portfolio::{self, RobustTd};
-use robust_td::sandwich;
+use robust_td_core::features::{FeatureMap, Fitting};
+use robust_td_core::learner::method::{Method, Setting};
+use robust_td_core::learner::recipe::{Output, Recipe};
+use robust_td_core::learner::{AnyLearner, Learner, Td0, methods};
+use robust_td_core::portfolio::{self, RobustTd};
+use robust_td_core::sandwich;
 use robust_td_data::{Model, Purpose, Survey};
 
 use super::{Arguments, Learning};
@@ -147,7 +147,7 @@ impl Start {
             phi_inf,
             model: None,
         };
-        let wrong = |error: robust_td::Error| Failure::Usage(error.to_string());
+        let wrong = |error: robust_td_core::Error| Failure::Usage(error.to_string());
         let model = |learner: AnyLearner| {
             let model = Model::new(features, learner, phi_inf, self.limit).map_err(wrong_data)?;
             self.add_least_squares(model)
@@ -265,7 +265,7 @@ fn least_squares(
 }
 
 /// The same learner with a tail average that need not know how many samples come.
-fn without_horizon(learner: AnyLearner) -> robust_td::Result<AnyLearner> {
+fn without_horizon(learner: AnyLearner) -> robust_td_core::Result<AnyLearner> {
     match learner.recipe() {
         Some(recipe) if matches!(recipe.output, Output::Tail { .. }) => {
             let recipe = Recipe {

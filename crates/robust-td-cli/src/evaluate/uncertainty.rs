@@ -1,7 +1,7 @@
 //! Says how sure the answer is.
 
-use robust_td::learner::{Features, Learner};
-use robust_td::sandwich::Estimate;
+use robust_td_core::learner::{Features, Learner};
+use robust_td_core::sandwich::Estimate;
 use robust_td_data::{Intervals, Model};
 use serde::Serialize;
 

@@ -6,10 +6,10 @@
 //! ```
 //! (one-shot averaging: Liu & Olshevsky, arXiv:2104.07855; Tian, Paschalidis & Olshevsky, arXiv:2403.08896).
 
-use robust_td::learner::Learner;
-use robust_td::learner::recipe::{Output, Samples};
-use robust_td::moments::Moments;
-use robust_td::schedule::Schedule;
+use robust_td_core::learner::Learner;
+use robust_td_core::learner::recipe::{Output, Samples};
+use robust_td_core::moments::Moments;
+use robust_td_core::schedule::Schedule;
 use robust_td_engine::contest::Score;
 
 use super::plan::{Plan, Point};

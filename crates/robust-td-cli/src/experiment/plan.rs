@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use robust_td::{Mixing, Problem, catalog};
+use robust_td_core::{Mixing, Problem, catalog};
 
 use super::spec::Spec;
 use crate::contest::choice::{Choice, Wish};

@@ -1,6 +1,6 @@
 //! Keeps the numbers of a problem file together with where they were written.
 
-use robust_td::Matrix;
+use robust_td_core::Matrix;
 
 /// Where the numbers of a key were written.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use robust_td::SparseMatrix;
+use robust_td_core::SparseMatrix;
 
 use super::csv;
 

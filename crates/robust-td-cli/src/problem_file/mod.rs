@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
-use robust_td::{Chain, Error, Matrix, Mdp, Problem, Reward, SparseMatrix};
+use robust_td_core::{Chain, Error, Matrix, Mdp, Problem, Reward, SparseMatrix};
 use toml::{Table, Value};
 
 use crate::failure::Failure;

@@ -1,6 +1,6 @@
 //! Draws a study's figures and fills in its report.
 
-use robust_td::theory::{self, Certificate, Certification, constants::C0};
+use robust_td_core::theory::{self, Certificate, Certification, constants::C0};
 use robust_td_report::{
     CertificateRow, Clamp, ConstantsRow, ExpectationRow, Fact, Report, ReportFigure, Rerun,
     RunFacts, SweepFigure, SweepPoint, SweepRow, ThresholdRow,

@@ -1,8 +1,8 @@
 //! Finds the c below which a stepsize exceeds the largest mean-square stable constant step.
 
-use robust_td::Problem;
-use robust_td::schedule::{RobustConstant, RobustDecay, Schedule};
-use robust_td::stability::mean_square_threshold;
+use robust_td_core::Problem;
+use robust_td_core::schedule::{RobustConstant, RobustDecay, Schedule};
+use robust_td_core::stability::mean_square_threshold;
 use robust_td_engine::Family;
 
 use super::study::Study;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use robust_td::{Matrix, Problem};
+use robust_td_core::{Matrix, Problem};
 use robust_td_engine::{Family, Lane, Plan, Tables};
 
 use super::spec::{GridPoint, Indexing, Mode, Spec};

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use robust_td::learner::{Alg1, Learner, alg1};
-use robust_td::portfolio::{CONSTANTS, Params, RobustTd};
+use robust_td_core::learner::{Alg1, Learner, alg1};
+use robust_td_core::portfolio::{CONSTANTS, Params, RobustTd};
 use serde_json::Value;
 
 use crate::bad_data::assert_refused;

@@ -1,8 +1,8 @@
 //! Tests that the numbers depend on the data alone, not on how they come, and that they are near the truth.
 
 use assert_cmd::Command;
-use robust_td::moments;
-use robust_td::schedule::{RobustDecay, Schedule};
+use robust_td_core::moments;
+use robust_td_core::schedule::{RobustDecay, Schedule};
 use serde_json::Value;
 
 use crate::common::{folder, json_in, run_in};

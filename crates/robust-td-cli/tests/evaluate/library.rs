@@ -1,6 +1,6 @@
 //! Tests that `evaluate` and the learners of the library agree to the bit.
 
-use robust_td::learner::{Alg1, Learner, alg1};
+use robust_td_core::learner::{Alg1, Learner, alg1};
 use serde_json::Value;
 
 use crate::common::{folder, json_in};

@@ -4,12 +4,12 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
 
-use robust_td::catalog;
-use robust_td::learner::method::Setting;
-use robust_td::learner::{AnyLearner, Features, Learner, Outcome, Transition, methods};
-use robust_td::problem::Problem;
-use robust_td::random::Stream;
-use robust_td::simulate::Sampler;
+use robust_td_core::catalog;
+use robust_td_core::learner::method::Setting;
+use robust_td_core::learner::{AnyLearner, Features, Learner, Outcome, Transition, methods};
+use robust_td_core::problem::Problem;
+use robust_td_core::random::Stream;
+use robust_td_core::simulate::Sampler;
 use robust_td_data::{ValueFormat, ValueWriter};
 
 /// One row of a log.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use robust_td::random::Stream;
+use robust_td_core::random::Stream;
 
 use crate::bad_data::assert_refused;
 use crate::common::{folder, run_in};

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use robust_td::random::Stream;
+use robust_td_core::random::Stream;
 use serde_json::Value;
 
 use crate::bad_data::assert_refused;

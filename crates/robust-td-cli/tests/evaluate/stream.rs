@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use assert_cmd::Command;
-use robust_td::learner::{AnyLearner, Learner};
-use robust_td::portfolio::{Params, RobustTd};
+use robust_td_core::learner::{AnyLearner, Learner};
+use robust_td_core::portfolio::{Params, RobustTd};
 use serde_json::Value;
 
 use crate::common::{folder, run_in};

@@ -2,8 +2,8 @@
 
 use std::ops::ControlFlow;
 
-use robust_td::features::{FeatureMap, Fitting, Row};
-use robust_td::learner::{Features, Learner, Outcome, Transition, alg1};
+use robust_td_core::features::{FeatureMap, Fitting, Row};
+use robust_td_core::learner::{Features, Learner, Outcome, Transition, alg1};
 use robust_td_data::{
     Batch, Compression, Format, Model, Pairing, ReadOptions, Reader, Source, Transitions,
 };
@@ -34,9 +34,9 @@ fn reader_of_batches(text: &str, batch_rows: usize) -> Reader {
     Reader::open(vec![source], options).unwrap()
 }
 
-fn learner(dimension: usize) -> robust_td::learner::Alg1 {
+fn learner(dimension: usize) -> robust_td_core::learner::Alg1 {
     let params = alg1::Params::decaying(0.8, 3000, 0.05).check().unwrap();
-    robust_td::learner::Alg1::new(params, dimension).unwrap()
+    robust_td_core::learner::Alg1::new(params, dimension).unwrap()
 }
 
 fn learn(model: &mut Model, text: &str) {

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use proptest::prelude::*;
-use robust_td::learner::Outcome;
+use robust_td_core::learner::Outcome;
 use robust_td_data::{Format, Pairing, ReadOptions, Reader, Source, Step, Transitions};
 
 use crate::table::{LogRow, any_table, text};

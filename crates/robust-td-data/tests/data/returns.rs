@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use robust_td::features::Fitting;
-use robust_td::learner::method::Setting;
-use robust_td::learner::methods;
-use robust_td::random::Stream;
+use robust_td_core::features::Fitting;
+use robust_td_core::learner::method::Setting;
+use robust_td_core::learner::methods;
+use robust_td_core::random::Stream;
 use robust_td_data::{
     Batch, Compression, Decile, Error, Format, Model, ReadOptions, Reader, ReturnCheck, Source,
 };
@@ -121,7 +121,7 @@ fn the_sums_are_those_of_a_look_back() {
     let check = ReturnCheck::take(&mut || open(&text), &model)
         .unwrap()
         .unwrap();
-    let theta = robust_td::learner::Learner::output(model.learner());
+    let theta = robust_td_core::learner::Learner::output(model.learner());
     // Episodes of (prediction, return), only those that end with terminated.
     let mut episodes: Vec<Vec<(f64, f64)>> = Vec::new();
     let mut rows: Vec<(f64, f64)> = Vec::new();

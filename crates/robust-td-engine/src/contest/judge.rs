@@ -1,6 +1,6 @@
 //! Measures how far an answer is from the solution of the problem.
 
-use robust_td::Problem;
+use robust_td_core::Problem;
 
 use crate::diagnostics::Estimate;
 
@@ -68,7 +68,7 @@ pub fn finite_or_infinite(x: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use robust_td::{Chain, Matrix, Reward};
+    use robust_td_core::{Chain, Matrix, Reward};
 
     #[test]
     fn an_answer_is_judged_by_its_value_function() {

@@ -6,13 +6,13 @@
 //! fixed groups of eight. Results are the same bytes for every [`Kernel`] and thread count, and memory
 //! does not grow with the horizon.
 //!
-//! Methods of TD(0) type, those with a [`Recipe`](robust_td::learner::Recipe), are lanes of vectors that one
+//! Methods of TD(0) type, those with a [`Recipe`](robust_td_core::learner::Recipe), are lanes of vectors that one
 //! trajectory drives; all others run as they are.
 //!
 //! ```
-//! use robust_td::catalog;
-//! use robust_td::learner::method::Setting;
-//! use robust_td::learner::methods;
+//! use robust_td_core::catalog;
+//! use robust_td_core::learner::method::Setting;
+//! use robust_td_core::learner::methods;
 //! use robust_td_engine::{Contest, ContestOptions, Entrant, contest};
 //!
 //! let problem = catalog::problem("two-state", &[])?;
@@ -41,8 +41,8 @@ mod step;
 mod team;
 mod trajectories;
 
-use robust_td::Problem;
-use robust_td::learner::{AnyLearner, Learner};
+use robust_td_core::Problem;
+use robust_td_core::learner::{AnyLearner, Learner};
 
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;

@@ -1,9 +1,9 @@
 //! Holds methods of TD(0) type as the lanes of vectors, eight to a pack.
 
-use robust_td::learner::recipe::{Output, Recipe};
-use robust_td::learner::td0::projection_limit;
-use robust_td::learner::{AnyLearner, DIVERGENCE_THRESHOLD, Learner};
-use robust_td::schedule::Schedule;
+use robust_td_core::learner::recipe::{Output, Recipe};
+use robust_td_core::learner::td0::projection_limit;
+use robust_td_core::learner::{AnyLearner, DIVERGENCE_THRESHOLD, Learner};
+use robust_td_core::schedule::Schedule;
 
 use super::dispatch;
 use super::judge::Answer;

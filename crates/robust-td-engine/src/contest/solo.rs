@@ -1,6 +1,6 @@
 //! Advances learners of any kind as they are, one copy per run.
 
-use robust_td::learner::{AnyLearner, Learner};
+use robust_td_core::learner::{AnyLearner, Learner};
 
 use super::judge::Answer;
 use super::trajectories::{BLOCK, Course, Walkers};

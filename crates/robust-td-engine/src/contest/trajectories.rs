@@ -1,7 +1,7 @@
 //! Samples the trajectories that all entrants follow, eight at a time.
 
-use robust_td::Problem;
-use robust_td::learner::Transition;
+use robust_td_core::Problem;
+use robust_td_core::learner::Transition;
 
 use crate::generators::{GROUP, Generators, StreamGroup};
 use crate::kernel::{Kernel, Work, with_features};

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use robust_td::{Chain, Matrix, Problem, Reward};
+use robust_td_core::{Chain, Matrix, Problem, Reward};
 
 use super::jumps::Pace;
 use super::{ExactState, ExactSweep, Scratch};

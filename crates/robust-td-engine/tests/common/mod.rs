@@ -2,8 +2,8 @@
 #![allow(dead_code, reason = "each test uses a part")]
 #![allow(clippy::unwrap_used, reason = "a test helper, also used by the bench")]
 
-use robust_td::random::Dsfmt;
-use robust_td::{Chain, Matrix, Problem, Reward};
+use robust_td_core::random::Dsfmt;
+use robust_td_core::{Chain, Matrix, Problem, Reward};
 use robust_td_engine::grid::published_c;
 use robust_td_engine::plan::{Family, Lane, Mode, Plan};
 use robust_td_engine::tables::Tables;
@@ -78,7 +78,7 @@ pub fn random_tables(seed: u64, states: usize, dimension: usize) -> Tables {
 
 /// See [`random_tables`].
 pub fn random_problem(seed: u64, states: usize, dimension: usize) -> Problem {
-    let mut stream = robust_td::random::Stream::new(seed, 0);
+    let mut stream = robust_td_core::random::Stream::new(seed, 0);
     let mut rows = Vec::with_capacity(states);
     for s in 0..states {
         let mut row = vec![0.0; states];

@@ -1,0 +1,37 @@
+//! Learns the values of a two-state chain from a stream of transitions and compares them with the exact ones.
+
+use robust_td_core::learner::alg1::{Alg1, Params};
+use robust_td_core::learner::{Features, Learner, Transition};
+use robust_td_core::random::Stream;
+use robust_td_core::simulate::Sampler;
+use robust_td_core::{Result, catalog};
+
+fn main() -> Result<()> {
+    let problem = catalog::problem("two-state", &[])?;
+    let steps = 100_000;
+    let path = Sampler::new(&problem).trajectory(0, steps, &mut Stream::new(1, 0));
+
+    // All that Algorithm 1 is told: the discount, the horizon, a bound on the features, and c.
+    let params =
+        Params::decaying(problem.discount(), steps as u64, 0.05).phi_inf(problem.phi_inf());
+    let mut learner = Alg1::new(params.check()?, problem.dimension())?;
+    for pair in path.windows(2) {
+        let (from, to) = (pair[0], pair[1]);
+        learner.step(&Transition::continues(
+            Features::Dense(problem.phi(from)),
+            problem.reward(from, to),
+            Features::Dense(problem.phi(to)),
+        ));
+    }
+
+    let theta = learner.output();
+    println!("theta  = {theta:?}\ntheta* = {:?}", problem.theta_star());
+    println!(
+        "f = {:.2e}, f(0) = {:.2e}",
+        problem.f(&theta),
+        problem.f_zero()
+    );
+    assert!(problem.f(&theta) < 0.02 * problem.f_zero());
+    assert!(!learner.health().diverged());
+    Ok(())
+}

@@ -1,0 +1,152 @@
+//! Lists named problems whose answers are known.
+//!
+//! One module per problem. Each says where the problem comes from and what its answer is, and its tests check that
+//! answer; [`episode`] tells how episodic tasks become chains. To add a problem, write such a file with an `ENTRY` and
+//! add the entry to the list below: the tests that hold for every problem, the command line and its help find it there.
+
+pub mod boyan;
+pub mod episode;
+pub mod garnet;
+pub mod grid_world;
+pub mod paper_ring;
+mod parameter;
+pub mod random_walk;
+pub mod ref_2;
+pub mod ref_3;
+pub mod thousand_walk;
+pub mod two_cluster;
+pub mod two_state;
+
+use crate::error::{Error, Result};
+use crate::problem::Problem;
+
+pub use parameter::{Parameter, Values};
+
+/// A family of problems under one name.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry {
+    /// The name, as on the command line.
+    pub name: &'static str,
+    /// What the problem is, in one line.
+    pub summary: &'static str,
+    /// Where it comes from.
+    pub source: &'static str,
+    /// What can be set.
+    pub parameters: &'static [Parameter],
+    build: fn(&Values) -> Result<Problem>,
+}
+
+static ENTRIES: [Entry; 10] = [
+    paper_ring::ENTRY,
+    two_state::ENTRY,
+    ref_2::ENTRY,
+    ref_3::ENTRY,
+    random_walk::ENTRY,
+    thousand_walk::ENTRY,
+    boyan::ENTRY,
+    garnet::ENTRY,
+    grid_world::ENTRY,
+    two_cluster::ENTRY,
+];
+
+/// All entries of the catalog.
+pub fn entries() -> &'static [Entry] {
+    &ENTRIES
+}
+
+/// The entry of a name.
+pub fn find(name: &str) -> Result<&'static Entry> {
+    ENTRIES
+        .iter()
+        .find(|entry| entry.name == name)
+        .ok_or_else(|| Error::UnknownProblem {
+            name: name.into(),
+            known: ENTRIES.iter().map(|entry| entry.name).collect(),
+        })
+}
+
+/// A catalog problem by its name, its parameters at their defaults unless set.
+///
+/// ```
+/// let problem = robust_td_core::catalog::problem("two-state", &[("epsilon", 0.01)])?;
+/// assert!((problem.omega() - 1e-4).abs() < 1e-16);
+/// # Ok::<(), robust_td_core::Error>(())
+/// ```
+pub fn problem(name: &str, settings: &[(&str, f64)]) -> Result<Problem> {
+    find(name)?.build(settings)
+}
+
+impl Entry {
+    /// The problem, its parameters at their defaults unless set.
+    ///
+    /// # Error cases
+    /// A setting that the problem does not have, that comes twice or that lies outside its range, and settings that
+    /// make no valid problem together.
+    pub fn build(&self, settings: &[(impl AsRef<str>, f64)]) -> Result<Problem> {
+        (self.build)(&Values::new(self.name, self.parameters, settings)?)
+    }
+}
+
+/// Asserts that numbers of order one agree to fourteen digits.
+#[cfg(test)]
+fn all_close(found: &[f64], expected: &[f64]) {
+    assert_eq!(found.len(), expected.len());
+    for (a, b) in found.iter().zip(expected) {
+        assert!((a - b).abs() <= 1e-14, "{found:?} is not {expected:?}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(name: &str, settings: &[(&str, f64)]) -> String {
+        problem(name, settings).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn names_are_unique_and_found() {
+        for (k, entry) in entries().iter().enumerate() {
+            assert_eq!(find(entry.name).unwrap().name, entry.name);
+            assert!(entries()[..k].iter().all(|other| other.name != entry.name));
+            assert!(!entry.summary.is_empty() && !entry.source.is_empty());
+        }
+    }
+
+    #[test]
+    fn defaults_are_valid_and_nan_never_is() {
+        for entry in entries() {
+            for (k, parameter) in entry.parameters.iter().enumerate() {
+                let name = parameter.name;
+                assert!(parameter.admits(parameter.default), "{} {name}", entry.name);
+                for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1.0] {
+                    assert!(!parameter.admits(bad), "{} {name} {bad}", entry.name);
+                    let message = refused(entry.name, &[(name, bad)]);
+                    let expected = format!("{}: {name} is {bad}, but must be ", entry.name);
+                    assert_eq!(message, expected + parameter.range);
+                }
+                assert!(entry.parameters[..k].iter().all(|other| other.name != name));
+            }
+        }
+    }
+
+    #[test]
+    fn refusals_name_what_exists() {
+        assert!(
+            refused("ring", &[])
+                .starts_with("there is no catalog problem \"ring\"; there are paper-ring, ")
+        );
+        assert_eq!(
+            refused("two-state", &[("aleph", 0.5)]),
+            "two-state has no parameter \"aleph\"; it takes alpha, epsilon, discount"
+        );
+        assert_eq!(
+            refused("ref-2", &[("alpha", 0.5)]),
+            "ref-2 has no parameter \"alpha\"; it takes none"
+        );
+        assert_eq!(
+            refused("two-state", &[("alpha", 0.5), ("alpha", 0.6)]),
+            "two-state: alpha is given twice"
+        );
+    }
+}

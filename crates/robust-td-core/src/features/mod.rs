@@ -1,0 +1,322 @@
+//! Turns raw observations into feature vectors.
+//!
+//! A [`FeatureMap`] is a pipeline of stages; a stage is one map, or several whose outputs are joined. It is
+//! written as text (see [`spec`]), fitted to data where a map needs their range ([`Fitting`]), applied row
+//! by row without allocation ([`FeatureMap::write`]), and stored with the model.
+//!
+//! ```
+//! use robust_td_core::features::{Fitting, FeatureMap, Row};
+//!
+//! let mut fitting = Fitting::new("standardise | identity + bias", 1)?;
+//! while fitting.needs_pass() {
+//!     for x in [1.0, 2.0, 3.0] {
+//!         fitting.observe(&[x])?;
+//!     }
+//!     fitting.end_pass()?;
+//! }
+//! let map: FeatureMap = fitting.finish()?;
+//! let mut row = Row::for_map(&map);
+//! map.write(&[2.0], &mut row);
+//! assert_eq!(row.to_dense(), [0.0, 1.0]);
+//! # Ok::<(), robust_td_core::Error>(())
+//! ```
+
+mod fitting;
+mod fourier;
+mod one_hot;
+mod polynomial;
+mod range;
+mod rbf;
+mod row;
+mod rows;
+mod running;
+mod sink;
+pub mod spec;
+mod standardise;
+mod tiles;
+
+pub use fitting::Fitting;
+pub use row::Row;
+pub use rows::Rows;
+
+use serde::{Deserialize, Serialize};
+
+use fourier::Fourier;
+use one_hot::OneHot;
+use polynomial::Polynomial;
+use range::Range;
+use rbf::Rbf;
+use running::Running;
+use sink::{Shifted, Sink};
+use standardise::Standardise;
+use tiles::Tiles;
+
+use crate::error::{Error, Result};
+
+/// The largest number of features that a map may have.
+pub const MAX_FEATURES: usize = 1 << 24;
+
+/// A fitted map of one kind.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+enum Map {
+    /// The input itself.
+    Identity {
+        /// Its length.
+        inputs: usize,
+    },
+    /// A constant 1.
+    Bias,
+    Standardise(Standardise),
+    Running(Running),
+    Polynomial(Polynomial),
+    Fourier(Fourier),
+    Tiles(Tiles),
+    Rbf(Rbf),
+    OneHot(OneHot),
+}
+
+impl Map {
+    /// How many features it makes.
+    fn outputs(&self) -> usize {
+        match self {
+            Self::Identity { inputs } => *inputs,
+            Self::Bias => 1,
+            Self::Standardise(map) => map.outputs(),
+            Self::Running(map) => map.outputs(),
+            Self::Polynomial(map) => map.outputs(),
+            Self::Fourier(map) => map.outputs(),
+            Self::Tiles(map) => map.outputs(),
+            Self::Rbf(map) => map.outputs(),
+            Self::OneHot(map) => map.outputs(),
+        }
+    }
+
+    /// Whether most of its features are zero.
+    fn is_sparse(&self) -> bool {
+        matches!(self, Self::Tiles(_) | Self::OneHot(_))
+    }
+
+    /// Hands over each feature that may differ from zero, in increasing order of its index.
+    #[inline]
+    fn write(&self, x: &[f64], sink: &mut impl Sink) {
+        let put = &mut |index, value| sink.put(index, value);
+        match self {
+            Self::Identity { .. } => x.iter().enumerate().for_each(|(i, &v)| put(i, v)),
+            Self::Bias => put(0, 1.0),
+            Self::Standardise(map) => map.write(x, put),
+            Self::Running(map) => map.write(x, put),
+            Self::Polynomial(map) => map.write(x, put),
+            Self::Fourier(map) => map.write(x, put),
+            Self::Tiles(map) => map.write(x, sink),
+            Self::Rbf(map) => map.write(x, put),
+            Self::OneHot(map) => map.write(x, put),
+        }
+    }
+
+    /// A bound on the squared norm of its features, if there is one whatever the observation.
+    fn norm_sq_bound(&self) -> Option<f64> {
+        match self {
+            Self::Identity { .. } | Self::Standardise(_) | Self::Polynomial(_) => None,
+            Self::Bias | Self::OneHot(_) => Some(1.0),
+            Self::Running(map) => Some(map.norm_sq_bound()),
+            Self::Tiles(map) => Some(map.tilings() as f64),
+            // Every feature lies within [-1, 1].
+            Self::Fourier(_) | Self::Rbf(_) => Some(self.outputs() as f64),
+        }
+    }
+
+    /// Checks a restored map against the length of its input.
+    fn check(&self, inputs: usize) -> Result<()> {
+        let fits = match self {
+            Self::Identity { inputs: own } => *own == inputs,
+            Self::Bias => true,
+            Self::Standardise(map) => map.fits(inputs),
+            Self::Running(map) => map.fits(inputs),
+            Self::Polynomial(map) => map.fits(inputs),
+            Self::Fourier(map) => map.fits(inputs),
+            Self::Tiles(map) => map.fits(inputs),
+            Self::Rbf(map) => map.fits(inputs),
+            Self::OneHot(map) => map.fits(inputs),
+        };
+        if fits {
+            return Ok(());
+        }
+        Err(Error::Saved {
+            contradiction: format!("a feature map that does not fit an input of length {inputs}"),
+        })
+    }
+}
+
+/// A pipeline of fitted maps.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "SavedFeatureMap")]
+pub struct FeatureMap {
+    spec: String,
+    inputs: usize,
+    stages: Vec<Vec<Map>>,
+}
+
+impl FeatureMap {
+    /// The observation itself.
+    #[must_use]
+    pub fn identity(inputs: usize) -> Self {
+        Self {
+            spec: "identity".into(),
+            inputs,
+            stages: vec![vec![Map::Identity { inputs }]],
+        }
+    }
+
+    /// The text that it was made from.
+    #[must_use]
+    pub fn spec(&self) -> &str {
+        &self.spec
+    }
+
+    /// The length of an observation.
+    #[must_use]
+    pub fn inputs(&self) -> usize {
+        self.inputs
+    }
+
+    /// The number of features.
+    #[must_use]
+    pub fn outputs(&self) -> usize {
+        self.stages.last().map_or(self.inputs, |s| stage_outputs(s))
+    }
+
+    /// Whether it hands an observation on unchanged.
+    #[must_use]
+    pub fn is_identity(&self) -> bool {
+        let identity = |stage: &Vec<Map>| matches!(stage[..], [Map::Identity { .. }]);
+        self.stages.iter().all(identity)
+    }
+
+    /// Whether the features are written as a sparse vector.
+    #[must_use]
+    pub fn is_sparse(&self) -> bool {
+        let last = self.stages.last();
+        last.is_some_and(|stage| stage.iter().any(Map::is_sparse))
+    }
+
+    /// A bound on the norm of the features, if there is one whatever the observation.
+    #[must_use]
+    pub fn norm_bound(&self) -> Option<f64> {
+        let bounds = self.stages.last()?.iter().map(Map::norm_sq_bound);
+        Some(bounds.sum::<Option<f64>>()?.sqrt())
+    }
+
+    /// Whether [`FeatureMap::observe`] must see each observation before it is written.
+    #[must_use]
+    pub fn adapts(&self) -> bool {
+        let first = self.stages.first().into_iter().flatten();
+        first.into_iter().any(|map| matches!(map, Map::Running(_)))
+    }
+
+    /// Takes note of an observation, for maps that adapt to what came so far.
+    pub fn observe(&mut self, observation: &[f64]) {
+        for map in self.stages.first_mut().into_iter().flatten() {
+            if let Map::Running(running) = map {
+                running.observe(observation);
+            }
+        }
+    }
+
+    /// Writes the features of an observation. Does not allocate once the row has grown to its size.
+    ///
+    /// # Panics
+    /// When the observation does not have [`FeatureMap::inputs`] entries.
+    #[inline]
+    pub fn write(&self, observation: &[f64], row: &mut Row) {
+        assert_eq!(
+            observation.len(),
+            self.inputs,
+            "an observation of the map's length"
+        );
+        let Some((last, before)) = self.stages.split_last() else {
+            return row.copy(observation);
+        };
+        let [mut x, mut y] = row.take_scratch();
+        let mut input = observation;
+        for stage in before {
+            y.clear();
+            y.resize(stage_outputs(stage), 0.0);
+            write_stage(stage, input, &mut y[..]);
+            std::mem::swap(&mut x, &mut y);
+            input = &x;
+        }
+        row.clear();
+        write_stage(last, input, row);
+        row.give_scratch([x, y]);
+    }
+
+    /// Writes the features of many observations, which follow each other: as [`FeatureMap::write`], but faster for tiles.
+    ///
+    /// # Panics
+    /// When their entries are not a multiple of [`FeatureMap::inputs`].
+    pub fn write_rows(&self, observations: &[f64], rows: &mut Rows) {
+        let inputs = self.inputs.max(1);
+        assert!(
+            observations.len().is_multiple_of(inputs),
+            "observations of the map's length"
+        );
+        rows.clear();
+        rows.sparse = self.is_sparse();
+        if let [stage] = &self.stages[..]
+            && let [Map::Tiles(tiles)] = &stage[..]
+        {
+            rows.ones = Some(tiles.tilings());
+            rows.values.resize(tiles.tilings(), 1.0);
+            return tiles.write_rows(observations, &mut rows.indices);
+        }
+        let mut row = Row::for_map(self);
+        for observation in observations.chunks_exact(inputs) {
+            self.write(observation, &mut row);
+            rows.push(&row);
+        }
+    }
+}
+
+/// The number of features of a stage.
+fn stage_outputs(stage: &[Map]) -> usize {
+    stage.iter().map(Map::outputs).sum()
+}
+
+/// Joins the outputs of the maps of a stage.
+#[inline]
+fn write_stage(stage: &[Map], x: &[f64], sink: &mut (impl Sink + ?Sized)) {
+    let mut first = 0;
+    for map in stage {
+        map.write(x, &mut Shifted { first, sink });
+        first += map.outputs();
+    }
+}
+
+/// What is stored, before it is checked.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SavedFeatureMap {
+    spec: String,
+    inputs: usize,
+    stages: Vec<Vec<Map>>,
+}
+
+impl TryFrom<SavedFeatureMap> for FeatureMap {
+    type Error = Error;
+
+    fn try_from(saved: SavedFeatureMap) -> Result<Self> {
+        let mut length = saved.inputs;
+        for stage in &saved.stages {
+            for map in stage {
+                map.check(length)?;
+            }
+            length = stage_outputs(stage);
+        }
+        Ok(Self {
+            spec: saved.spec,
+            inputs: saved.inputs,
+            stages: saved.stages,
+        })
+    }
+}

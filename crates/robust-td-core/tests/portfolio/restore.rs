@@ -1,0 +1,116 @@
+//! Tests that a saved portfolio goes on to the same bits.
+
+use robust_td_core::catalog;
+use robust_td_core::learner::{AnyLearner, Features, Learner};
+use robust_td_core::portfolio::{Params, RobustTd};
+use robust_td_core::random::Stream;
+use robust_td_core::sandwich::Sandwich;
+
+use crate::walk::walk;
+
+#[test]
+fn a_saved_portfolio_goes_on_to_the_same_bits() {
+    let problem = catalog::problem("ref-3", &[]).unwrap();
+    let mut stream = Stream::new(8, 0);
+    // In phases the first ends at 1024 and the second at 3072.
+    for horizon in [None, Some(5000)] {
+        let params = Params {
+            phi_inf: problem.phi_inf(),
+            horizon,
+            replicates: 24,
+            ..Params::new(problem.discount())
+        };
+        let new = RobustTd::auto(params.check().unwrap(), problem.dimension()).unwrap();
+        let mut whole = AnyLearner::from(new);
+        let mut parts = whole.clone();
+        let cuts: Vec<u64> = (0..20)
+            .map(|_| (5000.0 * stream.uniform()) as u64)
+            .collect();
+        walk(&problem, 5000, 2, |transition| {
+            let t = whole.steps();
+            if cuts.contains(&t) || [1, 64, 625, 1024, 1025, 3072, 3073].contains(&t) {
+                let text = serde_json::to_string(&parts).unwrap();
+                parts = serde_json::from_str(&text).unwrap();
+                assert_eq!(serde_json::to_string(&parts).unwrap(), text);
+            }
+            whole.step(transition);
+            parts.step(transition);
+            assert_eq!(whole.theta(), parts.theta());
+            assert_eq!(whole.output(), parts.output());
+        });
+        let text = |learner: &AnyLearner| serde_json::to_string(learner).unwrap();
+        assert!(text(&whole) == text(&parts));
+    }
+}
+
+/// The answer in phases is that of a portfolio with the phase's horizon, on its samples alone.
+#[test]
+fn a_phase_is_a_run_of_its_own() {
+    let problem = catalog::problem("boyan", &[]).unwrap();
+    let params = Params {
+        phi_inf: problem.phi_inf(),
+        ..Params::new(problem.discount())
+    };
+    let new = |params: Params| RobustTd::auto(params.check().unwrap(), 4).unwrap();
+    let mut phases = new(params);
+    let mut alone = new(Params {
+        horizon: Some(2048),
+        ..params
+    });
+    walk(&problem, 5000, 6, |transition| {
+        if (1024..3072).contains(&phases.steps()) {
+            alone.step(transition);
+        }
+        phases.step(transition);
+    });
+    let (phases, alone) = (phases.answer(), alone.answer());
+    assert_eq!((phases.samples, phases.c), (2048, alone.c));
+    assert_eq!(phases.output, alone.output);
+}
+
+#[test]
+fn damaged_portfolios_are_refused() {
+    let params = Params {
+        replicates: 8,
+        ..Params::new(0.5)
+    };
+    let learner = RobustTd::auto(params.check().unwrap(), 2).unwrap();
+    let text = serde_json::to_string(&learner).unwrap();
+    assert!(serde_json::from_str::<RobustTd>(&text).is_ok());
+    for (old, new) in [
+        ("\"leader\":0", "\"leader\":16"),
+        ("\"steps\":0", "\"steps\":7"),
+        ("\"feature_squares\":[0.0,0.0]", "\"feature_squares\":[0.0]"),
+        ("\"dimension\":2", "\"dimension\":3"),
+        ("\"block\":16", "\"block\":0"),
+        ("\"seen\":[false,false]", "\"seen\":[false]"),
+    ] {
+        let damaged = text.replacen(old, new, 1);
+        assert_ne!(damaged, text, "{old} is not in {text}");
+        assert!(serde_json::from_str::<RobustTd>(&damaged).is_err(), "{new}");
+    }
+}
+
+#[test]
+fn least_squares_goes_on_to_the_same_bits() {
+    let problem = catalog::problem("garnet", &[]).unwrap();
+    let mut whole = Sandwich::new(problem.dimension(), problem.discount()).unwrap();
+    let mut parts = whole.clone();
+    let indices: Vec<u32> = (0..problem.dimension() as u32).collect();
+    walk(&problem, 3000, 2, |transition| {
+        if whole.count() % 333 == 7 {
+            parts = serde_json::from_str(&serde_json::to_string(&parts).unwrap()).unwrap();
+        }
+        let mut transition = *transition;
+        if let (Features::Dense(values), true) =
+            (transition.features, whole.count().is_multiple_of(3))
+        {
+            transition.features = Features::sparse(&indices, values, indices.len()).unwrap();
+        }
+        whole.step(&transition);
+        parts.step(&transition);
+        // What one of them has room for and the other not yet makes no difference.
+        assert_eq!(whole, parts);
+    });
+    assert!(whole.estimate().unwrap() == parts.estimate().unwrap());
+}
