@@ -1,9 +1,9 @@
-"""Turns the CDNOW purchase log into transitions, and draws predicted against realised customer value.
+"""Turn the CDNOW purchase log into transitions, and plot predicted against realised customer value.
 
     python lifetime_value.py prepare lifetimes.whl    writes train.csv and test.csv
     python lifetime_value.py figure                   reads test.csv and values.csv, writes lifetime_value.svg
 
-Standard library only. The data are read from inside the wheel of the package `lifetimes`; nothing is installed.
+Uses only the standard library. Reads the data from the wheel of the package `lifetimes` without installing it.
 """
 
 import csv
@@ -14,15 +14,15 @@ from collections import defaultdict
 
 MEMBER = "lifetimes/datasets/CDNOW_master.txt"  # customer, date, units, dollars
 MONTHS = 18  # January 1997 to June 1998
-DISCOUNT = 0.8  # a month
-TEST_MONTH = 5  # the held-out customers are looked at on 30 June 1997 ...
-WINDOW = 12  # ... and followed for twelve months
+DISCOUNT = 0.8  # per month
+TEST_MONTH = 5  # predict the test customers as of 30 June 1997 ...
+WINDOW = 12  # ... and compare with the next twelve months
 
 OBS = ["obs_0", "obs_1", "obs_2"]  # recency, frequency, monetary
 
 
 def purchases(wheel):
-    """Per customer: for each of the 18 months, the number of orders and the dollars spent."""
+    """Return orders and dollars per month, for each customer."""
     log = defaultdict(lambda: ([0] * MONTHS, [0.0] * MONTHS))
     with zipfile.ZipFile(wheel) as archive:
         for line in archive.read(MEMBER).decode("ascii").splitlines()[1:]:
@@ -35,7 +35,7 @@ def purchases(wheel):
 
 
 def state(orders, spend, month):
-    """What is known of a customer at the end of a month; all logarithms, so that no big spender rules the fit."""
+    """Return a customer's state at the end of a month, in logarithms so that big spenders do not dominate the fit."""
     bought = [m for m in range(month + 1) if orders[m] > 0]
     count = sum(orders[: month + 1])
     recency = math.log1p(month - bought[-1])  # months since the last order
@@ -51,12 +51,12 @@ def prepare(wheel):
         test.writerow(["customer", *OBS, "realised"])
         for customer, (orders, spend) in sorted(purchases(wheel).items()):
             first = next(m for m in range(MONTHS) if orders[m] > 0)
-            if customer % 2 == 1:  # learn from the odd customers
+            if customer % 2 == 1:  # odd customers: training set
                 for month in range(first, MONTHS - 1):
                     now, after = (state(orders, spend, m) for m in (month, month + 1))
-                    last = int(month == MONTHS - 2)  # the log ends here, the customer does not
+                    last = int(month == MONTHS - 2)  # truncated: the log ends here, the customer does not
                     train.writerow([customer, *now, round(spend[month + 1], 2), *after, last])
-            else:  # and ask about the even ones
+            else:  # even customers: test set
                 future = spend[TEST_MONTH + 1 : TEST_MONTH + 1 + WINDOW]
                 realised = sum(DISCOUNT**k * dollars for k, dollars in enumerate(future))
                 test.writerow([customer, *state(orders, spend, TEST_MONTH), round(realised, 4)])
@@ -84,11 +84,11 @@ def figure():
 
 
 def draw(points):
-    """One point per decile with two standard errors, and the diagonal."""
+    """Return an SVG with one point per decile, bars of two standard errors, and the diagonal."""
     top = 10 * math.ceil(max(max(p, r + 2 * e) for p, r, e in points) / 10)
     low = min(0, 10 * math.floor(min(min(p, r - 2 * e) for p, r, e in points) / 10))
     if top - low > 1000:
-        sys.exit("the predictions are far from dollars: did the run diverge?")
+        sys.exit("the predictions are implausibly large; check whether the run diverged")
     x = lambda v: 60 + 400 * (v - low) / (top - low)
     y = lambda v: 420 - 400 * (v - low) / (top - low)
     line = lambda a, b, c, d, style: f'<line x1="{x(a):.1f}" y1="{y(b):.1f}" x2="{x(c):.1f}" y2="{y(d):.1f}" {style}/>'
