@@ -134,7 +134,7 @@ fn the_two_state_reference_has_its_published_numbers() {
         p["why_not"]
             .as_str()
             .unwrap()
-            .contains("c > 40.46 is needed, it is 5")
+            .contains("c > 40.46 required, got 5")
     );
 }
 

@@ -347,7 +347,7 @@ fn the_paper_names_what_fails() {
         below
             .why_not()
             .unwrap()
-            .contains("c > 40.46 is needed, it is 2")
+            .contains("c > 40.46 required, got 2")
     );
     let short = certify(10_000_000, 0.9953, 50.0);
     assert!(short.bound.is_some() && !short.applies());
