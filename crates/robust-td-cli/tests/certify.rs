@@ -297,7 +297,7 @@ fn certificates_that_do_not_close_have_no_bound() {
             certificate["why_not"]
                 .as_str()
                 .unwrap()
-                .contains("A2 < 1 is needed")
+                .contains("A2 < 1 required")
         );
     }
     assert!(
