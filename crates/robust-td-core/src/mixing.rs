@@ -87,7 +87,7 @@ impl Mixing {
 
     /// `d(0), ..., d(max_lag)`.
     ///
-    /// Each step costs the stored entries of P times n. Where that would be too much, the values after an exact
+    /// Each step costs the stored entries of P times n. When that is too expensive, the values after an exact
     /// stretch of length L are the upper bounds `d(qL + j) <= dbar(L)^q d(j)`.
     pub fn distances(&self, max_lag: usize) -> Vec<f64> {
         const WORK: usize = 8_000_000_000;

@@ -7,7 +7,7 @@
 //! eta_t = 1 / ( c phi_inf^2 ln(T) ln(t + 3) sqrt(t + 1) )
 //! ```
 //!
-//! It needs to know neither the mixing time nor the smallest eigenvalue omega. Its theorem asks for
+//! It needs neither the mixing time nor the smallest eigenvalue omega. Its theorem requires
 //! c > 15 + 18 sqrt(2); the schedule itself is defined for every c > 0.
 //!
 //! # Bits

@@ -28,11 +28,11 @@ pub use parameter::{Parameter, Values};
 pub struct Entry {
     /// The name, as on the command line.
     pub name: &'static str,
-    /// What the problem is, in one line.
+    /// A one-line summary.
     pub summary: &'static str,
-    /// Where it comes from.
+    /// Its source.
     pub source: &'static str,
-    /// What can be set.
+    /// Its parameters.
     pub parameters: &'static [Parameter],
     build: fn(&Values) -> Result<Problem>,
 }
