@@ -51,8 +51,8 @@ impl ControlProblem {
     /// to (s, a).
     ///
     /// # Errors
-    /// Those of [`Mdp::under`], shapes that do not match, numbers that are not finite, a discount outside [0,
-    /// 1), an invalid start state, or features that are linearly dependent under the behaviour.
+    /// Those of [`Mdp::under`], shapes that do not match, numbers that are not finite, a discount outside
+    /// [0, 1), an invalid start state, or features that are linearly dependent under the behaviour.
     pub fn new(
         mdp: Mdp,
         behaviour: Matrix,

@@ -110,9 +110,9 @@ impl Mixing {
         distances
     }
 
-    /// Upper bounds on `d(0), ..., d(max_lag)` within about `work` multiplications: `min(d(t), 2 *
-    /// 2^(-t/t_mix))` as far as the budget reaches, then `min(d(t'), 2 * 2^(-t/t_mix))` with the last
-    /// computed `d(t')`.
+    /// Upper bounds on `d(0), ..., d(max_lag)` within about `work` multiplications:
+    /// `min(d(t), 2 * 2^(-t/t_mix))` as far as the budget reaches, then `min(d(t'), 2 * 2^(-t/t_mix))` with
+    /// the last computed `d(t')`.
     ///
     /// A computed `d(t)` never falls below rounding level; the second bound does, so the bounds tend to zero.
     pub fn bounds(&self, max_lag: usize, work: usize) -> Vec<f64> {

@@ -408,8 +408,8 @@ mod tests {
     use crate::linalg::product;
     use crate::{Chain, Matrix, Reward};
 
-    /// `E|theta_T|^2` and `E f(avg_T)` computed from the definition, with dense (2d+1) x (2d+1) blocks of `y
-    /// = (theta, S, 1)`.
+    /// `E|theta_T|^2` and `E f(avg_T)` computed from the definition, with dense (2d+1) x (2d+1) blocks of
+    /// `y = (theta, S, 1)`.
     fn by_block_matrices(problem: &Problem, steps: &[f64]) -> (f64, f64) {
         let d = problem.dimension();
         let size = 2 * d + 1;

@@ -6,10 +6,10 @@
 //! ```
 //! on one symmetric d x d block per state. `E|theta_t|^2` stays bounded when the spectral radius of the map
 //! is below one and grows without bound when it is above. The map T preserves the cone of positive
-//! semidefinite blocks. Hence its radius is an eigenvalue (Krein and Rutman), and the solution of `(s - T) Y
-//! = I` is positive definite exactly when `s` exceeds it. Maps of up to `DENSE_LIMIT` dimensions are decided
-//! by this criterion with direct solves, which clustered eigenvalues do not disturb; larger maps use Arnoldi
-//! iteration.
+//! semidefinite blocks. Hence its radius is an eigenvalue (Krein and Rutman), and the solution of
+//! `(s - T) Y = I` is positive definite exactly when `s` exceeds it. Maps of up to `DENSE_LIMIT` dimensions
+//! are decided by this criterion with direct solves, which clustered eigenvalues do not disturb; larger maps
+//! use Arnoldi iteration.
 
 use crate::error::{Error, Result};
 use crate::linalg;

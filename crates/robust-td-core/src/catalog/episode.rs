@@ -5,8 +5,8 @@
 //! episode. On leaving it, the direction `g = delta * phi` is zero and nothing is learned. So theta moves
 //! exactly as in the episodic task (with one idle step per episode), and `theta*` is the episodic fixed
 //! point: with `N(s)` the expected visits per episode, `pi(s) = N(s) / (1 + sum N)`, which is a common factor
-//! in `A` and `c`. The *true* values of the joined chain differ: there the end state is worth `gamma
-//! V(start)`, the value of the next episode.
+//! in `A` and `c`. The *true* values of the joined chain differ: there the end state is worth
+//! `gamma V(start)`, the value of the next episode.
 
 use crate::chain::Chain;
 use crate::error::Result;

@@ -10,8 +10,8 @@
 //!
 //! `P_l` is stochastic with the same stationary distribution, so TD(lambda) is TD(0) with discount `kappa_l`
 //! on another chain (Liu and Olshevsky 2021). An update is not Markovian in one transition, however: the
-//! trace depends on the past. Given the past up to lag `h`, the bias of an update is at most `2 max|delta|
-//! phi_inf dl(h)` with
+//! trace depends on the past. Given the past up to lag `h`, the bias of an update is at most
+//! `2 max|delta| phi_inf dl(h)` with
 //!
 //! ```text
 //! dl(h) = sum_{j=0}^{h} x^j d(h-j) + x^{h+1} / (1 - x),       dl(h) = d(h) + x dl(h-1),   dl(-1) = 1/(1-x)
@@ -21,8 +21,8 @@
 //! Let `q = 1/(1-x)`. An update is at most `q` times as large and as steep as that of TD(0), so the proof of
 //! certificate Y holds with `dl` for `d` and with `q^2` before `W1`, `W2` and `H`. This equals certificate Y
 //! for the stepsizes `q eta_t` and the distances `dl/q`, except that the bound is divided by the sum of
-//! `eta_t`, not of `q eta_t`. With `eta_t = (1-x) / (c phi_inf^2 log T log(t+3) sqrt(t+1))` the stepsizes `q
-//! eta_t` are those of Algorithm 1.
+//! `eta_t`, not of `q eta_t`. With `eta_t = (1-x) / (c phi_inf^2 log T log(t+3) sqrt(t+1))` the stepsizes
+//! `q eta_t` are those of Algorithm 1.
 
 use super::certificate::{Certificate, Inputs, centred};
 use super::certify::{max_lag, unit_steps};

@@ -44,8 +44,8 @@ impl ProofTerms {
         }
     }
 
-    /// The terms along a trajectory: `thetas[t]` is the iterate before the transition `states[t] ->
-    /// states[t+1]`.
+    /// The terms along a trajectory: `thetas[t]` is the iterate before the transition
+    /// `states[t] -> states[t+1]`.
     ///
     /// Stops at the end of the shorter of the two.
     pub fn along<'a>(

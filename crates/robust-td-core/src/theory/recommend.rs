@@ -1,9 +1,9 @@
 //! Chooses the stepsize constant `c` that minimises certificate Y.
 //!
-//! At a fixed lag the problem is a geometric program: with `s = 1/c`, minimise `Y^2/s` subject to `F(Y, s) <=
-//! Y^2`, where `F` is a sum of monomials with nonnegative coefficients. Its value is therefore convex in the
-//! logarithms, the bound is unimodal in `log c`, and golden-section search finds the minimum. The best lag is
-//! found as in [`super::best_lag`].
+//! At a fixed lag the problem is a geometric program: with `s = 1/c`, minimise `Y^2/s` subject to
+//! `F(Y, s) <= Y^2`, where `F` is a sum of monomials with nonnegative coefficients. Its value is therefore
+//! convex in the logarithms, the bound is unimodal in `log c`, and golden-section search finds the minimum.
+//! The best lag is found as in [`super::best_lag`].
 
 use super::best_lag::best_lag;
 use super::blocks::geometric;

@@ -34,8 +34,8 @@ impl<'a> Course<'a> {
         let mut transitions = Vec::new();
         let mut table = Vec::new();
         for (from, to) in sampler.transitions() {
-            // Padding entries of a row are never taken; the reward of an impossible transition is
-            // 0.
+            // Padding entries of a row are never taken; the reward of an impossible transition
+            // is 0.
             transitions.push(Transition::of_problem(problem, from, to));
             if lanes {
                 let (phi, next) = (problem.phi(from), problem.phi(to));
