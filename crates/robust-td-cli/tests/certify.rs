@@ -134,7 +134,7 @@ fn the_two_state_reference_has_its_published_numbers() {
         p["why_not"]
             .as_str()
             .unwrap()
-            .contains("c > 40.46 is needed, it is 5")
+            .contains("c > 40.46 required, got 5")
     );
 }
 
@@ -297,7 +297,7 @@ fn certificates_that_do_not_close_have_no_bound() {
             certificate["why_not"]
                 .as_str()
                 .unwrap()
-                .contains("A2 < 1 is needed")
+                .contains("A2 < 1 required")
         );
     }
     assert!(

@@ -1,21 +1,23 @@
 //! Expresses features in a well-conditioned basis of their span.
 //!
-//! Features may be nearly collinear or of very different size. The fixed point is solved, and f evaluated, in coordinates `beta = R theta` where
-//! that does no harm: the functions `F = Phi R^{-1}` span the same space, and the matrix of the fixed point becomes `F' D (I - gamma P) F`.
+//! Features may be nearly collinear or of very different size. The fixed point and f are therefore computed
+//! in coordinates `beta = R theta`: the functions `F = Phi R^{-1}` span the same space, and the matrix of the
+//! fixed point becomes `F' D (I - gamma P) F`.
 //!
-//! - As a rule `R` scales the columns to length one under D.
-//! - Where the columns' directions are nearly dependent, F is orthonormal under D: with the singular value decomposition
-//!   `D^{1/2} Phi = U diag(s) V' diag(n)`, `F = D^{-1/2} U` and `R = diag(s) V' diag(n)`. The symmetric part of the matrix is then at least `1 - gamma`.
+//! - By default `R` scales the columns to length one under D.
+//! - If the columns' directions are nearly dependent, F is orthonormal under D: with the singular value
+//!   decomposition `D^{1/2} Phi = U diag(s) V' diag(n)`, `F = D^{-1/2} U` and `R = diag(s) V' diag(n)`. The
+//!   symmetric part of the matrix is then at least `1 - gamma`.
 
 use crate::error::{Error, Result};
 use crate::linalg;
 use crate::matrix::Matrix;
 
-/// Directions closer to dependence than this are not told apart: theta* would keep fewer than six digits.
+/// Directions closer to dependence than this count as dependent: theta* would keep fewer than six digits.
 const RANK_TOLERANCE: f64 = 1e-10;
 
-/// Condition numbers of the columns' directions up to which scaling the columns is enough. It keeps equal features equal, so that
-/// differences of values are exact, which matters as the discount nears 1.
+/// Condition numbers of the columns' directions up to which scaling the columns is enough. Scaling keeps
+/// equal features equal, so that differences of values are exact, which matters as the discount approaches 1.
 const WELL_CONDITIONED: f64 = 1e3;
 
 /// The functions of the basis and the change of coordinates.
@@ -29,7 +31,7 @@ pub(crate) struct Basis {
 }
 
 impl Basis {
-    /// A basis of the span of the features; refuses features of deficient rank.
+    /// A basis of the span of the features; rejects rank-deficient features.
     pub fn new(features: &Matrix, stationary: &[f64]) -> Result<Self> {
         let (n, d) = (features.rows(), features.columns());
         let weighted = Matrix::from_fn(n, d, |s, j| stationary[s].sqrt() * features.get(s, j));
@@ -67,7 +69,7 @@ impl Basis {
     }
 }
 
-/// The length of a column; the largest entry is taken out before squaring, so that nothing over- or underflows.
+/// The length of a column; dividing by the largest entry before squaring prevents over- and underflow.
 fn column_length(matrix: &Matrix, j: usize) -> f64 {
     let column = || (0..matrix.rows()).map(|s| matrix.get(s, j));
     let largest = column().fold(0.0, |m: f64, x| m.max(x.abs()));

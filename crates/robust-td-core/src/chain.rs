@@ -11,9 +11,10 @@ pub const ROW_SUM_TOLERANCE: f64 = 1e-9;
 
 /// An irreducible, aperiodic Markov chain on states `0..n` with its stationary distribution.
 ///
-/// # Error cases
-/// Construction refuses entries that are not probabilities, rows that do not sum to one within
-/// [`ROW_SUM_TOLERANCE`], reducible chains (naming the communicating classes) and periodic ones (naming the period).
+/// # Errors
+/// Construction rejects entries that are not probabilities, rows that do not sum to one within
+/// [`ROW_SUM_TOLERANCE`], reducible chains (naming the communicating classes) and periodic ones (naming the
+/// period).
 ///
 /// # Performance
 /// The stationary distribution comes from the elimination of Grassmann, Taksar and Heyman in a fill-reducing order,
@@ -92,7 +93,7 @@ impl Chain {
         }
     }
 
-    /// Gauss-Seidel contracts by at least the discount in the maximum norm; it ends at rounding level.
+    /// Gauss-Seidel contracts by at least the discount in the maximum norm; it stops at rounding level.
     fn discounted_by_sweeps(&self, discount: f64, reward: &[f64]) -> Vec<f64> {
         let mut values = vec![0.0; self.states()];
         loop {
@@ -119,7 +120,7 @@ impl Chain {
     }
 }
 
-/// Refuses a matrix whose rows are not probability distributions.
+/// Rejects a matrix whose rows are not probability distributions.
 pub(crate) fn require_stochastic(what: &str, matrix: &SparseMatrix) -> Result<()> {
     for row in 0..matrix.size() {
         let mut sum = 0.0;
@@ -172,7 +173,8 @@ fn without_zeros(matrix: SparseMatrix) -> SparseMatrix {
     kept
 }
 
-/// The order for a direct elimination, or nothing when its fill or work would leave the order of the chain's size.
+/// The order for direct elimination, or `None` when fill-in or work would exceed the order of the chain's
+/// size.
 fn direct_order(transition: &SparseMatrix) -> Option<Vec<u32>> {
     const ALWAYS: usize = 2048;
     const FILL_PER_ENTRY: f64 = 48.0;
@@ -191,7 +193,7 @@ fn stationary(transition: &SparseMatrix) -> Result<Vec<f64>> {
     }
 }
 
-/// Iterates `pi <- pi P`, for chains too entangled to eliminate.
+/// Iterates `pi <- pi P`, for chains whose elimination would fill in.
 fn iterate_stationary(transition: &SparseMatrix) -> Result<Vec<f64>> {
     const ITERATIONS: usize = 20_000;
     // The 1-norm residual of an exact answer after rounding is a few units in the last place.

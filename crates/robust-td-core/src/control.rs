@@ -1,4 +1,5 @@
-//! Joins a decision process, a behaviour policy and features of state-action pairs into a problem for Q-learning.
+//! Combines a decision process, a behaviour policy and features of state-action pairs into a Q-learning
+//! problem.
 //!
 //! # Reference
 //! Melo, Meyn & Ribeiro, "An analysis of reinforcement learning with function approximation", ICML 2008; Chen, Zhang, Doan,
@@ -25,7 +26,7 @@ use crate::mdp::Mdp;
 use crate::projected::{self, Next, Piece};
 use crate::random::Stream;
 
-/// The most maps from states to actions over which `d_q` is minimised.
+/// The maximum number of maps from states to actions over which `d_q` is minimised.
 pub const MAX_MAPS: u64 = 1 << 20;
 
 /// A decision process under a behaviour policy, with features of state-action pairs.
@@ -46,11 +47,12 @@ pub struct ControlProblem {
 }
 
 impl ControlProblem {
-    /// A problem from its parts: `behaviour` is states x actions, `features` has the row `s * actions + a` for each pair.
+    /// A problem from its parts: `behaviour` is states x actions, row `s * actions + a` of `features` belongs
+    /// to (s, a).
     ///
     /// # Errors
-    /// Those of [`Mdp::under`], shapes that do not fit, numbers that are not finite, a discount outside [0, 1), a start that is
-    /// no state, and features that the behaviour does not tell apart.
+    /// Those of [`Mdp::under`], shapes that do not match, numbers that are not finite, a discount outside
+    /// [0, 1), an invalid start state, or features that are linearly dependent under the behaviour.
     pub fn new(
         mdp: Mdp,
         behaviour: Matrix,
@@ -148,7 +150,7 @@ impl ControlProblem {
         })
     }
 
-    /// The greedy policy: the action with the largest value at each state, the first one of equals.
+    /// The greedy policy: the action with the largest value at each state, the first of ties.
     #[must_use]
     pub fn greedy(&self, theta: &[f64]) -> Vec<usize> {
         greedy(&self.features, self.mdp.actions(), theta)
@@ -210,7 +212,8 @@ impl ControlProblem {
         Ok(smallest)
     }
 
-    /// Tries all actions at the states from `state` on, those before it being taken off the matrix already.
+    /// Tries all actions at the states from `state` on; earlier states are already subtracted from the
+    /// matrix.
     fn minimise(&self, state: usize, matrix: Matrix, smallest: &mut f64) -> Result<()> {
         if state == self.mdp.states() {
             *smallest = smallest.min(linalg::smallest_eigenvalue(&matrix)?);
@@ -239,7 +242,8 @@ impl ControlProblem {
     /// When none is found; that can only happen where `d_q <= 0`.
     pub fn fixed_point(&self) -> Result<Vec<f64>> {
         let from = Basis::new(&self.features, &self.weights)?.from;
-        // At actions that are never taken the basis itself may be without meaning; its coordinates are not.
+        // For actions that are never taken the basis functions may be meaningless, but the coordinates are
+        // not.
         let functions = linalg::product(&self.features, &from);
         let actions = self.mdp.actions();
         let sigma = projected::gram(&functions, &self.weights);
@@ -259,7 +263,7 @@ impl ControlProblem {
         Ok(from.times(&beta))
     }
 
-    /// The step from one state to another by an action, as a learner sees it.
+    /// One transition by an action, as a learner sees it.
     #[must_use]
     pub fn transition(&self, from: usize, action: usize, to: usize) -> Transition<'_> {
         let block = self.mdp.actions() * self.dimension();
@@ -293,7 +297,8 @@ impl ControlProblem {
     }
 }
 
-/// The first outcome whose cumulative probability passes a uniform draw; the last possible one takes what rounding leaves.
+/// The first outcome whose cumulative probability exceeds a uniform draw; rounding goes to the last possible
+/// one.
 fn draw(chances: impl Iterator<Item = (usize, f64)>, uniform: f64) -> usize {
     let (mut sum, mut drawn) = (0.0, 0);
     for (outcome, probability) in chances {

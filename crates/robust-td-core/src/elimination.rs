@@ -1,4 +1,4 @@
-//! Eliminates states of a Markov chain without a single subtraction.
+//! Eliminates states of a Markov chain without subtraction.
 //!
 //! The matrix `M = I - w` with non-negative off-diagonal weights `w(i,j)` and a leak `e >= 0` in every row
 //! (`M(i,i) = sum_{j != i} w(i,j) + e`) is factored as `M = L U` row by row. The diagonal is never read: each

@@ -1,19 +1,19 @@
-//! Names everything that can be wrong with a problem, each with the offending value.
+//! Defines the errors of this crate, each with the offending value.
 
-/// What is wrong with a chain, a problem, a schedule or a request.
+/// An invalid chain, problem, schedule or request.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A matrix whose rows differ in length, or whose data do not fill its shape.
+    /// A matrix whose rows differ in length, or whose data do not match its shape.
     #[error("{what}: row {row} has {found} entries where {expected} are needed")]
     Ragged {
         /// Which matrix.
         what: &'static str,
         /// The row that is too short or too long.
         row: usize,
-        /// How many entries it should have.
+        /// The expected number of entries.
         expected: usize,
-        /// How many entries it has.
+        /// The actual number of entries.
         found: usize,
     },
     /// A matrix of the wrong shape.
@@ -25,7 +25,7 @@ pub enum Error {
         rows: usize,
         /// Its columns.
         columns: usize,
-        /// The shape that is needed, in words.
+        /// The expected shape, in words.
         expected: String,
     },
     /// A vector or list of the wrong length.
@@ -33,9 +33,9 @@ pub enum Error {
     Length {
         /// Which list.
         what: &'static str,
-        /// How many entries it should have.
+        /// The expected number of entries.
         expected: usize,
-        /// How many entries it has.
+        /// The actual number of entries.
         found: usize,
     },
     /// A sparse entry outside the matrix.
@@ -94,10 +94,10 @@ pub enum Error {
         /// Its sum.
         sum: f64,
     },
-    /// No states at all, or more than the index type holds.
+    /// No states, or more than the index type can hold.
     #[error("a chain needs between 1 and {} states, not {states}", u32::MAX)]
     StateCount {
-        /// How many were given.
+        /// The number given.
         states: usize,
     },
     /// A chain with more than one communicating class.
@@ -115,7 +115,7 @@ pub enum Error {
         /// The period, at least 2.
         period: usize,
     },
-    /// The iteration for the stationary distribution of a large chain did not settle.
+    /// The iteration for the stationary distribution of a large chain did not converge.
     #[error(
         "the stationary distribution did not converge: residual {residual:e} after {iterations} \
          iterations; the chain is too large to eliminate directly and mixes too slowly to iterate"
@@ -123,7 +123,7 @@ pub enum Error {
     StationaryNotConverged {
         /// The 1-norm of pi P - pi.
         residual: f64,
-        /// How many iterations were made.
+        /// The number of iterations.
         iterations: usize,
     },
     /// A discount outside [0, 1).
@@ -173,7 +173,7 @@ pub enum Error {
     /// A decomposition of the linear-algebra library that did not converge.
     #[error("the {what} could not be computed: the decomposition did not converge")]
     Decomposition {
-        /// What was sought.
+        /// What was being computed.
         what: &'static str,
     },
     /// A parameter outside its range.
@@ -187,9 +187,9 @@ pub enum Error {
         expected: &'static str,
     },
     /// A catalog name that does not exist.
-    #[error("there is no catalog problem {name:?}; there are {}", .known.join(", "))]
+    #[error("unknown catalog problem {name:?}; known problems: {}", .known.join(", "))]
     UnknownProblem {
-        /// The name that was asked for.
+        /// The name requested.
         name: String,
         /// The names that exist.
         known: Vec<&'static str>,
@@ -204,7 +204,7 @@ pub enum Error {
         /// The parameters that exist.
         known: Vec<&'static str>,
     },
-    /// A feature map that cannot be read or made.
+    /// A feature map that cannot be parsed or built.
     #[error("features {part:?}: {problem}")]
     FeatureSpec {
         /// The part of the description.
@@ -237,16 +237,16 @@ pub enum Error {
         /// The index.
         index: u32,
     },
-    /// A saved learner whose parts contradict each other.
-    #[error("the saved learner contradicts itself: {contradiction}")]
+    /// A saved learner whose parts are inconsistent.
+    #[error("the saved learner is inconsistent: {contradiction}")]
     Saved {
-        /// What does not fit.
+        /// The inconsistency.
         contradiction: String,
     },
     /// A method that does not exist.
-    #[error("there is no algorithm {name:?}; there are {}", .known.join(", "))]
+    #[error("unknown algorithm {name:?}; known algorithms: {}", .known.join(", "))]
     UnknownMethod {
-        /// The id that was asked for.
+        /// The id requested.
         name: String,
         /// The ids that exist.
         known: Vec<&'static str>,
@@ -273,16 +273,16 @@ pub enum Error {
         /// The valid range in words.
         expected: String,
     },
-    /// An input that a method needs and that nobody gave.
+    /// A required input that was not given.
     #[error(
-        "{method} needs {name} ({meaning}; {expected}), which only a known problem or you can give"
+        "{method} needs {name} ({meaning}; {expected}), which the data cannot provide; set it explicitly"
     )]
     MissingInput {
         /// The method.
         method: &'static str,
         /// The input.
         name: &'static str,
-        /// What it is.
+        /// What it means.
         meaning: &'static str,
         /// The valid range in words.
         expected: &'static str,
@@ -292,16 +292,16 @@ pub enum Error {
     NotApplicable {
         /// The method.
         method: &'static str,
-        /// What stands in the way.
+        /// The reason.
         why: String,
     },
-    /// An operator whose iteration does not settle.
+    /// An operator whose iteration does not converge.
     #[error("no fixed point was found: one more iteration still moves the values by {moved:e}")]
     NoFixedPoint {
-        /// The D-norm of the last move.
+        /// The D-norm of the last change.
         moved: f64,
     },
-    /// A minimum over more maps from states to actions than can be tried.
+    /// A minimum over more maps from states to actions than can be enumerated.
     #[error(
         "there are {actions}^{states} maps from {states} states to {actions} actions; at most {limit} are tried"
     )]
@@ -310,7 +310,7 @@ pub enum Error {
         states: usize,
         /// Number of actions.
         actions: usize,
-        /// The most that are tried.
+        /// The maximum number that is tried.
         limit: u64,
     },
     /// A parameter of a catalog problem that is given twice.
@@ -335,7 +335,7 @@ pub enum Error {
     },
 }
 
-/// The result of anything that can be refused.
+/// The result of a fallible operation of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// A set of states that reach each other.
@@ -347,7 +347,7 @@ pub struct CommunicatingClass {
     pub closed: bool,
 }
 
-/// Lists classes for an error message, long ones and long lists in short.
+/// Lists classes for an error message, abbreviating long ones and long lists.
 fn describe_classes(classes: &[CommunicatingClass]) -> String {
     const SHOWN: usize = 6;
     let mut words: Vec<String> = classes

@@ -1,4 +1,4 @@
-//! Writes f64 values so that every bit reads back, in text formats as well as in binary ones.
+//! Serializes f64 values bit-exactly, in text and binary formats.
 //!
 //! Use as `#[serde(with = "crate::exact_float")]` on a field of type `f64`, `Vec<f64>` or `Option<f64>`.
 //!
@@ -8,14 +8,13 @@
 //! | +-infinity | `"inf"`, `"-inf"` | the eight bytes |
 //! | NaN | `"nan:"` and its 16 hexadecimal digits, so that sign and payload survive | the eight bytes |
 //!
-//! A learner that diverged holds such values, and restoring it must continue to the same bits. With
-//! `serde_json` the reader needs the feature `float_roundtrip`; without it finite numbers can be off by
-//! one unit in the last place.
+//! A diverged learner holds such values, and restoring it must be bit-exact. With `serde_json` the reader
+//! needs the feature `float_roundtrip`; without it finite numbers can be off by one unit in the last place.
 
 use serde::de::{self, Deserialize, Deserializer, Unexpected, Visitor};
 use serde::ser::{Serialize, Serializer};
 
-/// What this module can write: `f64` and its containers.
+/// Types that this module can serialize: `f64` and its containers.
 pub trait ExactFloat: Sized {
     /// Writes every bit of the value.
     ///
@@ -121,7 +120,7 @@ impl Visitor<'_> for FloatOrName {
         Ok(value)
     }
 
-    // A hand-written file may say 1 for 1.0.
+    // A hand-written file may contain 1 instead of 1.0.
     fn visit_i64<E: de::Error>(self, value: i64) -> Result<f64, E> {
         Ok(value as f64)
     }

@@ -1,4 +1,4 @@
-//! Holds dense and sparse matrices of numbers in the layouts that the rest of the library reads.
+//! Stores dense and sparse matrices of f64.
 
 use crate::error::{Error, Result};
 
@@ -41,7 +41,7 @@ impl Matrix {
         Self::from_fn(size, size, |i, j| if i == j { 1.0 } else { 0.0 })
     }
 
-    /// A matrix from a formula for its entries.
+    /// A matrix with entries computed by a function.
     pub fn from_fn(rows: usize, columns: usize, entry: impl Fn(usize, usize) -> f64) -> Self {
         let entries = (0..rows * columns)
             .map(|k| entry(k / columns, k % columns))
@@ -53,7 +53,7 @@ impl Matrix {
         }
     }
 
-    /// A matrix from its rows, which must be of one length.
+    /// A matrix from rows of equal length.
     pub fn from_rows(rows: &[impl AsRef<[f64]>]) -> Result<Self> {
         let columns = rows.first().map_or(0, |row| row.as_ref().len());
         let mut entries = Vec::with_capacity(rows.len() * columns);
@@ -91,7 +91,7 @@ impl Matrix {
         &self.entries[i * self.columns..(i + 1) * self.columns]
     }
 
-    /// Row `i`, to be changed.
+    /// Row `i`, mutable.
     pub fn row_mut(&mut self, i: usize) -> &mut [f64] {
         &mut self.entries[i * self.columns..(i + 1) * self.columns]
     }
@@ -116,7 +116,7 @@ impl Matrix {
         (0..self.rows).map(|i| x[i] * dot(self.row(i), x)).sum()
     }
 
-    /// Refuses NaN and infinities.
+    /// Rejects NaN and infinities.
     pub(crate) fn require_finite(&self, what: &'static str) -> Result<()> {
         match self.entries.iter().position(|value| !value.is_finite()) {
             None => Ok(()),
@@ -153,7 +153,7 @@ impl SparseMatrix {
         sparse
     }
 
-    /// A matrix from (row, column, value) in any order; an entry may be given once.
+    /// A matrix from (row, column, value) triplets in any order, without duplicates.
     pub fn from_triplets(
         what: &'static str,
         states: usize,
@@ -209,7 +209,7 @@ impl SparseMatrix {
         self.offsets.push(self.columns.len());
     }
 
-    /// The same pattern with other values, one per stored entry.
+    /// The same pattern with new values, one per stored entry.
     pub(crate) fn with_values(&self, values: Vec<f64>) -> Self {
         debug_assert_eq!(values.len(), self.stored());
         Self {
@@ -229,7 +229,7 @@ impl SparseMatrix {
         self.columns.len()
     }
 
-    /// Where the stored entries of row `i` lie among all stored entries.
+    /// The positions of row `i` among all stored entries.
     pub fn range(&self, i: usize) -> std::ops::Range<usize> {
         self.offsets[i]..self.offsets[i + 1]
     }

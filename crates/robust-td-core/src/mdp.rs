@@ -1,4 +1,4 @@
-//! Turns a Markov decision process with a policy into the chain that the policy induces.
+//! Converts a Markov decision process with a policy into the chain that the policy induces.
 
 use crate::chain::{Chain, require_probability, require_stochastic, require_unit_sum};
 use crate::error::{Error, Result};
@@ -77,7 +77,7 @@ impl Mdp {
         self.rewards[action.min(self.rewards.len() - 1)].get(from, to)
     }
 
-    /// The chain and the reward under a policy, an n x actions matrix of probabilities.
+    /// The chain and the reward under a policy, given as an n x actions matrix of probabilities.
     pub fn under(&self, policy: &Matrix) -> Result<(Chain, Reward)> {
         let states = self.states();
         if policy.rows() != states || policy.columns() != self.actions() {
@@ -90,7 +90,7 @@ impl Mdp {
         }
         let mut transition = SparseMatrix::with_capacity(states, 0);
         let mut reward = SparseMatrix::with_capacity(states, 0);
-        // (probability, probability-weighted reward) of each successor, and which successors there are.
+        // (probability, probability-weighted reward) of each successor, and the list of successors.
         let mut onward = vec![(0.0, 0.0); states];
         for s in 0..states {
             let mut successors = std::collections::BTreeSet::new();

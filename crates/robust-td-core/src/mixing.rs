@@ -1,11 +1,11 @@
-//! Measures how fast a Markov chain forgets its start.
+//! Measures how fast a Markov chain forgets its initial state.
 
 use crate::chain::Chain;
 use crate::error::Result;
 use crate::linalg;
 use crate::matrix::{Matrix, SparseMatrix};
 
-/// Slack in tests like `dbar(t) <= 1/2`, so that a chain that meets it exactly is not put off by rounding.
+/// Slack in tests like `dbar(t) <= 1/2`, so that rounding does not reject a chain that meets them exactly.
 const SLACK: f64 = 1e-12;
 
 /// Mixing of a chain whose n x n powers fit in memory.
@@ -42,14 +42,15 @@ impl Mixing {
     /// The largest chain whose dense powers are computed.
     pub const MAX_STATES: usize = 1100;
 
-    /// Measures a chain; a chain with too many states gives the reason instead.
+    /// Measures a chain, or returns the reason when it has too many states.
     pub fn of(chain: &Chain) -> Result<std::result::Result<Self, TooManyStates>> {
         let states = chain.states();
         if states > Self::MAX_STATES {
             return Ok(Err(TooManyStates { states }));
         }
         let dense = chain.transition().to_dense();
-        // The eigenvalue 1 is simple; the next modulus is |lambda_2|. A single state has none.
+        // The eigenvalue 1 is simple; the next modulus is |lambda_2|. A single state has no second
+        // eigenvalue.
         let lambda2 = linalg::eigenvalue_moduli(&dense)?
             .get(1)
             .copied()
@@ -86,7 +87,7 @@ impl Mixing {
 
     /// `d(0), ..., d(max_lag)`.
     ///
-    /// Each step costs the stored entries of P times n. Where that would be too much, the values after an exact
+    /// Each step costs the stored entries of P times n. When that is too expensive, the values after an exact
     /// stretch of length L are the upper bounds `d(qL + j) <= dbar(L)^q d(j)`.
     pub fn distances(&self, max_lag: usize) -> Vec<f64> {
         const WORK: usize = 8_000_000_000;
@@ -109,10 +110,11 @@ impl Mixing {
         distances
     }
 
-    /// Upper bounds on `d(0), ..., d(max_lag)` within about so many multiplications: `min(d(t), 2 * 2^(-t/t_mix))` as
-    /// far as these reach, then `min(d(t'), 2 * 2^(-t/t_mix))` with the last `d(t')` that was computed.
+    /// Upper bounds on `d(0), ..., d(max_lag)` within about `work` multiplications:
+    /// `min(d(t), 2 * 2^(-t/t_mix))` as far as the budget reaches, then `min(d(t'), 2 * 2^(-t/t_mix))` with
+    /// the last computed `d(t')`.
     ///
-    /// A computed `d(t)` never falls below rounding; the second bound does, so that these go to zero.
+    /// A computed `d(t)` never falls below rounding level; the second bound does, so the bounds tend to zero.
     pub fn bounds(&self, max_lag: usize, work: usize) -> Vec<f64> {
         let per_lag = self.transition.stored() * self.stationary.len();
         let mut bounds = self.distances(max_lag.min(work / per_lag));
@@ -124,8 +126,9 @@ impl Mixing {
         bounds
     }
 
-    /// A `tau >= 1` with `d(k-1) <= 4 * 2^(-k/tau)` for all `k >= 1`: the mixing time of the pairs (s, s') that
-    /// Lee and Orabona (2026) ask for, as small as about so many multiplications can prove; at most `t_mix`.
+    /// A `tau >= 1` with `d(k-1) <= 4 * 2^(-k/tau)` for all `k >= 1`: the mixing time of the pairs (s, s')
+    /// that Lee and Orabona (2026) require, as small as about `work` multiplications can prove; at most
+    /// `t_mix`.
     ///
     /// At one k the condition is `tau >= k / log2(4/d(k-1))`. For all k at once, cut at any L with
     /// `q = dbar(L) < 1`: with `k - 1 = mL + j`, `j < L`, there is `d(k-1) <= q^m d(j)`, so that
@@ -136,7 +139,7 @@ impl Mixing {
     ///
     /// (a mediant lies between its parts). The best L is taken, with `dbar <= 2d`.
     pub fn pair_mixing_time(&self, work: usize) -> f64 {
-        // Where d is smaller than this, its rounding (covered by the slack) would matter.
+        // Below this value the rounding of d (covered by the slack) would matter.
         const SMALLEST: f64 = 1e-9;
         let t_mix = self.t_mix as f64;
         // 2 * 2^(-t/t_mix) is below that at 31 t_mix.
@@ -241,7 +244,7 @@ fn mixing_time(transition: &Matrix, level: f64) -> u64 {
     unmixed + 1
 }
 
-/// Keeps the rows of a power summing to one, so that rounding does not add up over squarings.
+/// Rescales the rows of a power to sum to one, so that rounding does not accumulate over squarings.
 fn normalised(mut power: Matrix) -> Matrix {
     for s in 0..power.rows() {
         let row = power.row_mut(s);
@@ -305,7 +308,7 @@ mod tests {
                 (tau / limit - 1.0).abs() < 1e-9,
                 "{alpha}: {tau} is not {limit}"
             );
-            // Without work there is only t_mix to go by.
+            // Without work only t_mix is known.
             assert!(holds(mixing.pair_mixing_time(0)));
         }
     }

@@ -18,11 +18,11 @@
 use crate::matrix::{dot, norm_sq};
 use crate::problem::Problem;
 
-/// The exact moments of TD(0) from `theta_0 = 0`, moved forward one step at a time.
+/// The exact moments of TD(0) from `theta_0 = 0`, advanced one step at a time.
 #[derive(Debug, Clone)]
 pub struct Moments<'a> {
     problem: &'a Problem,
-    /// One entry per stored transition: where it goes, its probability and reward, and `psi`.
+    /// One entry per stored transition: its target, probability and reward, and `psi`.
     edges: Vec<(usize, f64, f64)>,
     psi: Vec<f64>,
     now: Blocks,
@@ -34,7 +34,7 @@ pub struct Moments<'a> {
     scratch: Scratch,
 }
 
-/// Moments restricted to each state, state after state.
+/// Moments restricted to each state, stored consecutively.
 #[derive(Debug, Clone, PartialEq)]
 struct Blocks {
     p: Vec<f64>,
@@ -121,7 +121,7 @@ impl<'a> Moments<'a> {
 
     /// Takes one step with stepsize `eta`; `theta_t` (before the step) enters the average with weight `w`.
     pub fn step_weighted(&mut self, eta: f64, w: f64) {
-        // With d known to the compiler the short loops below unroll.
+        // With d known to the compiler, the short loops below unroll.
         match self.problem.dimension() {
             1 => self.advance(1, eta, w),
             2 => self.advance(2, eta, w),
@@ -333,7 +333,7 @@ fn trace(block: &[f64], d: usize) -> f64 {
     (0..d).map(|i| block[i * (d + 1)]).sum()
 }
 
-/// What a whole run of TD(0) does in expectation.
+/// The expectations of a whole run of TD(0).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Expectation {
     /// `E|theta_t|^2` for t = 0..=T.
@@ -391,7 +391,8 @@ pub struct BiasAndSpread {
 }
 
 impl Moments<'_> {
-    /// Splits `E f(avg_t)` in what averaging over independent runs removes and what it does not.
+    /// Splits `E f(avg_t)` into the part that averaging over independent runs removes and the part it does
+    /// not.
     pub fn bias_and_spread(&self) -> BiasAndSpread {
         let bias = self.problem.f(&self.mean_average());
         BiasAndSpread {
@@ -407,7 +408,8 @@ mod tests {
     use crate::linalg::product;
     use crate::{Chain, Matrix, Reward};
 
-    /// `E|theta_T|^2` and `E f(avg_T)` by the dense (2d+1) x (2d+1) blocks of `y = (theta, S, 1)`, as defined.
+    /// `E|theta_T|^2` and `E f(avg_T)` computed from the definition, with dense (2d+1) x (2d+1) blocks of
+    /// `y = (theta, S, 1)`.
     fn by_block_matrices(problem: &Problem, steps: &[f64]) -> (f64, f64) {
         let d = problem.dimension();
         let size = 2 * d + 1;

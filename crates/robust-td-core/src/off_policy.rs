@@ -1,7 +1,7 @@
-//! States policy evaluation from another policy's experience, where TD(0) can diverge.
+//! Defines off-policy evaluation problems, on which TD(0) can diverge.
 //!
-//! A behaviour chain is observed, the values of a target chain on the same states are asked for, and every
-//! transition carries the importance ratio
+//! The learner observes a behaviour chain and estimates the values of a target chain on the same states.
+//! Every transition carries the importance ratio
 //!
 //! ```text
 //! rho(s,s') = P_target(s,s') / P_behaviour(s,s')
@@ -17,10 +17,10 @@
 //! ETD(0) Phi' F (rbar - (I - gamma P_target) Phi theta)   F = diag((I - gamma P_target')^{-1} mu)
 //! ```
 //!
-//! `A` need not be positive definite, and TD(0) then diverges; the others do not. The features may be linearly dependent, so
-//! this is not a [`Problem`](crate::Problem): theta is not unique, the values are.
+//! `A` need not be positive definite, and TD(0) then diverges; the others do not. The features may be
+//! linearly dependent, so this is not a [`Problem`](crate::Problem): theta is not unique, the values are.
 //!
-//! Learners start at theta = 0. A problem whose published start is another one, `theta_0`, is told in the coordinates
+//! Learners start at theta = 0. A problem with another published start `theta_0` is stated in the coordinates
 //! `theta - theta_0`: its rewards are the TD errors at `theta_0`, and nothing else changes.
 
 use crate::chain::{Chain, require_stochastic};
@@ -43,7 +43,7 @@ pub struct OffPolicyProblem {
     /// Its mean over the target chain.
     mean_rewards: Vec<f64>,
     discount: f64,
-    /// What is left to learn: the true values minus Phi theta_0.
+    /// The true values minus Phi theta_0.
     missing: Vec<f64>,
     sampler: Sampler,
 }
@@ -55,8 +55,8 @@ pub struct OffPolicyProblem {
 /// seventh. State i <= 6 has the value `2 theta_i + theta_8`, state 7 `theta_7 + 2 theta_8`; the start is
 /// `theta_0 = (1,1,1,1,1,1,10,1)`. All true values are 0 and can be represented, and still TD(0) diverges.
 ///
-/// # Error cases
-/// None that can occur.
+/// # Errors
+/// Never for this problem; the type is that of [`OffPolicyProblem::new`].
 pub fn baird() -> Result<OffPolicyProblem> {
     let everywhere = Matrix::from_fn(7, 7, |_, _| 1.0 / 7.0);
     let seventh = Matrix::from_fn(7, 7, |_, to| if to == 6 { 1.0 } else { 0.0 });
@@ -75,9 +75,10 @@ pub fn baird() -> Result<OffPolicyProblem> {
 impl OffPolicyProblem {
     /// A problem from its two chains; `origin` is `theta_0`.
     ///
-    /// # Error cases
-    /// Shapes that do not fit, a behaviour chain that is not irreducible and aperiodic, a target that is not stochastic or does what
-    /// the behaviour never does, numbers that are not finite, and a discount outside [0, 1).
+    /// # Errors
+    /// Shapes that do not match, a behaviour chain that is not irreducible and aperiodic, a target that is
+    /// not stochastic or takes transitions that the behaviour never takes, numbers that are not finite, or a
+    /// discount outside [0, 1).
     pub fn new(
         behaviour: &Matrix,
         target: Matrix,
@@ -116,7 +117,7 @@ impl OffPolicyProblem {
                     return Err(Error::Parameter {
                         name: "target",
                         value,
-                        expected: "0 where the behaviour never goes",
+                        expected: "0 where the behaviour probability is 0",
                     });
                 }
             }
@@ -173,7 +174,7 @@ impl OffPolicyProblem {
         state
     }
 
-    /// The value error `sqrt( sum_s mu(s) (V_theta(s) - V(s))^2 )`, for `theta - theta_0` as a learner has it.
+    /// The value error `sqrt( sum_s mu(s) (V_theta(s) - V(s))^2 )` for a learner's `theta - theta_0`.
     pub fn value_error(&self, moved: &[f64]) -> f64 {
         let values = self.features.times(moved);
         let squares = values
@@ -225,7 +226,7 @@ impl OffPolicyProblem {
         linalg::solve(&transposed, self.behaviour.stationary())
     }
 
-    /// The TD error from each state, averaged over the target's next states.
+    /// The TD error at each state, averaged over the target's next states.
     fn mean_td_errors(&self, theta: &[f64]) -> Vec<f64> {
         let values = self.features.times(theta);
         let onward = self.target.times(&values);

@@ -1,4 +1,4 @@
-//! Finds the dominant eigenvalue of a linear map that keeps a cone.
+//! Finds the dominant eigenvalue of a linear map that preserves a cone.
 
 use crate::error::{Error, Result};
 use crate::linalg;
@@ -55,7 +55,7 @@ pub(crate) fn dominant_eigenvalue(
         while size < BASIS {
             let mut image = map(&basis[size]);
             let length = norm_sq(&image).sqrt();
-            // Twice is enough: the second pass removes what rounding left of the first.
+            // Two passes: the second removes what rounding left after the first.
             for _ in 0..2 {
                 for (i, direction) in basis.iter().enumerate() {
                     let overlap = dot(direction, &image);
@@ -69,7 +69,7 @@ pub(crate) fn dominant_eigenvalue(
             let rest = norm_sq(&image).sqrt();
             hessenberg.row_mut(size + 1)[size] = rest;
             size += 1;
-            // An invariant subspace: what is left is rounding, and would only add spurious eigenvalues.
+            // An invariant subspace: the rest is rounding and would only add spurious eigenvalues.
             if !(rest > 1e-13 * length) {
                 break;
             }

@@ -1,4 +1,5 @@
-//! Joins a chain, features, a reward and a discount into a policy-evaluation problem with its exact solution.
+//! Combines a chain, features, a reward and a discount into a policy-evaluation problem with its exact
+//! solution.
 
 use crate::chain::Chain;
 use crate::error::{Error, Result};
@@ -8,10 +9,10 @@ use crate::matrix::{Matrix, dot, norm_sq};
 use crate::basis::Basis;
 pub use crate::reward::Reward;
 
-/// The feature norms whose fourth powers, which the theory multiplies with, stay far inside the range of f64.
+/// Feature norms whose fourth powers, used in the theory, stay well inside the range of f64.
 const FEATURE_RANGE: std::ops::RangeInclusive<f64> = 1e-70..=1e70;
 
-/// A Markov reward process with linear features: everything that the paper defines about it.
+/// A Markov reward process with linear features, with every quantity that the paper defines for it.
 ///
 /// | symbol | method | meaning |
 /// |---|---|---|
@@ -63,9 +64,9 @@ pub struct Edge {
 impl Problem {
     /// A problem from its parts; `features` has one row per state.
     ///
-    /// # Error cases
-    /// Shapes that do not fit, numbers that are not finite, a discount outside [0, 1), a start that is no state, and
-    /// features whose numerical rank is below their dimension.
+    /// # Errors
+    /// Shapes that do not match, numbers that are not finite, a discount outside [0, 1), an invalid start
+    /// state, or features whose numerical rank is below their dimension.
     pub fn new(
         chain: Chain,
         features: Matrix,
@@ -103,7 +104,7 @@ impl Problem {
             .collect::<Vec<f64>>();
         let (sigma, a, c_vector) = moments(&chain, &features, &mean_rewards, discount);
         let (omega, kappa) = curvature(&chain, &features)?;
-        // In this basis the fixed point is well conditioned, however the features are.
+        // This basis makes the fixed point well conditioned even when the features are not.
         let (_, potential, target) = moments(&chain, &basis.functions, &mean_rewards, discount);
         let solution = linalg::solve(&potential, &target);
         let theta_star = basis.from.times(&solution);
@@ -182,7 +183,7 @@ impl Problem {
         self.features.row(state)
     }
 
-    /// The reward `r(from, to)`; zero where `P(from, to) = 0`.
+    /// The reward `r(from, to)`; zero if `P(from, to) = 0`.
     pub fn reward(&self, from: usize, to: usize) -> f64 {
         let (columns, _) = self.chain.transition().row(from);
         let offset = self.chain.transition().range(from).start;
@@ -227,7 +228,7 @@ impl Problem {
         self.phi_inf
     }
 
-    /// `r_inf`, the largest `|r(s,s')|` over transitions that can happen.
+    /// `r_inf`, the largest `|r(s,s')|` over possible transitions.
     pub fn r_inf(&self) -> f64 {
         self.r_inf
     }
@@ -262,7 +263,7 @@ impl Problem {
         &self.theta_star
     }
 
-    /// `|theta*|`, also the distance of the start `theta_0 = 0` from the goal.
+    /// `|theta*|`, also the distance from the start `theta_0 = 0` to the solution.
     pub fn theta_star_norm(&self) -> f64 {
         norm_sq(&self.theta_star).sqrt()
     }
@@ -298,7 +299,7 @@ impl Problem {
             .quadratic(&self.coordinates.times(&self.error(theta)))
     }
 
-    /// `f(0)`, what doing nothing achieves.
+    /// `f(0)`, the error of the initial iterate.
     pub fn f_zero(&self) -> f64 {
         self.f_zero
     }
@@ -358,7 +359,7 @@ impl Problem {
         self.phi(from).iter().map(|x| delta * x).collect()
     }
 
-    /// The largest `|g(theta; s, s')|` over transitions that can happen.
+    /// The largest `|g(theta; s, s')|` over possible transitions.
     pub fn largest_update(&self, theta: &[f64]) -> f64 {
         let values = self.values(theta);
         self.edges()
@@ -390,8 +391,8 @@ fn moments(
     let mut onward = vec![0.0; d];
     for (s, &p) in chain.stationary().iter().enumerate() {
         let phi = features.row(s);
-        // phi(s) - gamma E phi(s') as (1-gamma) phi(s) + gamma E[phi(s) - phi(s')], which loses nothing to
-        // cancellation as gamma nears 1.
+        // phi(s) - gamma E phi(s') written as (1-gamma) phi(s) + gamma E[phi(s) - phi(s')], which avoids
+        // cancellation as gamma approaches 1.
         onward
             .iter_mut()
             .zip(phi)

@@ -1,4 +1,4 @@
-//! Finds the fixed point of a projected Bellman operator that takes a maximum.
+//! Finds the fixed point of a projected Bellman operator with a maximum.
 //!
 //! A maximum over finitely many affine functions is piecewise affine. In coordinates beta of a basis with functions
 //! F, weights D and Gram matrix `Sigma = F' D F` the operator is on each piece
@@ -7,9 +7,10 @@
 //! beta -> Sigma^{-1} (M beta + b),   M = gamma F' D P N,   b = F' D (rbar + gamma P m)
 //! ```
 //!
-//! where N holds the functions at the choices that are largest there, and m the values of those that are constants. Iterating
-//! it converges where it contracts, which may take long. Therefore the fixed point `(Sigma - M)^{-1} b` of the present piece is
-//! tried every now and then: it is the answer if the operator leaves it where it is.
+//! where N holds the functions at the maximising choices, and m the values of those that are constants.
+//! Iterating the operator converges where it contracts, but possibly slowly. Therefore the fixed point
+//! `(Sigma - M)^{-1} b` of the current piece is tried periodically: it is the answer if the operator maps it
+//! to itself.
 
 use crate::error::{Error, Result};
 use crate::linalg;
@@ -18,10 +19,10 @@ use crate::matrix::{Matrix, dot};
 /// A step that moves the values by less than this, relative to their size, is rounding.
 const ROUNDING: f64 = 1e-13;
 
-/// How many steps are made before giving up.
+/// Maximum number of steps.
 const STEPS: u64 = 1 << 16;
 
-/// What the value of a next state is, on one piece.
+/// The value of a next state on one piece.
 pub(crate) enum Next<'a> {
     /// A constant.
     Value(f64),
@@ -36,7 +37,7 @@ pub(crate) struct Piece {
 }
 
 impl Piece {
-    /// The piece with nothing in it yet.
+    /// An empty piece.
     pub fn empty(dimension: usize) -> Self {
         Self {
             matrix: Matrix::zeros(dimension, dimension),
@@ -44,14 +45,15 @@ impl Piece {
         }
     }
 
-    /// Adds what a state (or a state with an action) contributes: its weight, its functions and its mean reward.
+    /// Adds the contribution of a state (or state-action pair): its weight, its functions and its mean
+    /// reward.
     pub fn add_reward(&mut self, weight: f64, functions: &[f64], reward: f64) {
         for (offset, x) in self.offset.iter_mut().zip(functions) {
             *offset += weight * x * reward;
         }
     }
 
-    /// Adds what a next state contributes; the weight includes the discount.
+    /// Adds the contribution of a next state; the weight includes the discount.
     pub fn add_next(&mut self, weight: f64, functions: &[f64], next: &Next<'_>) {
         match next {
             Next::Value(value) => self.add_reward(weight, functions, *value),
@@ -72,8 +74,9 @@ impl Piece {
         linalg::solve(sigma, &rows.collect::<Vec<f64>>())
     }
 
-    /// Whether beta is a fixed point as far as f64 can tell: what is left of `M beta + b - Sigma beta` is the rounding of its terms.
-    /// Where the functions are nearly collinear `Sigma^{-1}` makes a visible change out of that.
+    /// Whether beta is a fixed point to f64 precision: the residual `M beta + b - Sigma beta` is the rounding
+    /// of its terms. The change of beta itself is no test, since `Sigma^{-1}` amplifies that residual for
+    /// nearly collinear functions.
     fn is_fixed_point(&self, sigma: &Matrix, beta: &[f64]) -> bool {
         let tolerance = 8.0 * beta.len() as f64 * f64::EPSILON;
         (0..beta.len()).all(|i| {
@@ -113,7 +116,7 @@ pub(crate) fn gram(functions: &Matrix, weights: &[f64]) -> Matrix {
 /// The fixed point of the operator with the given pieces.
 ///
 /// # Errors
-/// When none is found, which can only happen where the operator is not a contraction.
+/// When none is found, which can happen only if the operator is not a contraction.
 pub(crate) fn fixed_point(sigma: &Matrix, piece_at: impl Fn(&[f64]) -> Piece) -> Result<Vec<f64>> {
     let mut beta = vec![0.0; sigma.rows()];
     let mut moved = f64::INFINITY;

@@ -1,4 +1,4 @@
-//! Computes quantiles of the normal distribution and of Student's.
+//! Computes quantiles of the normal and Student's t distributions.
 
 /// The quantile of the standard normal distribution at p in (0, 1), to about 1e-9.
 ///
@@ -52,7 +52,7 @@ pub(crate) fn normal(p: f64) -> f64 {
     }
 }
 
-/// The quantile of Student's distribution with `freedom` degrees of freedom, at least 8; to about 1e-4.
+/// The quantile of Student's t distribution with `freedom` >= 8 degrees of freedom, to about 1e-4.
 ///
 /// The Cornish-Fisher expansion around the normal quantile (Abramowitz & Stegun 26.7.5).
 pub(crate) fn student(p: f64, freedom: f64) -> f64 {
@@ -65,13 +65,13 @@ pub(crate) fn student(p: f64, freedom: f64) -> f64 {
     z * (1.0 + (g1 + (g2 + (g3 + g4 / n) / n) / n) / n)
 }
 
-/// How many standard errors an interval of a confidence in (0, 1) reaches to either side.
+/// The half-width, in standard errors, of a two-sided interval with confidence in (0, 1).
 pub(crate) fn two_sided(confidence: f64, freedom: f64) -> f64 {
-    // The tail, not its complement, which would round to 1.
+    // Uses the tail; its complement would round to 1.
     -student(0.5 * (1.0 - confidence), freedom)
 }
 
-/// How many standard errors a bound of a confidence in (0, 1) on one side reaches; negative below one half.
+/// The distance, in standard errors, of a one-sided bound with confidence in (0, 1); negative below one half.
 pub(crate) fn one_sided(confidence: f64, freedom: f64) -> f64 {
     -student(1.0 - confidence, freedom)
 }
@@ -80,7 +80,7 @@ pub(crate) fn one_sided(confidence: f64, freedom: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Published tables.
+    /// Values from published tables.
     #[test]
     fn quantiles_are_those_of_the_tables() {
         for (p, z) in [

@@ -1,4 +1,4 @@
-//! Holds the reward of a chain's transitions in the form in which it is given.
+//! Stores the rewards of transitions in the form in which they were given.
 
 use crate::error::{Error, Result};
 use crate::matrix::{Matrix, SparseMatrix};
@@ -6,11 +6,11 @@ use crate::matrix::{Matrix, SparseMatrix};
 /// The reward of a transition.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Reward {
-    /// `r(s)`, whatever the next state.
+    /// `r(s)`, independent of the next state.
     PerState(Vec<f64>),
     /// `r(s,s')` as an n x n matrix; only entries with `P(s,s') > 0` matter.
     PerTransition(Matrix),
-    /// `r(s,s')` in compressed rows; what is not stored is zero.
+    /// `r(s,s')` in compressed rows; entries not stored are zero.
     Sparse(SparseMatrix),
 }
 
@@ -46,7 +46,7 @@ impl Reward {
             .collect()
     }
 
-    /// Refuses a reward that does not fit the number of states, or is not finite.
+    /// Rejects a reward that does not match the number of states or is not finite.
     pub(crate) fn require_valid(&self, what: &'static str, states: usize) -> Result<()> {
         let require_length = |found: usize| {
             if found == states {

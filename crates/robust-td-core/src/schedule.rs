@@ -1,4 +1,4 @@
-//! Gives the step size eta_t of every step t = 0, 1, 2, ...
+//! Computes the step size eta_t of every step t = 0, 1, 2, ...
 //!
 //! The paper's schedule ([Lee & Orabona, arXiv:2506.01052], Algorithm 1) for a horizon of T steps,
 //! features of norm at most phi_inf and a constant c > 0 is
@@ -7,7 +7,7 @@
 //! eta_t = 1 / ( c phi_inf^2 ln(T) ln(t + 3) sqrt(t + 1) )
 //! ```
 //!
-//! It needs to know neither the mixing time nor the smallest eigenvalue omega. Its theorem asks for
+//! It needs neither the mixing time nor the smallest eigenvalue omega. Its theorem requires
 //! c > 15 + 18 sqrt(2); the schedule itself is defined for every c > 0.
 //!
 //! # Bits
@@ -25,7 +25,7 @@ pub trait Schedule {
 
     /// The sum eta_0 + ... + eta_{steps - 1}, the total weight of the averaged iterate.
     ///
-    /// Adds one by one with compensation (Neumaier); schedules with a shortcut replace it.
+    /// The default adds term by term with compensation (Neumaier); schedules with a closed form override it.
     fn total(&self, steps: u64) -> f64 {
         compensated_sum((0..steps).map(|t| self.step_size(t)))
     }
@@ -44,8 +44,8 @@ impl RobustDecay {
     /// The schedule for a horizon of T steps.
     ///
     /// # Errors
-    /// When T < 3 (ln T must exceed 1), when c or phi_inf is not a positive finite number, or when
-    /// c phi_inf^2 comes too close to the ends of the range of f64.
+    /// When T < 3 (ln T must exceed 1), when c or phi_inf is not a positive finite number, or when c
+    /// phi_inf^2 is too close to the limits of f64.
     pub fn new(horizon: u64, c: f64, phi_inf: f64) -> Result<Self> {
         if horizon < 3 {
             let value = horizon as f64;
@@ -62,13 +62,13 @@ impl RobustDecay {
         })
     }
 
-    /// What 1/(ln(t+3) sqrt(t+1)) is divided by, c phi_inf^2 ln T.
+    /// The divisor of 1/(ln(t+3) sqrt(t+1)), c phi_inf^2 ln T.
     #[must_use]
     pub fn scale(self) -> f64 {
         self.scale
     }
 
-    /// The schedule with the same c and phi_inf for another horizon; one below 3 counts as 3.
+    /// The schedule with the same c and phi_inf for another horizon; values below 3 count as 3.
     #[must_use]
     pub fn with_horizon(self, horizon: u64) -> Self {
         Self {
@@ -130,7 +130,7 @@ impl Schedule for RobustConstant {
     }
 }
 
-/// A constant step chosen by the user.
+/// A constant step set by the user.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Constant {
     /// The step size.
@@ -159,7 +159,7 @@ impl Schedule for Constant {
     }
 }
 
-/// Refuses what is not a positive finite number.
+/// Rejects values that are not positive and finite.
 pub(crate) fn check_positive(name: &'static str, value: f64) -> Result<()> {
     if !(value > 0.0 && value.is_finite()) {
         return Err(Error::Parameter {
@@ -198,7 +198,7 @@ pub(crate) fn robust_step_size(scale: f64, t: f64) -> f64 {
     1.0 / (scale * (t + 3.0).ln() * (t + 1.0).sqrt())
 }
 
-/// Adds with Neumaier's compensation: an error of one rounding, whatever the length.
+/// Adds with Neumaier's compensation: an error of one rounding at any length.
 fn compensated_sum(terms: impl Iterator<Item = f64>) -> f64 {
     let (mut sum, mut lost) = (0.0_f64, 0.0_f64);
     for term in terms {

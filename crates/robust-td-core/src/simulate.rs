@@ -42,7 +42,7 @@ impl Sampler {
     pub fn successor(&self, state: usize, uniform: f64) -> usize {
         let row = self.offsets[state]..self.offsets[state + 1];
         let cumulative = &self.cumulative[row.clone()];
-        // Rounding may leave the last sum a little below one; the last successor takes what is left.
+        // Rounding may leave the last sum slightly below one; the last successor then takes the remainder.
         let k = cumulative
             .partition_point(|&sum| sum < uniform)
             .min(cumulative.len() - 1);

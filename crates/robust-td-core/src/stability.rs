@@ -1,14 +1,15 @@
-//! Decides for which constant stepsizes the second moment of TD(0) stays bounded.
+//! Finds the constant stepsizes for which the second moment of TD(0) stays bounded.
 //!
 //! With a constant step `eta`, `E[theta theta' 1{s}]` is driven by the linear map
 //! ```text
 //! Y -> ( sum_s P(s,s') G(s,s') Y(s) G(s,s')' )_s',      G(s,s') = I + eta phi(s) (gamma phi(s') - phi(s))'
 //! ```
-//! on one symmetric d x d block per state. `E|theta_t|^2` stays bounded when its spectral radius is below one and grows without
-//! bound when it is above. The map T keeps the cone of positive semidefinite blocks, so that its radius is an eigenvalue (Krein
-//! and Rutman), and the solution of `(s - T) Y = I` is positive definite exactly when `s` is above it. Maps of up to
-//! `DENSE_LIMIT` dimensions are decided by that, with direct solves, which eigenvalues close to each other do not disturb; larger
-//! ones by Arnoldi iteration.
+//! on one symmetric d x d block per state. `E|theta_t|^2` stays bounded when the spectral radius of the map
+//! is below one and grows without bound when it is above. The map T preserves the cone of positive
+//! semidefinite blocks. Hence its radius is an eigenvalue (Krein and Rutman), and the solution of
+//! `(s - T) Y = I` is positive definite exactly when `s` exceeds it. Maps of up to `DENSE_LIMIT` dimensions
+//! are decided by this criterion with direct solves, which clustered eigenvalues do not disturb; larger maps
+//! use Arnoldi iteration.
 
 use crate::error::{Error, Result};
 use crate::linalg;
@@ -16,7 +17,7 @@ use crate::matrix::{Matrix, dot};
 use crate::perron;
 use crate::problem::Problem;
 
-/// The largest map, by its dimension n d (d+1) / 2, that is written out as a matrix.
+/// The largest dimension n d (d+1) / 2 of a map that is formed as a matrix.
 const DENSE_LIMIT: usize = 1600;
 
 /// The spectral radius of the second-moment map at a constant stepsize `eta`.
@@ -60,7 +61,7 @@ pub fn mean_square_threshold(problem: &Problem) -> Result<f64> {
             mean_square_radius(problem, eta).map(|radius| 1.0 - radius)
         }
     };
-    // phi_inf^2 eta ~ 1 is where a single update overshoots; search from there in both directions.
+    // At phi_inf^2 eta ~ 1 a single update overshoots; the search starts there and goes in both directions.
     let mut stable = 1.0 / problem.phi_inf().powi(2);
     while !(margin(stable)? > 0.0) {
         stable /= 2.0;
@@ -90,16 +91,16 @@ fn fits(problem: &Problem) -> bool {
     problem.states() * block_size(problem) <= DENSE_LIMIT
 }
 
-/// The identity in every block: an inner point of the cone.
+/// The identity in every block: an interior point of the cone.
 fn identity_blocks(problem: &Problem) -> Vec<f64> {
     let d = problem.dimension();
     let identity = (0..d).flat_map(|i| (i..d).map(move |j| if i == j { 1.0 } else { 0.0 }));
     identity.collect::<Vec<f64>>().repeat(problem.states())
 }
 
-/// `1 / tr Y` for `(s - T) Y = I`, with a negative sign unless every block of Y is positive definite.
+/// `1 / tr Y` for `(s - T) Y = I`, negated unless every block of Y is positive definite.
 ///
-/// Y grows like `1 / (s - radius)` next to the radius, so that its inverse passes through zero there.
+/// Near the radius Y grows like `1 / (s - radius)`, so its inverse crosses zero there.
 fn margin(problem: &Problem, map: &Matrix, s: f64) -> f64 {
     let identity = identity_blocks(problem);
     let shifted = Matrix::from_fn(map.rows(), map.columns(), |i, j| {
@@ -160,7 +161,7 @@ fn dense_map(problem: &Problem, eta: f64) -> Matrix {
     matrix
 }
 
-/// The map on blocks that are stored as their upper triangles, so that rounding cannot make them asymmetric.
+/// The map on blocks stored as upper triangles, so that rounding cannot make them asymmetric.
 fn second_moment_map(problem: &Problem, eta: f64, y: &[f64]) -> Vec<f64> {
     let d = problem.dimension();
     let size = d * (d + 1) / 2;

@@ -1,11 +1,11 @@
-//! Joins a problem with rewards for stopping into an optimal-stopping problem with its exact solution.
+//! Combines a problem with stopping rewards into an optimal-stopping problem with its exact solution.
 //!
 //! # Reference
 //! Tsitsiklis & Van Roy, "Optimal stopping of Markov processes", IEEE TAC 44 (1999); Bhandari, Russo & Singal,
 //! arXiv:1806.02450, on optimal stopping.
 //!
-//! Going on from s to s' earns `u(s,s')`, the reward of the underlying [`Problem`]; stopping at s earns `U(s)` and ends the
-//! matter. `Q_theta(s) = phi(s).theta` approximates the value of going on, and
+//! Continuing from s to s' earns `u(s,s')`, the reward of the underlying [`Problem`]; stopping at s earns
+//! `U(s)` and ends the episode. `Q_theta(s) = phi(s).theta` approximates the value of continuing, and
 //!
 //! ```text
 //! g(theta; s,s') = ( u(s,s') + gamma max{ U(s'), phi(s').theta } - phi(s).theta ) phi(s),    gbar = its stationary mean
@@ -36,10 +36,10 @@ pub struct StoppingProblem {
 }
 
 impl StoppingProblem {
-    /// A problem whose own reward is that of going on, and the reward `U(s)` for stopping at each state.
+    /// A problem whose own reward is that of continuing, with the reward `U(s)` for stopping at each state.
     ///
     /// # Errors
-    /// When there is not one finite stop reward per state, or the fixed point is not found.
+    /// When there is not one finite stopping reward per state, or no fixed point is found.
     pub fn new(problem: Problem, stop_rewards: Vec<f64>) -> Result<Self> {
         let (what, states) = ("stop rewards", problem.states());
         if stop_rewards.len() != states {
@@ -66,7 +66,7 @@ impl StoppingProblem {
         })
     }
 
-    /// The chain, features and discount, with the reward of going on.
+    /// The chain, features and discount, with the reward of continuing.
     #[must_use]
     pub fn problem(&self) -> &Problem {
         &self.problem
@@ -91,7 +91,7 @@ impl StoppingProblem {
         self.problem.r_inf() + self.problem.discount() * largest.fold(0.0, f64::max)
     }
 
-    /// The approximate values of going on, `Q_theta = Phi theta`.
+    /// The approximate values of continuing, `Q_theta = Phi theta`.
     #[must_use]
     pub fn values(&self, theta: &[f64]) -> Vec<f64> {
         self.problem.values(theta)
@@ -146,7 +146,7 @@ impl StoppingProblem {
         mean
     }
 
-    /// The largest `|g(theta; s,s')|` over transitions that can happen.
+    /// The largest `|g(theta; s,s')|` over possible transitions.
     #[must_use]
     pub fn largest_update(&self, theta: &[f64]) -> f64 {
         let sizes = self.problem.edges().map(|edge| {
@@ -158,7 +158,7 @@ impl StoppingProblem {
         sizes.fold(0.0, f64::max)
     }
 
-    /// The step from one state to another as a learner sees it.
+    /// One transition, as a learner sees it.
     #[must_use]
     pub fn transition(&self, from: usize, to: usize) -> Transition<'_> {
         let phi = |state| Features::Dense(self.problem.phi(state));
@@ -169,7 +169,7 @@ impl StoppingProblem {
         Transition::new(phi(from), self.problem.reward(from, to), outcome)
     }
 
-    /// The transitions of one run that never stops, from the start state on.
+    /// The transitions of one run from the start state that never stops.
     pub fn walk<'a>(
         &'a self,
         stream: &'a mut Stream,
@@ -185,11 +185,12 @@ impl StoppingProblem {
 
     /// Certificate Y for Algorithm 1 with horizon T >= 3 and a constant c > 0.
     ///
-    /// Its `bound` is on `E|Q_avg - Q_theta*|_D^2`: the recursion bounds `E<-gbar(theta), theta - theta*>`, averaged over the
-    /// iterates with weights eta, and that is at least `1 - gamma` times the squared distance, which is convex.
+    /// Its `bound` is on `E|Q_avg - Q_theta*|_D^2`: the recursion bounds `E<-gbar(theta), theta - theta*>`,
+    /// averaged over the iterates with weights eta. That is at least `1 - gamma` times the squared distance,
+    /// which is convex.
     ///
     /// # Errors
-    /// When the horizon or c is out of its range.
+    /// When the horizon or c is out of range.
     pub fn certificate(&self, mixing: &Mixing, horizon: u64, c: f64) -> Result<Certificate> {
         let problem = &self.problem;
         crate::schedule::RobustDecay::new(horizon, c, problem.phi_inf())?;

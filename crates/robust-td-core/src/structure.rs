@@ -20,7 +20,7 @@ pub(crate) fn communicating_classes(transition: &SparseMatrix) -> Vec<Communicat
         if index[root] != UNSEEN {
             continue;
         }
-        // A frame is a state and the number of its successors that are dealt with.
+        // A frame is a state and the number of its successors already visited.
         let mut frames: Vec<(usize, usize)> = Vec::new();
         let mut enter = Some(root);
         while let Some((state, done)) = enter
@@ -34,7 +34,7 @@ pub(crate) fn communicating_classes(transition: &SparseMatrix) -> Vec<Communicat
                 seen += 1;
                 open.push(state);
             } else {
-                // Back from the successor before `done`.
+                // Returning from successor `done - 1`.
                 let child = transition.row(state).0[done - 1] as usize;
                 low[state] = low[state].min(low[child]);
             }

@@ -108,7 +108,7 @@ fn the_best_lag_is_the_best_of_all() {
                 let smallest = best(solutions.iter().map(|s| s.a2).collect());
                 assert_eq!(certificate.a2, Some(smallest));
                 assert!(certificate.bound.is_none() && !certificate.applies());
-                assert!(certificate.why_not().unwrap().contains("A2 < 1 is needed"));
+                assert!(certificate.why_not().unwrap().contains("A2 < 1 required"));
             }
         }
     }
@@ -347,13 +347,13 @@ fn the_paper_names_what_fails() {
         below
             .why_not()
             .unwrap()
-            .contains("c > 40.46 is needed, it is 2")
+            .contains("c > 40.46 required, got 2")
     );
     let short = certify(10_000_000, 0.9953, 50.0);
     assert!(short.bound.is_some() && !short.applies());
     let reason = short.why_not().unwrap();
     assert!(
-        reason.contains("log^2 T") && reason.contains("it is 259.8"),
+        reason.contains("log^2 T") && reason.contains("got 259.8"),
         "{reason}"
     );
     assert!(certify(2, 0.5, 50.0).why_not().unwrap().contains("T >= 3"));

@@ -64,7 +64,7 @@ fn the_ring_is_out_of_reach_of_the_theorem() {
     assert_eq!(bounds.max_lag, 4 * 2517);
     let p = bounds.p.unwrap();
     assert!(!p.applies() && p.bound.is_some());
-    assert!(p.why_not().unwrap().contains("it is 259.8"));
+    assert!(p.why_not().unwrap().contains("got 259.8"));
     let y = bounds.y.unwrap();
     let recommended = bounds.recommended.unwrap();
     assert!(recommended.bound <= y.bound.unwrap_or(f64::INFINITY));

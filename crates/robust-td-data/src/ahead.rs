@@ -1,6 +1,6 @@
-//! Reads batches ahead on a thread of its own, while the last one is learned from.
+//! Reads batches ahead on a separate thread while the caller learns from the last one.
 //!
-//! When learning is the slower of the two, that thread would wait; instead it writes the features of what it has read.
+//! When learning is slower than reading, that thread also precomputes the features of what it has read.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, TrySendError, channel, sync_channel};
@@ -14,10 +14,10 @@ use crate::reader::Reader;
 use crate::schema::Schema;
 use crate::written::Written;
 
-/// How many batches are read ahead at most: the memory does not depend on the log's size.
+/// The maximum number of batches read ahead: memory does not depend on the size of the log.
 const AHEAD: usize = 2;
 
-/// A reader that works at the same time as whoever uses its batches; these are the same, in the same order.
+/// A reader that runs concurrently with its user; the batches and their order are those of [`Reader`].
 #[derive(Debug)]
 pub struct ReadAhead {
     files: Vec<String>,
@@ -27,7 +27,7 @@ pub struct ReadAhead {
     empty: Sender<Batch>,
 }
 
-/// A batch, or none at the end of the log, with the number of bad rows until then.
+/// A batch, or `None` at the end of the log, with the number of bad rows so far.
 #[derive(Debug)]
 struct Message {
     batch: Option<Batch>,
@@ -35,18 +35,18 @@ struct Message {
 }
 
 impl ReadAhead {
-    /// Starts to read.
+    /// Starts reading.
     ///
     /// # Errors
-    /// When no thread can be started.
+    /// When the thread cannot be started.
     pub fn start(reader: Reader) -> Result<Self> {
         Self::spawn(reader, None)
     }
 
-    /// Starts to read for a model, whose features are written in spare time; the numbers are the same.
+    /// Starts reading for a model and precomputes its features in spare time; the results are the same.
     ///
     /// # Errors
-    /// When no thread can be started.
+    /// When the thread cannot be started.
     pub fn start_for(reader: Reader, model: &Model) -> Result<Self> {
         let map = Some(model.features()).filter(|map| Written::suits(map));
         Self::spawn(reader, map.cloned().map(Arc::new))
@@ -71,12 +71,12 @@ impl ReadAhead {
         })
     }
 
-    /// As [`Reader::read`]; what was in the batch is dropped.
+    /// As [`Reader::read`]; the old content of the batch is dropped.
     ///
     /// # Errors
-    /// Those of [`Reader::read`], after all batches before.
+    /// Those of [`Reader::read`], after all earlier batches.
     pub fn read(&mut self, batch: &mut Batch) -> Result<bool> {
-        // Without a word of the end the log must not seem complete.
+        // Without an explicit end message the log must not appear complete.
         let message = self.full.recv().map_err(|_| Error::Thread {
             message: "it stopped before the end of the log".to_owned(),
         })?;
@@ -85,18 +85,18 @@ impl ReadAhead {
         let Some(next) = message.batch else {
             return Ok(false);
         };
-        // At the end of the log nobody takes used batches back.
+        // At the end of the log the reader no longer accepts used batches.
         let _ = self.empty.send(std::mem::replace(batch, next));
         Ok(true)
     }
 
-    /// The roles that the log has columns for.
+    /// The roles that have columns in the log.
     #[must_use]
     pub fn schema(&self) -> &Schema {
         &self.schema
     }
 
-    /// How many bad rows were skipped until the end of the last batch that was given out.
+    /// The number of bad rows skipped up to the end of the last batch returned.
     #[must_use]
     pub fn bad_rows(&self) -> u64 {
         self.bad_rows
@@ -109,7 +109,7 @@ impl ReadAhead {
     }
 }
 
-/// Reads until the log ends, a row is bad, or nobody listens any more.
+/// Reads until the log ends, a row is bad, or the receiver is dropped.
 fn read_all(
     mut reader: Reader,
     map: Option<&Arc<FeatureMap>>,

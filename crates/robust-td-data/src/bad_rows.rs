@@ -1,23 +1,23 @@
-//! Counts the bad rows that were skipped, up to the number that is allowed.
+//! Counts skipped bad rows, up to the allowed number.
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::fault::Fault;
 
-/// How many bad rows are remembered with their place.
+/// The number of bad rows remembered with their place.
 const REMEMBERED: usize = 8;
 
 /// The bad rows of one kind.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BadKind {
-    /// How many there were.
+    /// Their number.
     pub count: u64,
     /// The first of them.
     pub first: Fault,
 }
 
-/// The bad rows that were met so far.
+/// The bad rows found so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BadRows {
     allowed: u64,
@@ -34,25 +34,25 @@ impl BadRows {
         }
     }
 
-    /// How many rows were skipped.
+    /// The number of skipped rows.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// The first few of them.
+    /// The first few skipped rows.
     #[must_use]
     pub fn first(&self) -> &[Fault] {
         &self.first
     }
 
-    /// The first of each kind with the count of its kind, in the order in which the kinds were met.
+    /// The first bad row of each kind with the count of that kind, in order of first occurrence.
     #[must_use]
     pub fn kinds(&self) -> &[BadKind] {
         &self.kinds
     }
 
-    /// Skips a row, or fails when no more may be skipped.
+    /// Skips a row, or fails when no more rows may be skipped.
     pub(crate) fn skip(&mut self, fault: Fault) -> Result<()> {
         if self.count >= self.allowed {
             return Err(match self.allowed {

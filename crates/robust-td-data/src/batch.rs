@@ -1,4 +1,4 @@
-//! Holds checked rows, whatever format they came from.
+//! Holds validated rows, independent of the file format.
 
 use std::sync::Arc;
 
@@ -7,11 +7,11 @@ use robust_td_core::features::FeatureMap;
 use crate::row::Row;
 use crate::written::Written;
 
-/// Rows of one file, in order, with every value checked: numbers are finite, ratios not negative.
+/// Rows of one file, in order, with every value checked: numbers are finite, ratios nonnegative.
 ///
-/// Where a log has no column for a role, flags are false, episodes 0 and ratios 1, and next
-/// observations and rewards are empty (rewards 0 when the log is only looked at);
-/// [`Schema`](crate::Schema) tells which roles are played.
+/// For roles without a column, flags are false, episodes 0 and ratios 1, and next observations and rewards
+/// are empty (rewards are 0 when the log is only inspected). [`Schema`](crate::Schema) lists the roles that
+/// have columns.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Batch {
     pub(crate) dimension: usize,
@@ -26,7 +26,7 @@ pub struct Batch {
     pub(crate) gaps: Vec<bool>,
     pub(crate) gap_after: bool,
     pub(crate) file: usize,
-    /// The features of all rows, if somebody had time to write them.
+    /// The features of all rows, if the reader thread precomputed them.
     pub(crate) features: Written,
 }
 
@@ -37,7 +37,7 @@ impl Batch {
         self.rows.len()
     }
 
-    /// Whether there are none; so it is only where a log ends in bad rows.
+    /// Whether the batch has no rows; happens only if the log ends in bad rows.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
@@ -66,37 +66,37 @@ impl Batch {
         Some(&self.next_obs[i * self.dimension..][..self.dimension])
     }
 
-    /// All observations, one row after the other.
+    /// All observations, concatenated row by row.
     #[must_use]
     pub fn observations(&self) -> &[f64] {
         &self.obs
     }
 
-    /// All next observations, one row after the other; empty when the log has none.
+    /// All next observations, concatenated row by row; empty when the log has none.
     #[must_use]
     pub fn next_observations(&self) -> &[f64] {
         &self.next_obs
     }
 
-    /// The rewards; empty when only observations were asked for.
+    /// The rewards; empty when only observations were requested.
     #[must_use]
     pub fn rewards(&self) -> &[f64] {
         &self.rewards
     }
 
-    /// Which rows came to their episode's end.
+    /// Which rows terminated their episode.
     #[must_use]
     pub fn terminated(&self) -> &[bool] {
         &self.terminated
     }
 
-    /// Which rows were the last before their episode was cut.
+    /// Which rows were the last before their episode was truncated.
     #[must_use]
     pub fn truncated(&self) -> &[bool] {
         &self.truncated
     }
 
-    /// The episodes, as numbers to compare: a whole number as it is, another name by a hash of 63 bits.
+    /// The episodes, as numbers to compare: integers as they are, other names as 63-bit hashes.
     #[must_use]
     pub fn episodes(&self) -> &[u64] {
         &self.episodes
@@ -108,25 +108,25 @@ impl Batch {
         &self.ratios
     }
 
-    /// The file, counted from 0 in the order of reading.
+    /// The index of the file, from 0 in the order of reading.
     #[must_use]
     pub fn file(&self) -> usize {
         self.file
     }
 
-    /// The number of each row among its file's data rows, from 1; skipped rows are counted.
+    /// The number of each row among its file's data rows, from 1, counting skipped rows.
     #[must_use]
     pub fn row_numbers(&self) -> &[u64] {
         &self.rows
     }
 
-    /// Before which rows bad rows were skipped.
+    /// Which rows directly follow skipped bad rows.
     #[must_use]
     pub fn gaps(&self) -> &[bool] {
         &self.gaps
     }
 
-    /// Whether the log ended after this batch with bad rows that were skipped.
+    /// Whether skipped bad rows follow this batch at the end of the log.
     #[must_use]
     pub fn gap_after(&self) -> bool {
         self.gap_after

@@ -1,4 +1,4 @@
-//! Finds the columns of one file that play the roles.
+//! Assigns the columns of one file to roles.
 
 use crate::error::{Error, Result};
 use crate::layout::{CellKind, Column, DONE, SEPARATORS, Target, Wanted};
@@ -12,7 +12,7 @@ pub(crate) enum Vector {
 }
 
 impl Vector {
-    /// How many columns there are, unless a list tells.
+    /// The number of columns; `None` for a list.
     pub fn width(&self) -> Option<usize> {
         match self {
             Self::Flat(columns) => Some(columns.len()),
@@ -21,7 +21,7 @@ impl Vector {
     }
 }
 
-/// The roles given so far.
+/// The roles assigned so far.
 pub(crate) struct Cast<'a> {
     file: &'a str,
     columns: &'a [Column],
@@ -68,7 +68,7 @@ impl<'a> Cast<'a> {
         Ok(())
     }
 
-    /// Gives a role of one column; false when the file has none and none was named.
+    /// Assigns a role of one column; false when the file has no such column and none was named.
     pub fn scalar(&mut self, role: Role, target: Target) -> Result<bool> {
         for name in self.wanted.names(role) {
             if let Some(index) = self.find(&name)? {
@@ -83,7 +83,7 @@ impl<'a> Cast<'a> {
         Ok(false)
     }
 
-    /// Gives a role of several columns.
+    /// Assigns a role of several columns.
     pub fn vector(&mut self, role: Role) -> Result<Option<Vector>> {
         let named = self.wanted.columns.get(role);
         let vector = match named {
@@ -119,11 +119,11 @@ impl<'a> Cast<'a> {
         Ok(vector)
     }
 
-    /// The vector of the first name that the file has, as one column or as numbered ones.
+    /// The vector for the first name that the file has, as one column or as numbered ones.
     fn first_vector(&self, role: Role) -> Result<Option<Vector>> {
         for name in self.wanted.names(role) {
             let single = self.find(&name)?;
-            // A column that the user named is meant, whatever else there is.
+            // A column that the user named takes precedence.
             let numbered = match single.is_some() && self.wanted.columns.get(role).is_some() {
                 true => None,
                 false => self.numbered(role, &name)?,
@@ -150,7 +150,7 @@ impl<'a> Cast<'a> {
         Ok(None)
     }
 
-    /// The columns stem_0, stem_1, ... without a hole, with the name of the first.
+    /// The columns stem_0, stem_1, ... without a gap, with the name of the first.
     fn numbered(&self, role: Role, stem: &str) -> Result<Option<(String, Vec<usize>)>> {
         for separator in SEPARATORS {
             let prefix = format!("{stem}{separator}");
@@ -165,7 +165,7 @@ impl<'a> Cast<'a> {
                         .filter(|n| n.to_string() == number)
                 })
                 .max();
-            // A number beyond the count of columns leaves a hole below it: stop at the first.
+            // A number beyond the count of columns leaves a gap below it: stop at the first gap.
             let Some(last) = last.map(|last| last.min(self.columns.len())) else {
                 continue;
             };
@@ -195,7 +195,7 @@ impl<'a> Cast<'a> {
         }
     }
 
-    /// Checks that next observations are as wide as observations.
+    /// Checks that next observations have as many columns as observations.
     pub fn same_width(&self, found: usize, expected: usize) -> Result<()> {
         if found == expected {
             return Ok(());
@@ -208,7 +208,7 @@ impl<'a> Cast<'a> {
         })
     }
 
-    /// Refuses an end of unsaid meaning.
+    /// Rejects a `done` column that may mean terminated or truncated.
     pub fn refuse_done(&self, schema: &Schema) -> Result<()> {
         if schema.terminated || schema.truncated {
             return Ok(());
@@ -235,7 +235,7 @@ impl<'a> Cast<'a> {
         }
     }
 
-    /// That nobody plays a role.
+    /// The error that no column fills a role.
     pub fn missing(&self, role: Role) -> Error {
         let names = self.wanted.names(role);
         let wanted: Vec<String> = match (role.is_vector(), names.as_slice()) {

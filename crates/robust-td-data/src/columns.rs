@@ -1,4 +1,4 @@
-//! Parses `role=column`, what the user says about column names.
+//! Parses `role=column`, the user's mapping of column names.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::role::Role;
 
-/// The columns that were named for roles; the other roles keep the names of the layout.
+/// The columns mapped to roles; other roles keep the names of the layout.
 ///
-/// `obs` and `next_obs` take one name, of a list or the stem of `name_0, name_1, ...`, or several single columns:
-/// `obs=age,income`, or `obs=age` and `obs=income`. The others take one column.
+/// `obs` and `next_obs` take one name, of a list column or the stem of `name_0, name_1, ...`, or several
+/// single columns: `obs=age,income`, or `obs=age` and `obs=income`. The others take one column.
 ///
 /// ```
 /// use robust_td_data::{ColumnMap, Role};
@@ -27,10 +27,11 @@ pub struct ColumnMap {
 }
 
 impl ColumnMap {
-    /// Reads a list of `role=column`.
+    /// Parses a list of `role=column`.
     ///
     /// # Errors
-    /// When one of them is not of this form, names no role, or names a second column for a role of one.
+    /// When an entry is not of this form, has an unknown role, or names a second column for a single-column
+    /// role.
     pub fn parse<S: AsRef<str>>(specs: impl IntoIterator<Item = S>) -> Result<Self> {
         let mut columns = Self::default();
         for spec in specs {
@@ -39,7 +40,7 @@ impl ColumnMap {
         Ok(columns)
     }
 
-    /// The columns named for a role.
+    /// The columns mapped to a role.
     #[must_use]
     pub fn get(&self, role: Role) -> Option<&[String]> {
         self.names.get(&role).map(Vec::as_slice)
@@ -54,7 +55,7 @@ impl ColumnMap {
             spec: spec.to_owned(),
             role: role_name.to_owned(),
         })?;
-        // A single column may have a comma in its name; those of a vector are separated by it.
+        // The name of a single column may contain a comma; in a vector it separates names.
         let separator = |c| role.is_vector() && c == ',';
         let columns: Vec<&str> = column.split(separator).map(str::trim).collect();
         if columns.iter().any(|name| name.is_empty()) {

@@ -1,25 +1,25 @@
-//! Names everything that can be wrong with logged data, each with its place.
+//! Defines the errors of logged data, each with its place.
 
 use crate::fault::{Fault, FaultKind};
 use crate::role::Role;
 use crate::words::counted;
 
-/// What is wrong with the data, or with what was said about them.
+/// Invalid data, or an invalid description of them.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A row that cannot be used.
+    /// An unusable row.
     #[error("{fault}")]
     BadRow {
         /// Where and why.
         fault: Fault,
     },
-    /// One bad row more than allowed.
-    #[error("{fault}; {before} skipped before it, no more are allowed", before = counted(*allowed, "bad row was", "bad rows were"))]
+    /// One more bad row than allowed.
+    #[error("{fault}; {before} already skipped, the maximum allowed", before = counted(*allowed, "bad row was", "bad rows were"))]
     TooManyBadRows {
-        /// The row that is too many.
+        /// The row that exceeds the limit.
         fault: Fault,
-        /// How many are allowed.
+        /// The number allowed.
         allowed: u64,
     },
     /// A file that is not a model.
@@ -28,39 +28,39 @@ pub enum Error {
         /// What is wrong with it.
         message: String,
     },
-    /// Observations of another length than the model was made for.
-    #[error("the model takes observations of {takes}, but these have {found}", takes = counted(*expected as u64, "number", "numbers"))]
+    /// Observations whose length differs from that of the model.
+    #[error("the model expects observations of {takes}, but these have {found}", takes = counted(*expected as u64, "number", "numbers"))]
     ModelInput {
-        /// How many the model takes.
+        /// The length that the model expects.
         expected: usize,
-        /// How many came.
+        /// The length found.
         found: usize,
     },
-    /// A prediction that is not a number.
-    #[error("row {row}: the value that the model predicts is {value}")]
+    /// A prediction that is not finite.
+    #[error("row {row}: the predicted value {value} is not finite")]
     ValueNotFinite {
         /// The row, from 1.
         row: u64,
-        /// What came out.
+        /// The predicted value.
         value: f64,
     },
-    /// A thread for reading that does not run.
-    #[error("the thread that reads the log failed: {message}")]
+    /// The reading thread failed.
+    #[error("the reading thread failed: {message}")]
     Thread {
         /// Why.
         message: String,
     },
-    /// A feature map, or a method, that does not fit the data.
+    /// A feature map or a method that does not fit the data.
     #[error(transparent)]
     Mathematics(#[from] robust_td_core::Error),
-    /// A column mapping that is not `role=name`.
+    /// A column mapping that is not `role=column`.
     #[error("{spec:?} is not role=column; the roles are {roles}", roles = Role::list())]
     ColumnSpec {
         /// What was given.
         spec: String,
     },
-    /// A role that does not exist.
-    #[error("{spec:?}: there is no role {role:?}; the roles are {roles}", roles = Role::list())]
+    /// An unknown role.
+    #[error("{spec:?}: unknown role {role:?}; the roles are {roles}", roles = Role::list())]
     UnknownRole {
         /// What was given.
         spec: String,
@@ -77,39 +77,39 @@ pub enum Error {
         /// The second column.
         second: String,
     },
-    /// A name that is not one of the known layouts or formats.
-    #[error("there is no {what} {name:?}; choose one of {choices}")]
+    /// An unknown layout or format.
+    #[error("unknown {what} {name:?}; use one of {choices}")]
     UnknownName {
         /// What was to be chosen.
         what: &'static str,
         /// What was given.
         name: String,
-        /// What there is.
+        /// The valid choices.
         choices: &'static str,
     },
-    /// A file without a column that is needed.
+    /// A file without a required column.
     #[error("{file}: no column {wanted} for the role {role}; the file has {found}")]
     MissingColumn {
         /// The file.
         file: String,
-        /// The role that nobody plays.
+        /// The role without a column.
         role: Role,
-        /// What was looked for.
+        /// The names that were tried.
         wanted: String,
         /// The columns of the file.
         found: String,
     },
     /// A column name that two columns share.
-    #[error("{file}: two columns have the name {column}")]
+    #[error("{file}: two columns are named {column}")]
     DuplicateColumn {
         /// The file.
         file: String,
         /// The name.
         column: String,
     },
-    /// Two ways to fill one role.
+    /// Two candidates for one role.
     #[error(
-        "{file}: both {first} and {second} could play the role {role}; say --column {role}=..."
+        "{file}: both {first} and {second} match the role {role}; map one of them: {role}=COLUMN"
     )]
     AmbiguousColumn {
         /// The file.
@@ -133,10 +133,10 @@ pub enum Error {
         /// The second role.
         second: Role,
     },
-    /// A column `done` that may mean either end.
+    /// A column `done` that may mean terminated or truncated.
     #[error(
-        "{file}: the column {column} may mean that the episode came to its end or that it was cut; \
-         say --column terminated={column} or --column truncated={column}"
+        "{file}: column {column} is ambiguous: terminated or truncated? \
+         Map it as terminated={column} or truncated={column}"
     )]
     LoneDone {
         /// The file.
@@ -144,7 +144,7 @@ pub enum Error {
         /// The column.
         column: String,
     },
-    /// A layout whose rows cannot be read without a column that is optional elsewhere.
+    /// A layout that requires a column that is optional elsewhere.
     #[error("{file}: the layout {layout} needs a column for the role {role}: {why}")]
     LayoutNeeds {
         /// The file.
@@ -156,7 +156,7 @@ pub enum Error {
         /// Why.
         why: &'static str,
     },
-    /// A column of a type that holds no numbers, flags or names.
+    /// A column of an unsupported type.
     #[error("{file}: column {column} has the type {found}, not {wanted}")]
     ColumnType {
         /// The file.
@@ -165,10 +165,10 @@ pub enum Error {
         column: String,
         /// Its type.
         found: String,
-        /// What is needed.
+        /// The required type.
         wanted: &'static str,
     },
-    /// A file that does not continue the files before it.
+    /// A file whose columns differ from those of the files before it.
     #[error("{file}: {found}, but {first} has {expected}")]
     SchemaChanged {
         /// The file.
@@ -180,33 +180,35 @@ pub enum Error {
         /// What that one has.
         expected: String,
     },
-    /// A pattern without files.
+    /// A pattern that matches no files.
     #[error("{pattern:?} matches no file")]
     NoMatch {
         /// The pattern.
         pattern: String,
     },
-    /// A pattern that is none.
-    #[error("{pattern:?} is not a pattern: {message}")]
+    /// An invalid pattern.
+    #[error("{pattern:?} is not a valid pattern: {message}")]
     Pattern {
         /// The pattern.
         pattern: String,
         /// What is wrong with it.
         message: String,
     },
-    /// A file whose format its name does not tell.
-    #[error("{file}: the format is not known; say --format csv, ndjson or parquet")]
+    /// A file whose name does not show its format.
+    #[error("{file}: cannot infer the format from the name; set it to csv, ndjson or parquet")]
     UnknownFormat {
         /// The file.
         file: String,
     },
     /// A format that needs a file.
-    #[error("{file}: Parquet cannot be read from a stream; give a file, uncompressed outside")]
+    #[error(
+        "{file}: Parquet cannot be read from a stream or a compressed file; use a plain .parquet file"
+    )]
     NotAStream {
         /// The stream.
         file: String,
     },
-    /// No files at all, or a stream that was read already.
+    /// No files, or a stream that was already read.
     #[error("{what}")]
     NoInput {
         /// What is missing.
@@ -222,26 +224,26 @@ pub enum Error {
         /// What is wrong.
         kind: FaultKind,
     },
-    /// A file without a byte.
+    /// An empty file.
     #[error("{file}: the file is empty")]
     Empty {
         /// The file.
         file: String,
     },
-    /// A file with a header or a schema and nothing more.
+    /// A file with a header or a schema but no rows.
     #[error("{file}: the file has columns but no rows")]
     NoRows {
         /// The file.
         file: String,
     },
-    /// A line without an end in sight.
-    #[error("{file}: line {line} is longer than {limit} bytes (a quote that is never closed?)")]
+    /// A line that exceeds the length limit.
+    #[error("{file}: line {line} is longer than {limit} bytes (unclosed quote?)")]
     LongLine {
         /// The file.
         file: String,
         /// The line.
         line: u64,
-        /// The longest line that is read.
+        /// The maximum length.
         limit: usize,
     },
     /// A file that cannot be opened.
@@ -252,32 +254,32 @@ pub enum Error {
         /// Why.
         source: std::io::Error,
     },
-    /// A file that cannot be read to its end: cut, damaged, or its disk is.
+    /// A file that cannot be read to its end: truncated, damaged, or on a failing disk.
     #[error("{file}: cannot be read beyond row {row}: {source}")]
     Read {
         /// The file.
         file: String,
-        /// The last row that was read.
+        /// The last row read.
         row: u64,
         /// Why.
         source: std::io::Error,
     },
-    /// A Parquet file that is cut or damaged.
+    /// A truncated or damaged Parquet file.
     #[error("{file}: cannot be read beyond row {row}: {message}")]
     Parquet {
         /// The file.
         file: String,
-        /// The last row that was read.
+        /// The last row read.
         row: u64,
-        /// What the reader says.
+        /// The message of the Parquet reader.
         message: String,
     },
     /// Columns of predictions that differ in length or number.
-    #[error("{found} values where {expected} are needed")]
+    #[error("{found} values, but {expected} are required")]
     WriteShape {
-        /// How many there should be.
+        /// The expected number.
         expected: usize,
-        /// How many there are.
+        /// The actual number.
         found: usize,
     },
     /// Predictions that cannot be written.

@@ -4,10 +4,10 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// How much of an offending value a message shows.
+/// The maximum number of characters of a value shown in a message.
 const SHOWN: usize = 60;
 
-/// One row that cannot be used, and why.
+/// One unusable row, and the reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fault {
     /// The file, as it was named, or `stdin`.
@@ -16,7 +16,7 @@ pub struct Fault {
     pub row: u64,
     /// The line of a text file on which the row starts, from 1.
     pub line: Option<u64>,
-    /// The column, where one is at fault.
+    /// The column, if one is at fault.
     pub column: Option<String>,
     /// What is wrong.
     pub kind: FaultKind,
@@ -34,7 +34,7 @@ pub enum FaultKind {
         /// The value.
         value: String,
     },
-    /// Something else where a number is needed.
+    /// A value that is not a number.
     NotANumber {
         /// The value.
         value: String,
@@ -44,7 +44,7 @@ pub enum FaultKind {
         /// The value.
         value: String,
     },
-    /// An episode that is neither a whole number nor a text.
+    /// An episode that is neither an integer nor text.
     NotAnEpisode {
         /// The value.
         value: String,
@@ -54,28 +54,28 @@ pub enum FaultKind {
         /// The value.
         value: String,
     },
-    /// Something else where a list of numbers is needed.
+    /// A value that is not a list of numbers.
     NotAList {
         /// The value.
         value: String,
     },
-    /// A list of another length than in the rows before.
+    /// A list whose length differs from earlier rows.
     Ragged {
-        /// How many entries it should have.
+        /// The expected number of entries.
         expected: usize,
-        /// How many it has.
+        /// The actual number.
         found: usize,
     },
     /// A CSV row with too many or too few fields.
     FieldCount {
-        /// How many the header has.
+        /// The number of fields in the header.
         expected: usize,
-        /// How many the row has.
+        /// The number of fields in the row.
         found: usize,
     },
     /// A JSON line without one of the fields that the first line has.
     MissingField,
-    /// A JSON line with a field that plays a role but that the first line lacks.
+    /// A JSON line with a field that fills a role but is absent from the first line.
     UnexpectedField {
         /// The field.
         name: String,
@@ -84,13 +84,13 @@ pub enum FaultKind {
     DuplicateField,
     /// Text that is not CSV or not JSON.
     Syntax {
-        /// What the parser says.
+        /// The message of the parser.
         message: String,
     },
 }
 
 impl FaultKind {
-    /// The kind without its values, as used in counts.
+    /// The kind without its values, used for counting.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -121,7 +121,7 @@ impl fmt::Display for FaultKind {
                 write!(f, "{value:?} is not a flag (true, false, 1 or 0)")
             }
             Self::NotAnEpisode { value } => {
-                write!(f, "{value:?} is not an episode (a whole number or a text)")
+                write!(f, "{value:?} is not an episode (an integer or text)")
             }
             Self::NegativeRatio { value } => {
                 write!(f, "{value:?} is not an importance ratio (a number >= 0)")
@@ -129,10 +129,10 @@ impl fmt::Display for FaultKind {
             Self::NotAList { value } => write!(f, "{value:?} is not a list of numbers"),
             Self::Ragged { expected, found } => write!(
                 f,
-                "the list has {found} entries where the rows before have {expected}"
+                "the list has {found} entries, but earlier rows have {expected}"
             ),
             Self::FieldCount { expected, found } => {
-                write!(f, "{found} fields where the header has {expected}")
+                write!(f, "{found} fields, but the header has {expected}")
             }
             Self::MissingField => f.write_str("the field is missing"),
             Self::UnexpectedField { name } => {
@@ -160,7 +160,7 @@ impl fmt::Display for Fault {
     }
 }
 
-/// The text of an offending value, cut to a length that fits a message.
+/// The text of an offending value, shortened to fit a message.
 pub(crate) fn shown(value: &[u8]) -> String {
     let text = String::from_utf8_lossy(value);
     match text.char_indices().nth(SHOWN) {

@@ -1,4 +1,4 @@
-//! Writes the features of the observations of a log, those of each only once, or finds them in the batch.
+//! Computes the features of each observation of a log once, or finds them in the batch.
 
 use robust_td_core::features::{FeatureMap, Row, Rows};
 use robust_td_core::learner::{Features, Outcome};
@@ -7,33 +7,33 @@ use crate::batch::Batch;
 use crate::pairing::{Step, StepRows};
 use crate::written::Written;
 
-/// How many rows are written at a time: the CPU works on several of them at once, which it cannot when one is learned from
-/// before the next is written.
+/// The number of rows computed at a time. The CPU overlaps several rows, which it cannot do when learning
+/// from one must precede computing the next.
 const TOGETHER: usize = 64;
 
-/// Memory for the features of some rows of a batch, and what is asked of the map at each.
+/// Buffers for the features of some rows of a batch, and the properties of the map.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct FeatureRows {
-    /// The features of some rows of the batch, from `start` to before `end`.
+    /// The features of the rows `start..end` of the batch.
     rows: Rows,
     start: usize,
     end: usize,
-    /// The features of an observation and of the next one, where they are not two rows of the batch; `here` says which are
-    /// the former.
+    /// The features of an observation and of the next one, when they are not two rows of the batch; `here` is
+    /// the index of the former.
     pair: [Row; 2],
     here: usize,
-    /// The observation whose features the next pair can take over; empty when there is none.
+    /// The observation whose features the next pair can reuse; empty if none.
     next_obs: Vec<f64>,
-    /// Whether the batch holds the features of its rows.
+    /// Whether the batch contains precomputed features.
     ready: bool,
     identity: bool,
     adapts: bool,
-    /// Whether many rows are written at a time.
+    /// Whether many rows are computed at a time.
     many: bool,
 }
 
 impl FeatureRows {
-    /// Memory for the features of a map.
+    /// Buffers for the features of a map.
     pub fn for_map(map: &FeatureMap) -> Self {
         Self {
             pair: [Row::for_map(map), Row::for_map(map)],
@@ -44,13 +44,13 @@ impl FeatureRows {
         }
     }
 
-    /// Says that the steps to come are of the rows of this batch.
+    /// Announces that the following steps belong to this batch.
     pub fn start_batch(&mut self, map: &FeatureMap, batch: &Batch) {
         (self.start, self.end) = (0, 0);
         self.ready = batch.features.are_of(map);
     }
 
-    /// The features of a step of the batch: those of its observation, and what came next.
+    /// The features of a step of the batch: those of its observation, and its outcome.
     #[inline]
     pub fn of<'a>(
         &'a mut self,
@@ -73,7 +73,7 @@ impl FeatureRows {
         (here, outcome)
     }
 
-    /// Of rows of the batch, written before they are needed.
+    /// For rows of the batch, computed before they are needed.
     #[inline]
     fn of_rows<'a>(
         &'a mut self,
@@ -83,7 +83,7 @@ impl FeatureRows {
         StepRows { here, last }: StepRows,
     ) -> (Features<'a>, Features<'a>) {
         if !self.ready && last >= self.end {
-            // The row before may be asked for, too.
+            // The row before may be needed too.
             self.start = last.saturating_sub(1);
             self.end = batch.len().min(self.start + TOGETHER);
             let d = batch.dimension();
@@ -103,7 +103,7 @@ impl FeatureRows {
         (here, rows.features(last - start))
     }
 
-    /// Of any two observations, the first of which often is the second of the step before.
+    /// For any two observations; the first is often the second of the previous step.
     fn of_pair(&mut self, map: &mut FeatureMap, step: &Step<'_>) -> (Features<'_>, Features<'_>) {
         if self.adapts {
             map.observe(step.obs);

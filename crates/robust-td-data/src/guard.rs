@@ -1,4 +1,4 @@
-//! Turns the panics of a library over damaged files into messages.
+//! Converts panics of the Parquet library into errors.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -7,20 +7,20 @@ thread_local! {
     static ACTIVE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether a panic of this thread would be caught here and told as an error.
+/// Whether a panic of this thread would be caught here and reported as an error.
 ///
-/// A panic hook that asks first prints nothing over a file that is merely damaged.
+/// A panic hook that checks this prints nothing for a file that is merely damaged.
 #[must_use]
 pub fn panics_are_caught() -> bool {
     ACTIVE.get()
 }
 
-/// Runs a call into the Parquet library, which panics over some damaged files where it should fail.
+/// Runs a call into the Parquet library, which panics on some damaged files instead of failing.
 pub(crate) fn guarded<T, E: std::fmt::Display>(
     call: impl FnOnce() -> std::result::Result<T, E>,
 ) -> std::result::Result<T, String> {
     ACTIVE.set(true);
-    // What the call leaves half done is not used again: its owner goes down with the error.
+    // State that the call leaves inconsistent is not used again: its owner is dropped with the error.
     let done = catch_unwind(AssertUnwindSafe(call));
     ACTIVE.set(false);
     match done {

@@ -1,4 +1,4 @@
-//! Says what to do with each column of a file.
+//! Determines what to do with each column of a file.
 
 use crate::cast::{Cast, Vector};
 use crate::columns::ColumnMap;
@@ -8,12 +8,12 @@ use crate::preset::Preset;
 use crate::role::Role;
 use crate::schema::Schema;
 
-/// Between the stem of a vector's columns and their number.
+/// Separators between the stem of a vector's columns and their number.
 pub(crate) const SEPARATORS: [&str; 2] = ["_", ":"];
-/// Names under which logs keep an end of unsaid meaning.
+/// Column names that may mean terminated or truncated.
 pub(crate) const DONE: [&str; 2] = ["done", "dones"];
 
-/// What a cell of a column holds.
+/// The type of a column's cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CellKind {
     Scalar,
@@ -27,7 +27,7 @@ pub(crate) struct Column {
     pub kind: CellKind,
 }
 
-/// Where the cells of a column go.
+/// The destination of a column's cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Target {
     Skip,
@@ -43,7 +43,7 @@ pub(crate) enum Target {
 }
 
 impl Target {
-    /// The role that is played, if any.
+    /// The role that the column fills, if any.
     pub fn role(self) -> Option<Role> {
         match self {
             Self::Skip => None,
@@ -58,7 +58,7 @@ impl Target {
     }
 }
 
-/// What the user said about the columns.
+/// The user's settings for the columns.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Wanted {
     pub columns: ColumnMap,
@@ -67,7 +67,7 @@ pub(crate) struct Wanted {
 }
 
 impl Wanted {
-    /// The names that would play a role if a file had them.
+    /// The column names accepted for a role.
     pub fn names(&self, role: Role) -> Vec<String> {
         match self.columns.get(role) {
             Some(names) => names.to_vec(),
@@ -88,15 +88,15 @@ pub(crate) struct Layout {
     pub names: Vec<String>,
     /// What to do with each of them.
     pub targets: Vec<Target>,
-    /// The length of the observations, unless only lists tell it.
+    /// The length of the observations; `None` if only lists determine it.
     pub dimension: Option<usize>,
     pub schema: Schema,
-    /// The reward of rows where no column has one; none where it is not asked for.
+    /// The reward of rows without a reward column; `None` if rewards are not needed.
     pub reward: Option<f64>,
 }
 
 impl Layout {
-    /// Finds who plays what.
+    /// Assigns columns to roles.
     pub fn resolve(file: &str, columns: &[Column], wanted: &Wanted) -> Result<Self> {
         let mut cast = Cast::new(file, columns, wanted);
         let obs = cast
@@ -127,7 +127,7 @@ impl Layout {
                     file: file.to_owned(),
                     layout: Preset::Minari.name(),
                     role: Role::Episode,
-                    why: "the last observation of an episode has a row of its own",
+                    why: "the final observation of an episode is a separate row",
                 });
             }
         }
@@ -140,7 +140,7 @@ impl Layout {
         })
     }
 
-    /// Names that the file does not have, but that would play a role if it had.
+    /// Names that the file does not have but that would fill a role.
     pub fn absent(&self, wanted: &Wanted) -> Vec<String> {
         let mut absent = Vec::new();
         if wanted.purpose == Purpose::Predict {

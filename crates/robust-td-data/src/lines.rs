@@ -1,4 +1,4 @@
-//! Cuts a stream of bytes into lines with one buffer.
+//! Splits a stream of bytes into lines with one buffer.
 
 use std::io::Read;
 
@@ -6,9 +6,9 @@ use memchr::memchr;
 
 use crate::error::{Error, Result};
 
-/// What is read at once, and the buffer's first size.
+/// The number of bytes read at once, and the initial buffer size.
 const CHUNK: usize = 1 << 18;
-/// No line of a log is longer; one that is has lost its end.
+/// The maximum length of a line; a longer one is taken as damaged.
 const LONGEST: usize = 1 << 26;
 
 /// The lines of a text file, numbered from 1.
@@ -42,7 +42,7 @@ impl Lines {
         }
     }
 
-    /// Goes to the next line; false at the end of the file. `row` is the last good row, for errors.
+    /// Advances to the next line; false at the end of the file. `row` is the last good row, for errors.
     pub fn advance(&mut self, row: u64) -> Result<bool> {
         self.line += self.lines;
         self.lines = 0;
@@ -51,7 +51,7 @@ impl Lines {
         self.extend(row)
     }
 
-    /// Adds the following line to the current piece; false at the end of the file.
+    /// Extends the current piece by the following line; false at the end of the file.
     pub fn extend(&mut self, row: u64) -> Result<bool> {
         let mut scanned = self.next - self.start;
         loop {
@@ -127,7 +127,7 @@ impl Lines {
 mod tests {
     use super::*;
 
-    /// Gives few bytes at a time, like a pipe.
+    /// Returns a few bytes at a time, like a pipe.
     struct Trickle(Vec<u8>, usize);
 
     impl Read for Trickle {

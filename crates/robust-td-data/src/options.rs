@@ -1,34 +1,34 @@
-//! Collects what can be said about how to read a log.
+//! Defines the options for reading a log.
 
 use crate::columns::ColumnMap;
 use crate::preset::Preset;
 
-/// What the rows are for.
+/// What the rows are used for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Purpose {
     /// Transitions: observations, rewards and what follows them.
     #[default]
     Evaluate,
-    /// The same to look at only: where a log has no rewards, they are 0.
+    /// As `Evaluate`, but only to describe the log: missing rewards are 0.
     Inspect,
-    /// Observations alone; the other columns are not looked at.
+    /// Only observations; other columns are ignored.
     Predict,
 }
 
-/// How to read a log.
+/// Options for reading a log.
 #[derive(Debug, Clone)]
 pub struct ReadOptions {
-    /// Names of columns that differ from the layout's.
+    /// Column names that differ from the layout's.
     pub columns: ColumnMap,
     /// The layout.
     pub preset: Preset,
-    /// What the rows are for.
+    /// What the rows are used for.
     pub purpose: Purpose,
-    /// How many bad rows may be skipped; with 0, the default, the first one is an error.
+    /// The number of bad rows that may be skipped; with 0, the default, the first one is an error.
     pub skip_bad_rows: u64,
-    /// How many rows a batch holds, at most.
+    /// The maximum number of rows per batch.
     pub batch_rows: usize,
-    /// The length that observations must have; without it, the first good row tells.
+    /// The required length of observations; by default, that of the first good row.
     pub dimension: Option<usize>,
 }
 

@@ -6,16 +6,17 @@
 //! | the row is | with an episode column | without |
 //! |---|---|---|
 //! | terminated | used at once: nothing follows, the value after it is 0 | the same |
-//! | truncated | used if the same episode has a next row, from which is bootstrapped; then it starts anew | left out |
+//! | truncated | used if the same episode has a next row, to bootstrap from; then restarts | left out |
 //! | neither | used if the same episode has a next row | used with the next row |
 //!
-//! A row that is both terminated and truncated is terminated. Episodes go on from one file to the next.
+//! A row that is both terminated and truncated counts as terminated. Episodes may continue from one file to
+//! the next.
 //!
-//! Bad rows that were skipped leave a hole. Nothing is paired across it: the row before waits for a
-//! successor that is not known, so it is left out, and the transition after the hole restarts.
+//! Skipped bad rows leave a gap. Rows are not paired across it: the row before the gap has an unknown
+//! successor and is left out, and the transition after the gap restarts.
 //!
-//! Rows of several episodes must not be mixed: a row whose episode goes on later, after rows of another one, has no
-//! successor directly after it, and is left out. [`Inspector`](crate::Inspector) finds such logs.
+//! Rows of several episodes must not be interleaved: a row whose episode resumes later, after rows of another
+//! one, has no successor directly after it and is left out. [`Inspector`](crate::Inspector) finds such logs.
 
 use std::ops::ControlFlow;
 
@@ -27,34 +28,34 @@ use crate::schema::Schema;
 
 /// One transition, in raw observations.
 ///
-/// The order of the fields is kept in memory: with the reward next to the ratio both would be loaded at once, and the CPU would have to wait
-/// until both are stored.
+/// The field order is fixed: with the reward next to the ratio, the CPU would load both at once and have to
+/// wait until both are stored.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[repr(C)]
 pub struct Step<'a> {
-    /// The reward on the way.
+    /// The reward of the transition.
     pub reward: f64,
-    /// The observation of the state that was left.
+    /// The observation before the transition.
     pub obs: &'a [f64],
-    /// What came next; its features are the raw next observation.
+    /// The outcome; its features are the raw next observation.
     pub outcome: Outcome<'a>,
-    /// The importance ratio of the action; 1 where the log has none.
+    /// The importance ratio of the action; 1 if the log has none.
     pub ratio: f64,
-    /// Whether the transition before does not lead here, so that eligibility traces start from zero.
+    /// Whether the previous transition does not lead here, so that eligibility traces start from zero.
     ///
-    /// True for the first transition of the log, of an episode, and after a hole. It cannot be told from the outcome of
-    /// the transition before, which may have been the last of an episode that simply stops.
+    /// True for the first transition of the log, of an episode, and after a gap. The outcome of the previous
+    /// transition does not determine it: its episode may have stopped without a flag.
     pub restart: bool,
-    /// The rows of the batch that `obs` and the next observation are of, where the latter is that of another row.
+    /// The batch rows of `obs` and of the next observation, if the latter is another row.
     pub(crate) rows: Option<StepRows>,
 }
 
-/// Rows of the batch at hand.
+/// Rows of the current batch.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct StepRows {
-    /// The row that the transition leaves; none if it was in the batch before.
+    /// The row that the transition leaves; `None` if it was in the previous batch.
     pub here: Option<usize>,
-    /// The last row that the transition needs: the next one, or where nothing follows the one that it leaves.
+    /// The last row that the transition needs: the next one, or the row itself if nothing follows.
     pub last: usize,
 }
 
@@ -69,10 +70,10 @@ impl<'a> Step<'a> {
     }
 }
 
-/// What pairing knows between two rows; saved and restored, it goes on with the same transitions.
+/// The state of pairing between two rows; saved and restored, it resumes with the same transitions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Pairing {
-    /// A row that waits for its successor.
+    /// A row waiting for its successor.
     waiting: Option<Waiting>,
     /// The episode of the last row.
     episode: Option<u64>,
@@ -104,20 +105,19 @@ impl Default for Pairing {
 }
 
 impl Pairing {
-    /// How many rows were taken in.
+    /// The number of rows consumed.
     #[must_use]
     pub fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// How many transitions came of them.
+    /// The number of transitions produced.
     #[must_use]
     pub fn transitions(&self) -> u64 {
         self.transitions
     }
 
-    /// How many rows were left out because nothing follows them; the last row of the log is not among them as long
-    /// as it waits.
+    /// The number of rows left out because nothing follows them, excluding a last row that is still waiting.
     #[must_use]
     pub fn left_out(&self) -> u64 {
         self.left_out
@@ -129,11 +129,11 @@ impl Pairing {
         self.waiting.is_some()
     }
 
-    /// Takes in the rows of a batch from `from` on and gives out the transitions that they complete.
+    /// Consumes the rows of a batch from index `from` and yields the transitions that they complete.
     ///
-    /// Stops when `visit` breaks, and returns the index of the first row that was not taken in; going on from there
-    /// continues as if there was no stop. (A row whose observation completed the last transition is not taken in by
-    /// that: it is the first one of what remains.)
+    /// Stops when `visit` breaks, and returns the index of the first row not consumed; resuming there
+    /// continues as if there had been no stop. (A row whose observation completed the last transition is not
+    /// consumed by that: it is the first remaining one.)
     pub fn push(
         &mut self,
         schema: &Schema,
@@ -151,7 +151,7 @@ impl Pairing {
         stop
     }
 
-    /// Rows that hold their next observation.
+    /// Rows that contain their next observation.
     fn push_complete(
         &mut self,
         schema: &Schema,
@@ -236,32 +236,32 @@ impl Pairing {
         batch.len()
     }
 
-    /// Whether observations of a length can follow.
+    /// Whether observations of the given length can follow.
     pub(crate) fn fits(&self, inputs: usize) -> bool {
         (self.waiting.as_ref()).is_none_or(|waiting| waiting.obs.len() == inputs)
     }
 
-    /// Says that the next row does not follow the last one, as at the start of another pass.
+    /// Declares that the next row does not follow the last one, as at the start of another pass.
     pub fn start_anew(&mut self) {
         self.break_off();
         self.episode = None;
     }
 
-    /// Forgets the row that waits: what followed it was bad.
+    /// Drops the waiting row: its successor was bad.
     fn break_off(&mut self) {
         self.left_out += u64::from(self.waiting.take().is_some());
         self.restart = true;
     }
 }
 
-/// What a transition takes from the row that it leaves.
+/// The parts of a row that a transition uses.
 #[derive(Clone, Copy)]
 struct RowView<'a> {
     obs: &'a [f64],
     reward: f64,
     ratio: f64,
     truncated: bool,
-    /// Which row of the batch it is, if it is one.
+    /// Its index in the batch, if it is in the batch.
     row: Option<usize>,
 }
 

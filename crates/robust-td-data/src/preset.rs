@@ -8,15 +8,16 @@
 //! | `d3rlpy` | `observations`, `observation` | `next_observations`, `next_observation` | `rewards`, `reward` | `terminals` | `timeouts` | `episode` |
 //! | `d4rl` | `observations` | `next_observations` | `rewards` | `terminals` | `timeouts` | none |
 //!
-//! Importance ratios are `rho` everywhere. A vector may be a list column of the name, or columns with the
-//! name and `_0`, `_1`, ... (or `:0`, `:1`, ...).
+//! Importance ratios are `rho` in every layout. A vector may be one list column, or columns named with `_0`,
+//! `_1`, ... (or `:0`, `:1`, ...) appended.
 //!
-//! - Minari (its Arrow storage) gives an episode of T steps T + 1 rows, because the last observation has a row of
-//!   its own, padded with zeros. So the rows cannot be told apart without `episode_id`, which this
-//!   layout requires unless there are next observations. The padding never becomes a transition.
+//! - Minari (its Arrow storage) stores an episode of T steps in T + 1 rows, because the final observation has
+//!   its own row, padded with zeros. The padding is recognised only by `episode_id`, which this layout
+//!   requires unless there are next observations. The padding never becomes a transition.
 //! - RLlib writes these names from its columnar table format (`Columns.OBS`, `Columns.NEXT_OBS`, ...). Older
-//!   versions write `dones`, which does not say which end is meant, and is refused like any lone `done`.
-//! - d3rlpy and D4RL name the arrays of `MDPDataset` and of `get_dataset()`; there `terminals` never holds a time limit.
+//!   versions write `dones`, which is ambiguous and rejected like any lone `done`.
+//! - d3rlpy and D4RL name the arrays of `MDPDataset` and of `get_dataset()`; there `terminals` never contains
+//!   a time limit.
 
 use std::str::FromStr;
 
@@ -29,7 +30,7 @@ use crate::role::Role;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Preset {
-    /// The names of this program.
+    /// The default names of this program.
     #[default]
     Standard,
     /// Minari, Farama Foundation.
@@ -55,7 +56,7 @@ impl Preset {
         }
     }
 
-    /// The names that a role goes by, the preferred one first.
+    /// The column names of a role, the preferred one first.
     #[must_use]
     pub fn names(self, role: Role) -> &'static [&'static str] {
         use Preset::{D3rlpy, D4rl, Minari, Rllib, Standard};

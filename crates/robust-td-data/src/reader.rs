@@ -1,4 +1,4 @@
-//! Streams batches of checked rows from a list of inputs.
+//! Streams batches of validated rows from a list of inputs.
 
 use crate::bad_rows::BadRows;
 use crate::batch::Batch;
@@ -82,10 +82,10 @@ impl Rows {
 }
 
 impl Reader {
-    /// Opens the first input and finds its columns.
+    /// Opens the first input and resolves its columns.
     ///
     /// # Errors
-    /// When there is no input, the first cannot be opened, or its columns do not fit.
+    /// When there is no input, the first cannot be opened, or its columns do not match.
     pub fn open(sources: Vec<Source>, options: ReadOptions) -> Result<Self> {
         let names = sources.iter().map(|s| s.name().to_owned()).collect();
         let mut reader = Self {
@@ -114,10 +114,10 @@ impl Reader {
         Ok(reader)
     }
 
-    /// Replaces the batch by the next one; false when the log has ended.
+    /// Replaces the batch by the next one; false at the end of the log.
     ///
     /// # Errors
-    /// When a row is bad and none may be skipped any more, or a file cannot be read or does not fit the others.
+    /// When a row is bad and no more may be skipped, or a file cannot be read or does not match the others.
     pub fn read(&mut self, batch: &mut Batch) -> Result<bool> {
         batch.clear(self.file);
         loop {
@@ -127,7 +127,7 @@ impl Reader {
             let more = rows.fill(batch, &mut self.ledger)?;
             if !more {
                 let file = self.file;
-                // A batch is of one file: rows of the next one go to the next batch.
+                // A batch has rows of one file only; those of the next file go to the next batch.
                 if !self.open_next()? {
                     batch.gap_after = self.ledger.gap;
                     return Ok(!batch.is_empty() || batch.gap_after);
@@ -142,19 +142,20 @@ impl Reader {
         }
     }
 
-    /// The roles that the log has columns for.
+    /// The roles that have columns in the log.
     #[must_use]
     pub fn schema(&self) -> &Schema {
         &self.schema
     }
 
-    /// The length of observations, as soon as it is known: from numbered columns at once, from lists with the first batch.
+    /// The length of observations once known: immediately for numbered columns, after the first batch for
+    /// lists.
     #[must_use]
     pub fn dimension(&self) -> Option<usize> {
         self.ledger.dimension
     }
 
-    /// The bad rows that were skipped so far.
+    /// The bad rows skipped so far.
     #[must_use]
     pub fn bad_rows(&self) -> &BadRows {
         &self.ledger.bad
@@ -178,10 +179,10 @@ impl Reader {
         Ok(true)
     }
 
-    /// Checks that a file has the roles of the files before it, and as many features.
+    /// Checks that a file has the same roles and number of features as the files before it.
     fn check(&mut self, layout: &Layout) -> Result<()> {
         let first = match self.file {
-            0 => "the caller".to_owned(),
+            0 => "the model".to_owned(),
             _ => self.names[0].clone(),
         };
         let changed = |found, expected| Error::SchemaChanged {

@@ -1,27 +1,27 @@
-//! Names the roles that the columns of a log play.
+//! Defines the roles of the columns of a log.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// What a column of a log means.
+/// The meaning of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// The observation of the state that was left.
+    /// The observation before the transition.
     Obs,
-    /// The observation that followed.
+    /// The observation after the transition.
     NextObs,
-    /// The reward on the way.
+    /// The reward of the transition.
     Reward,
-    /// Whether the episode came to its end: the value after it is 0.
+    /// Whether the episode terminated: the value afterwards is 0.
     Terminated,
-    /// Whether the observation was cut while the process went on.
+    /// Whether observation stopped while the process continued.
     Truncated,
-    /// Which episode the row belongs to.
+    /// The episode of the row.
     Episode,
-    /// The importance ratio pi(a|s) / mu(a|s) of the action that was taken.
+    /// The importance ratio pi(a|s) / mu(a|s) of the action taken.
     Rho,
 }
 
@@ -37,7 +37,7 @@ impl Role {
         Self::Rho,
     ];
 
-    /// The name on the command line, and of the column unless another is said.
+    /// The name of the role, and of its column by default.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -51,7 +51,7 @@ impl Role {
         }
     }
 
-    /// Whether several columns, or a list, play the role together.
+    /// Whether the role takes several columns or a list.
     #[must_use]
     pub fn is_vector(self) -> bool {
         matches!(self, Self::Obs | Self::NextObs)

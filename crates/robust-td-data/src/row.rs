@@ -1,4 +1,4 @@
-//! Puts one row together and checks it.
+//! Assembles and checks one row.
 
 use crate::bad_rows::BadRows;
 use crate::batch::Batch;
@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::fault::{Fault, FaultKind};
 use crate::layout::{Layout, Target};
 
-/// One row while it is put together.
+/// One row under construction.
 #[derive(Debug, Clone)]
 pub(crate) struct Row {
     pub obs: Vec<f64>,
@@ -19,7 +19,7 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// A row with room for the layout's columns; lists bring their own.
+    /// A row sized for the layout's columns; lists determine their own length.
     pub fn of(layout: &Layout) -> Self {
         let count = |of: fn(&Target) -> bool| layout.targets.iter().filter(|t| of(t)).count();
         Self {
@@ -33,7 +33,7 @@ impl Row {
         }
     }
 
-    /// Stores a number that belongs to a numeric target, unless it is out of bounds.
+    /// Stores a number for a numeric target; false if it is out of bounds.
     #[inline]
     pub fn set_number(&mut self, target: Target, value: f64) -> bool {
         if !value.is_finite() {
@@ -58,7 +58,7 @@ impl Row {
         }
     }
 
-    /// The emptied list that a list target fills.
+    /// The cleared list for a list target.
     #[inline]
     pub fn list(&mut self, target: Target) -> &mut Vec<f64> {
         let list = match target {
@@ -70,7 +70,7 @@ impl Row {
     }
 }
 
-/// Why a number was not stored.
+/// The reason why a number was rejected.
 pub(crate) fn refused_number(value: f64, text: String) -> FaultKind {
     match value.is_finite() {
         true => FaultKind::NegativeRatio { value: text },
@@ -99,7 +99,7 @@ impl Bad {
     }
 }
 
-/// What all rows of a log share: the length of observations, and the bad rows.
+/// State shared by all rows of a log: the length of observations, and the bad rows.
 #[derive(Debug)]
 pub(crate) struct Ledger {
     pub batch_rows: usize,
@@ -110,7 +110,7 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
-    /// Adds a row to the batch, or skips it when it is bad, as long as that is allowed.
+    /// Adds a row to the batch, or skips it if it is bad and skipping is allowed.
     #[inline]
     pub fn enter(
         &mut self,
@@ -170,7 +170,7 @@ fn ragged(row: &Row, layout: &Layout, expected: usize, wrong_obs: bool) -> Bad {
     }
 }
 
-/// Where a row stands.
+/// The place of a row.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place<'a> {
     pub file: &'a str,

@@ -1,23 +1,23 @@
-//! Says which roles a log has columns for.
+//! Records which roles have columns in a log.
 
 use serde::{Deserialize, Serialize};
 
-/// The roles that are played; it is the same for all files of a log.
+/// The roles that have columns; the same for all files of a log.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Schema {
     /// The columns of the observation: one per feature, or the name of one list.
     pub observations: Vec<String>,
-    /// Whether next observations are given.
+    /// Whether there are next observations.
     pub next_obs: bool,
-    /// Whether rewards are given; to learn they must be.
+    /// Whether there are rewards, which learning requires.
     pub reward: bool,
-    /// Whether rows say that the episode came to its end.
+    /// Whether rows mark terminated episodes.
     pub terminated: bool,
-    /// Whether rows say that the episode was cut.
+    /// Whether rows mark truncated episodes.
     pub truncated: bool,
-    /// Whether rows say to which episode they belong.
+    /// Whether rows name their episode.
     pub episode: bool,
-    /// Whether importance ratios are given.
+    /// Whether there are importance ratios.
     pub ratio: bool,
 }
 
@@ -32,7 +32,7 @@ impl Schema {
         }
     }
 
-    /// Words for the first role in which two logs differ: what this one has, what the other has.
+    /// Describes the first role in which two logs differ: what this one has, what the other has.
     pub(crate) fn difference(&self, other: &Self) -> Option<(String, String)> {
         let pairs = [
             ("next_obs", self.next_obs, other.next_obs),

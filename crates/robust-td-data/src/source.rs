@@ -1,4 +1,4 @@
-//! Finds the inputs, tells their formats by their names and opens them.
+//! Finds the inputs, infers their formats from their names and opens them.
 
 use std::fs::File;
 use std::io::{Read, Stdin};
@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use crate::error::{Error, Result};
 
-/// How rows are written down.
+/// The format of a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// Comma-separated values with a header.
@@ -35,10 +35,10 @@ impl FromStr for Format {
     }
 }
 
-/// How a text file is compressed; Parquet compresses within.
+/// The compression of a text file; Parquet compresses internally.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Compression {
-    /// Not at all.
+    /// Uncompressed.
     #[default]
     None,
     /// gzip, one member or several.
@@ -71,14 +71,15 @@ impl std::fmt::Debug for Source {
 }
 
 impl Source {
-    /// The inputs that names and patterns (`*`, `?`, `[...]`, `**`) stand for; `-` is stdin.
+    /// Expands names and patterns (`*`, `?`, `[...]`, `**`) to inputs; `-` is stdin.
     ///
-    /// The files of a pattern come in the order of their names, byte by byte; a file that has the very name of
-    /// a pattern is that file. The format is told by the name (`.csv`, `.ndjson`, `.jsonl`, `.json`,
-    /// `.parquet`, text formats also with `.gz` or `.zst`) unless it is given.
+    /// The files of a pattern are sorted by name, byte by byte; an existing file whose name looks like a
+    /// pattern is taken literally. The format is inferred from the name (`.csv`, `.ndjson`, `.jsonl`,
+    /// `.json`, `.parquet`, text formats also with `.gz` or `.zst`) unless given.
     ///
     /// # Errors
-    /// When there is no input, a pattern is malformed or matches nothing, stdin is named twice, or a format is not known.
+    /// When there is no input, a pattern is malformed or matches nothing, stdin is named twice, or a format
+    /// is unknown.
     pub fn find<S: AsRef<str>>(names: &[S], format: Option<Format>) -> Result<Vec<Self>> {
         let mut sources = Vec::new();
         for name in names {
@@ -110,7 +111,7 @@ impl Source {
     /// A file.
     ///
     /// # Errors
-    /// When its name does not tell the format and it is not given.
+    /// When no format is given and the name does not show it.
     pub fn file(path: impl Into<PathBuf>, format: Option<Format>) -> Result<Self> {
         let path = path.into();
         let name = path.display().to_string();
@@ -129,10 +130,10 @@ impl Source {
         })
     }
 
-    /// A stream of CSV or NDJSON, under a name for messages.
+    /// A stream of CSV or NDJSON, with a name for messages.
     ///
     /// # Errors
-    /// When the format is Parquet, which needs a file.
+    /// When the format is Parquet, which requires a file.
     pub fn stream(
         name: impl Into<String>,
         format: Format,
@@ -202,7 +203,7 @@ impl Source {
     }
 }
 
-/// What a source gives.
+/// The opened form of a source.
 pub(crate) enum Opened {
     Text(Box<dyn Read + Send>),
     File(File),
@@ -229,7 +230,7 @@ fn by_name(path: &Path) -> (Option<Format>, Compression) {
 
 fn matches(name: &str) -> Result<Vec<PathBuf>> {
     let path = PathBuf::from(name);
-    // Without a wildcard the name is a file's, and opening it will say what is wrong with it.
+    // Without a wildcard the name is a file's; opening it reports any problem.
     if path.exists() || !name.contains(['*', '?', '[']) {
         return Ok(vec![path]);
     }

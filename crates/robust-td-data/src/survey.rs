@@ -1,4 +1,4 @@
-//! Looks at a log before learning: fits the feature map, measures the features, counts the transitions.
+//! Reads a log before learning: fits the feature map, measures the features, counts the transitions.
 
 use robust_td_core::features::{FeatureMap, Fitting, Row};
 
@@ -7,21 +7,21 @@ use crate::error::{Error, Result};
 use crate::inspect::{DataReport, Inspector};
 use crate::reader::Reader;
 
-/// What is known of a log after the first passes over it.
+/// The properties of a log after the first passes over it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Survey {
     /// The fitted feature map.
     pub features: FeatureMap,
     /// The largest norm of the features, over observations and next observations.
     pub phi_inf: f64,
-    /// How many transitions the log holds.
+    /// The number of transitions in the log.
     pub transitions: u64,
-    /// What was found out about the log.
+    /// The report on the log.
     pub report: DataReport,
 }
 
 impl Survey {
-    /// Passes over the log as often as the feature map needs, and once more to measure and count.
+    /// Makes as many passes over the log as the feature map needs, and one more to measure and count.
     ///
     /// # Errors
     /// Those of reading, and those of the feature map.
@@ -31,7 +31,7 @@ impl Survey {
         let some = reader.read(&mut batch)? && !batch.is_empty();
         if !some {
             return Err(Error::NoInput {
-                what: "the files hold no row that can be used",
+                what: "the files contain no usable rows",
             });
         }
         let mut fitting = Fitting::new(spec, batch.dimension())?;

@@ -30,12 +30,12 @@ pub struct Transitions {
     reader: Reader,
     pairing: Pairing,
     batch: Batch,
-    /// The first row of the batch that is not taken in.
+    /// The first row of the batch not yet consumed.
     next: usize,
 }
 
 impl Transitions {
-    /// The transitions of what the reader reads; a restored pairing goes on where it was saved.
+    /// The transitions of a reader's log; a restored pairing resumes where it was saved.
     #[must_use]
     pub fn new(reader: Reader, pairing: Pairing) -> Self {
         Self {
@@ -46,7 +46,8 @@ impl Transitions {
         }
     }
 
-    /// Gives out transitions until the log ends or `visit` breaks; called again, it goes on. Does not allocate per row.
+    /// Yields transitions until the log ends or `visit` breaks; a further call resumes. Does not allocate per
+    /// row.
     ///
     /// # Errors
     /// Those of [`Reader::read`].
@@ -65,7 +66,7 @@ impl Transitions {
             if flow.is_break() {
                 return Ok(flow);
             }
-            // The rows of the old batch are all taken in, and if reading fails none is taken in twice.
+            // The rows of the old batch are all consumed; if reading fails, none is consumed twice.
             self.next = 0;
             if !self.reader.read(&mut self.batch)? {
                 return Ok(ControlFlow::Continue(()));
@@ -73,7 +74,7 @@ impl Transitions {
         }
     }
 
-    /// The state of pairing, to be saved with what was learned.
+    /// The state of pairing, to be saved with the learner.
     #[must_use]
     pub fn pairing(&self) -> &Pairing {
         &self.pairing

@@ -1,8 +1,8 @@
-//! Reads single values: numbers, flags, episodes and lists of numbers.
+//! Parses single values: numbers, flags, episodes and lists of numbers.
 
 use crate::fault::{FaultKind, shown};
 
-/// A finite number, in the way that Rust, Python and JavaScript print one.
+/// A finite number, as printed by Rust, Python or JavaScript.
 pub(crate) fn number(text: &[u8]) -> Result<f64, FaultKind> {
     let text = text.trim_ascii();
     if text.is_empty() {
@@ -27,7 +27,7 @@ pub(crate) fn flag(text: &[u8]) -> Result<bool, FaultKind> {
     }
 }
 
-/// A flag that is stored as a number.
+/// A flag stored as a number.
 pub(crate) fn numeric_flag(value: f64) -> Result<bool, FaultKind> {
     if value == 1.0 {
         Ok(true)
@@ -40,7 +40,7 @@ pub(crate) fn numeric_flag(value: f64) -> Result<bool, FaultKind> {
     }
 }
 
-/// An episode by its name: whole numbers are compared as numbers (`3` is `3.0`), others as text.
+/// An episode by its name: integers are compared as numbers (`3` equals `3.0`), others as text.
 pub(crate) fn episode(text: &[u8]) -> Result<u64, FaultKind> {
     let text = text.trim_ascii();
     if text.is_empty() {
@@ -60,24 +60,24 @@ pub(crate) fn episode(text: &[u8]) -> Result<u64, FaultKind> {
     }
 }
 
-/// An episode that is stored as a whole number.
+/// An episode stored as an integer.
 pub(crate) fn whole_episode(number: i64) -> u64 {
     u64::try_from(number).unwrap_or_else(|_| named_episode(number.to_string().as_bytes()))
 }
 
-/// An episode that is stored as a number.
+/// An episode stored as a floating-point number.
 pub(crate) fn numeric_episode(value: f64) -> Result<u64, FaultKind> {
     if !value.is_finite() {
         return Err(FaultKind::NotAnEpisode {
             value: value.to_string(),
         });
     }
-    // The text of a whole number below 2^63 is that number, so this agrees with text formats.
+    // The text of an integer below 2^63 is that number, so this agrees with text formats.
     episode(value.to_string().as_bytes())
 }
 
-/// FNV-1a with a final mix, the highest bit set: equal names are equal, and the numbers of whole
-/// episodes are not among them. Saved with a learner's state, so it must never change.
+/// FNV-1a with a final mix and the highest bit set: equal names give equal numbers, distinct from those of
+/// integer episodes. Saved with a learner's state, so it must never change.
 fn named_episode(name: &[u8]) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     for &byte in name {

@@ -12,10 +12,10 @@ use parquet::file::properties::WriterProperties;
 
 use crate::error::{Error, Result};
 
-/// How predictions are written.
+/// The format of predictions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ValueFormat {
-    /// Comma-separated values with a header; each number reads back as the same f64.
+    /// Comma-separated values with a header; each number reads back bit-exactly.
     Csv,
     /// Parquet, compressed with Zstandard.
     Parquet,
@@ -37,7 +37,7 @@ impl FromStr for ValueFormat {
     }
 }
 
-/// Writes rows of numbers as they come.
+/// Writes rows of numbers incrementally.
 pub struct ValueWriter<W: Write + Send> {
     columns: usize,
     sink: Sink<W>,
@@ -55,7 +55,7 @@ fn failed(error: impl std::fmt::Display) -> Error {
 }
 
 impl<W: Write + Send> ValueWriter<W> {
-    /// Starts a table with the given columns, usually the one column `value`.
+    /// Starts a table with the given columns, usually the single column `value`.
     ///
     /// # Errors
     /// When the output cannot be written.
@@ -87,7 +87,8 @@ impl<W: Write + Send> ValueWriter<W> {
     /// Writes rows, given column by column.
     ///
     /// # Errors
-    /// When the columns are not as many as named or differ in length, or the output cannot be written.
+    /// When the number of columns differs from the header, their lengths differ, or the output cannot be
+    /// written.
     pub fn write(&mut self, columns: &[&[f64]]) -> Result<()> {
         let shape = |expected, found| match expected == found {
             true => Ok(()),
@@ -110,7 +111,7 @@ impl<W: Write + Send> ValueWriter<W> {
         }
     }
 
-    /// Completes the table and gives the output back.
+    /// Completes the table and returns the output.
     ///
     /// # Errors
     /// When the output cannot be written.

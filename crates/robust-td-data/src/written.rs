@@ -1,39 +1,39 @@
-//! Holds the features of all rows of a batch, if somebody had time to write them.
+//! Holds the precomputed features of all rows of a batch, if there are any.
 
 use std::sync::Arc;
 
 use robust_td_core::features::{FeatureMap, Rows};
 
-/// The largest number of dense features that are kept for a whole batch: more would be memory that counts.
+/// The maximum number of dense features kept for a whole batch; more would need too much memory.
 const LARGEST: usize = 64;
 
 /// Features of rows, or nothing.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Written {
-    /// The map that wrote them.
+    /// The map that computed them.
     map: Option<Arc<FeatureMap>>,
     rows: Rows,
 }
 
 impl Written {
-    /// Whether the features of a map can be written for many rows in advance, and are worth it.
+    /// Whether computing the features of many rows in advance is possible for a map, and worthwhile.
     pub fn suits(map: &FeatureMap) -> bool {
         let small = map.is_sparse() || map.outputs() <= LARGEST;
         small && !map.is_identity() && !map.adapts()
     }
 
-    /// Forgets all.
+    /// Removes all features.
     pub fn clear(&mut self) {
         self.map = None;
         self.rows.clear();
     }
 
-    /// Whether these are the features of a map.
+    /// Whether these are the features of the given map.
     pub fn are_of(&self, map: &FeatureMap) -> bool {
         self.map.as_deref() == Some(map)
     }
 
-    /// Writes the features of observations, which follow each other.
+    /// Writes the features of consecutive observations.
     pub fn write(&mut self, map: &Arc<FeatureMap>, observations: &[f64]) {
         self.map = Some(map.clone());
         map.write_rows(observations, &mut self.rows);
@@ -53,7 +53,8 @@ mod tests {
     use super::*;
     use crate::{Batch, Compression, Format, Model, ReadOptions, Reader, Source};
 
-    /// The model after a log with episodes, holes and next rows in other batches, with the features of some batches written before.
+    /// The model after a log with episodes, gaps and next rows in other batches, with the features of some
+    /// batches precomputed.
     fn learned(spec: &str, written: impl Fn(usize) -> bool) -> String {
         let mut text = String::from("obs_0,obs_1,reward,episode,terminated,truncated\n");
         for i in 0..300 {
@@ -84,7 +85,7 @@ mod tests {
                 batch.write_features(&map);
                 assert!(batch.features.are_of(&map) && !batch.features.are_of(&other));
             } else {
-                // Nobody takes these for their own.
+                // Features of another map must be ignored.
                 batch.write_features(&other);
             }
             let schema = reader.schema().clone();

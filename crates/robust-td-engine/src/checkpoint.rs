@@ -1,8 +1,9 @@
 //! Writes and reads checkpoints that survive a kill at any moment.
 //!
 //! Layout: magic (8 bytes), format version (u32), plan hash (32 bytes), length of the body (u64),
-//! BLAKE3 of everything else (32 bytes), body (postcard). Integers are little-endian. A new checkpoint
-//! is written beside the old one, synced, and renamed over it: there is always a whole one.
+//! BLAKE3 of everything else (32 bytes), body (postcard). Integers are little-endian. A new
+//! checkpoint is written beside the old one, synced, and renamed over it, so a complete one always
+//! exists.
 
 use std::fs;
 use std::io::Write;
@@ -13,16 +14,16 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use crate::error::{Error, Result};
 
 const MAGIC: &[u8; 8] = b"RTDCHKPT";
-/// Version of the format; raised when the meaning of the bytes changes.
+/// Format version; increased when the meaning of the bytes changes.
 pub const VERSION: u32 = 3;
 const HEADER: usize = 8 + 4 + 32 + 8 + 32;
 
-/// How far one unit is, encoded.
+/// The progress of one unit, encoded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Stage {
     /// Not started.
     Waiting,
-    /// Under way: its state.
+    /// In progress: its state.
     Running(Vec<u8>),
     /// Done: its result.
     Finished(Vec<u8>),
@@ -88,7 +89,7 @@ pub(crate) fn read(path: &Path, plan: &blake3::Hash, units: usize) -> Result<Opt
         .split_at_checked(HEADER)
         .ok_or_else(|| damaged("it is too short"))?;
     if head[..8] != *MAGIC {
-        return Err(damaged("it does not start as a checkpoint"));
+        return Err(damaged("it does not start with the checkpoint header"));
     }
     let version = u32::from_le_bytes([head[8], head[9], head[10], head[11]]);
     if version != VERSION {
@@ -99,7 +100,7 @@ pub(crate) fn read(path: &Path, plan: &blake3::Hash, units: usize) -> Result<Opt
         });
     }
     if checksum(&head[..HEADER - 32], body).as_bytes() != &head[HEADER - 32..] {
-        return Err(damaged("its checksum does not fit"));
+        return Err(damaged("its checksum does not match"));
     }
     if head[12..44] != *plan.as_bytes() {
         let found = head[12..20].iter().map(|b| format!("{b:02x}")).collect();
@@ -113,7 +114,7 @@ pub(crate) fn read(path: &Path, plan: &blake3::Hash, units: usize) -> Result<Opt
     let stages: Vec<Stage> = decode(path, body)?;
     match stages.len() == units {
         true => Ok(Some(stages)),
-        false => Err(damaged("it has another number of units")),
+        false => Err(damaged("its number of units does not match the plan")),
     }
 }
 

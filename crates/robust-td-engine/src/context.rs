@@ -9,7 +9,7 @@ use crate::plan::{Mode, Plan};
 use crate::sampler::Sampler;
 use crate::tables::Tables;
 
-/// Rows of numbers that the kernels read.
+/// Rows of numbers read by the kernels.
 #[derive(Clone, Debug)]
 pub struct KernelTables {
     /// Per transition r, psi = gamma phi' - phi, phi (in pairs of variants when split).
@@ -27,7 +27,7 @@ pub struct Context {
     pub plan: Plan,
     /// Its units.
     pub units: Vec<Unit>,
-    /// Steps at which blocks end so that curves can be read.
+    /// Steps at which blocks end so that curves can be recorded.
     pub cuts: Vec<u64>,
     /// The chain.
     pub sampler: Sampler,
@@ -35,7 +35,7 @@ pub struct Context {
 }
 
 impl Context {
-    /// Prepares a checked plan.
+    /// Prepares a validated plan.
     pub fn new(plan: Plan) -> Self {
         let units = arrange(&plan);
         let bits = match plan.mode {
@@ -81,7 +81,7 @@ impl Context {
             .collect()
     }
 
-    /// Lane-steps that the plan computes.
+    /// The number of lane-steps that the plan computes.
     pub fn lane_steps(&self) -> u64 {
         let lanes: usize = self.units.iter().map(Unit::computed_lanes).sum();
         (lanes * self.plan.runs) as u64 * self.plan.simulate
@@ -99,7 +99,7 @@ fn tabulate(variants: &[Tables], sampler: &Sampler, bank: &Bank) -> KernelTables
     let mut transitions = Vec::new();
     for (s, next) in sampler.transitions() {
         let row = &tables[0].rows[s];
-        // Padding entries are never taken: any reward does.
+        // Padding entries are never taken, so any reward will do.
         let at = row
             .columns
             .iter()

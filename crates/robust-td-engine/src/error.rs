@@ -1,8 +1,8 @@
-//! Names what can be wrong with a plan, a kernel choice or a checkpoint.
+//! Defines the errors of plans, kernel choices and checkpoints.
 
 use std::path::PathBuf;
 
-/// What the engine refuses or fails at. Divergence is a result, not an error.
+/// An invalid request or a failure of the engine. Divergence is a result, not an error.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -10,19 +10,19 @@ pub enum Error {
     #[error("the plan has no lanes")]
     NoLanes,
     /// The plan has no feature variants.
-    #[error("the plan has no problem")]
+    #[error("the plan has no feature variants")]
     NoVariants,
     /// The number of runs is zero.
     #[error("the number of runs must be at least 1")]
     NoRuns,
-    /// log T must exceed zero, and Algorithm 1 asks for T >= 3.
+    /// log T must exceed zero, and Algorithm 1 requires T >= 3.
     #[error("the horizon must be at least 3, not {horizon}")]
     Horizon {
         /// The horizon given.
         horizon: u64,
     },
     /// The number of simulated steps is zero or beyond the horizon.
-    #[error("cannot simulate {simulate} steps: it must lie in 1..={horizon}")]
+    #[error("cannot simulate {simulate} steps: the number must be from 1 to {horizon}")]
     Simulate {
         /// Steps to simulate.
         simulate: u64,
@@ -30,7 +30,7 @@ pub enum Error {
         horizon: u64,
     },
     /// A lane names a variant that does not exist.
-    #[error("lane {lane} names feature variant {variant}, but there are {variants}")]
+    #[error("lane {lane} refers to feature variant {variant}, but there are only {variants}")]
     UnknownVariant {
         /// Index of the lane.
         lane: usize,
@@ -55,31 +55,31 @@ pub enum Error {
     Entrant {
         /// Its label.
         label: String,
-        /// What does not fit.
+        /// What is wrong.
         what: String,
     },
-    /// The tables of a problem do not fit together.
+    /// The tables of a problem do not match each other.
     #[error("problem tables: {what}")]
     Tables {
-        /// What does not fit.
+        /// What is wrong.
         what: String,
     },
     /// Two variants of one plan differ in more than their features.
     #[error(
-        "feature variant {variant} has another chain, reward, discount or start than variant 0"
+        "feature variant {variant} differs from variant 0 in its chain, reward, discount or start"
     )]
     VariantMismatch {
         /// Index of the variant.
         variant: usize,
     },
-    /// The CPU lacks the instructions of the kernel asked for.
+    /// The CPU lacks the instructions of the requested kernel.
     #[error("this CPU cannot run the {kernel} kernel")]
     KernelUnavailable {
         /// Name of the kernel.
         kernel: &'static str,
     },
     /// A kernel name that does not exist.
-    #[error("unknown kernel `{name}`: one of auto, scalar, portable, avx2, avx512")]
+    #[error("unknown kernel `{name}`; use auto, scalar, portable, avx2 or avx512")]
     UnknownKernel {
         /// The name given.
         name: String,
@@ -87,7 +87,7 @@ pub enum Error {
     /// The thread pool could not be started.
     #[error("cannot start {threads} threads: {why}")]
     Threads {
-        /// Number of threads asked for.
+        /// Number of threads requested.
         threads: usize,
         /// The system's reason.
         why: String,
@@ -100,16 +100,16 @@ pub enum Error {
         /// The system's reason.
         source: std::io::Error,
     },
-    /// The file is not a checkpoint, or a truncated or altered one.
+    /// The file is not a checkpoint, or is truncated or altered.
     #[error("checkpoint {} is damaged: {what}", path.display())]
     CheckpointDamaged {
         /// The file.
         path: PathBuf,
-        /// What does not fit.
+        /// What is wrong.
         what: &'static str,
     },
     /// The checkpoint was written by another version of the format.
-    #[error("checkpoint {} has format version {found}, this program reads version {expected}", path.display())]
+    #[error("checkpoint {} has format version {found}, but this program reads version {expected}", path.display())]
     CheckpointVersion {
         /// The file.
         path: PathBuf,

@@ -1,6 +1,6 @@
-//! States the published experiment's grids: values of c, seeds of the runs, logged steps.
+//! Defines the published experiment's grids: values of c, seeds of the runs, logged steps.
 
-/// The powers 10^(m/6) of the published grid.
+/// Points per decade of the published grid of c: powers 10^(m/6).
 const SIXTHS: usize = 6;
 
 /// The published grid of c: 10^m 10^k for k = -8..=8 and m = 0, 1/6, .., 5/6, within [1e-8, 1e8].

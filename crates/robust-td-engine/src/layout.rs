@@ -1,9 +1,9 @@
 //! Arranges the lanes of a plan into units of work that share trajectories.
 //!
-//! A unit is independent of all others and holds banks of lanes that the same trajectories drive.
-//! In algorithm mode a bank has up to 32 lanes of one variant, and every run has a cell of its own.
-//! In published mode a trajectory belongs to one (c, run); a bank has four lanes, two variants times two
-//! families, and a cell holds eight runs.
+//! A unit is independent of all others and holds banks of lanes driven by the same trajectories. In
+//! algorithm mode a bank has up to 32 lanes of one variant, and every run has its own cell. In
+//! published mode a trajectory belongs to one (c, run); a bank has four lanes, two variants times
+//! two families, and a cell holds eight runs.
 //!
 //! A variant whose features are exactly 2^k times those of another needs no lanes of its own: its
 //! iterates are 2^-k times the other's to the bit (see [`Tables::binary_scale_of`]).
@@ -16,12 +16,13 @@ use crate::generators::GROUP;
 use crate::kernel::{CELL, PACK, QUAD};
 use crate::plan::{Family, Lane, Mode, Plan};
 
-/// A plan's lane that a computed lane stands for: its iterates are 2^-exponent times the computed ones.
+/// A lane of the plan that a computed lane represents: its iterates are 2^-exponent times the
+/// computed ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Output {
     /// Index of the lane in the plan.
     pub lane: usize,
-    /// Exponent k of its features, 2^k times the computed ones.
+    /// Exponent k: its features are 2^k times the computed ones.
     pub exponent: i32,
 }
 
@@ -34,7 +35,7 @@ pub struct Bank {
     pub variants: [usize; 2],
     /// Packs in use when a cell is full.
     pub packs: usize,
-    /// What each of the 32 (broadcast) or 4 (split) lanes stands for.
+    /// The plan lanes that each of the 32 (broadcast) or 4 (split) lanes represents.
     pub outputs: Vec<Vec<Output>>,
     /// Stepsizes eta = b_t k1 + k0.
     pub k1: [f64; CELL],
@@ -44,7 +45,7 @@ pub struct Bank {
     pub weighted: [bool; CELL / PACK],
 }
 
-/// An independent piece of the sweep.
+/// An independent unit of work of the sweep.
 #[derive(Clone, Debug)]
 pub struct Unit {
     /// The c whose bits seed the trajectories, in published mode.
@@ -54,7 +55,7 @@ pub struct Unit {
 }
 
 impl Unit {
-    /// Lanes that are computed, not copied.
+    /// The number of lanes that are computed, not copied.
     pub fn computed_lanes(&self) -> usize {
         self.banks
             .iter()
@@ -64,7 +65,7 @@ impl Unit {
     }
 }
 
-/// Arranges a checked plan.
+/// Arranges a validated plan.
 pub fn arrange(plan: &Plan) -> Vec<Unit> {
     let computed = computed_lanes(plan);
     match plan.mode {
@@ -73,7 +74,7 @@ pub fn arrange(plan: &Plan) -> Vec<Unit> {
     }
 }
 
-/// The lanes to compute, in plan order, with what they stand for.
+/// The lanes to compute, in plan order, with the plan lanes they represent.
 pub fn computed_lanes(plan: &Plan) -> Vec<(Lane, Vec<Output>)> {
     let key = |variant: usize, lane: &Lane| (variant, lane.family, lane.c.to_bits());
     let present: std::collections::HashSet<_> = plan
@@ -151,7 +152,7 @@ fn published(plan: &Plan, computed: &[(Lane, Vec<Output>)]) -> Vec<Unit> {
         .collect()
 }
 
-/// One unit per 32 lanes of one variant; packs do not mix kinds of averages.
+/// One unit per 32 lanes of one variant; a pack has only one kind of average.
 fn algorithm(plan: &Plan, computed: &[(Lane, Vec<Output>)]) -> Vec<Unit> {
     let mut units = Vec::new();
     for variant in distinct(computed.iter().map(|(lane, _)| lane.variant)) {
@@ -199,7 +200,7 @@ impl Bank {
         if self.split { QUAD } else { PACK }
     }
 
-    /// Cells for so many runs.
+    /// The number of cells for `runs` runs.
     pub fn cells(&self, runs: usize) -> usize {
         if self.split {
             runs.div_ceil(GROUP)
@@ -208,7 +209,7 @@ impl Bank {
         }
     }
 
-    /// The cell of a run, and where in it the lane `slot` is.
+    /// The cell of a run, and the position of lane `slot` in it.
     pub fn place(&self, run: usize, slot: usize) -> (usize, usize) {
         if self.split {
             (run / GROUP, QUAD * (run % GROUP) + slot)
@@ -217,7 +218,7 @@ impl Bank {
         }
     }
 
-    /// Puts a lane into a slot (into the slot of all eight trajectories of a split bank).
+    /// Puts a lane into a slot (of all eight trajectories of a split bank).
     fn put(&mut self, plan: &Plan, slot: usize, lane: &Lane, outputs: &[Output]) {
         let (k1, k0) = plan.stepsize(lane);
         let step = if self.split { QUAD } else { CELL };

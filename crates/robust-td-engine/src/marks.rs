@@ -1,10 +1,11 @@
-//! Returns to the step of a lane's peak, to see how |theta_t|^2 spreads over the runs there.
+//! Replays a unit to the step of a lane's peak, to measure how |theta_t|^2 varies over the runs
+//! there.
 //!
-//! The kernels keep the sum over runs of |theta_t|^2 per step, not its runs. A mark holds what it takes
-//! to walk from a step again: iterates, chain states and generators. Marks are taken now and then and
-//! kept while a lane's peak is the last one before the next mark; a finished unit walks from each kept
-//! mark to the peaks behind it, only with the packs that have them, in the same blocks and hence with the
-//! same bits.
+//! The kernels keep the sum over runs of |theta_t|^2 per step, not the individual runs. A mark
+//! holds the state needed to replay from a step: iterates, chain states and generators. Marks are
+//! taken periodically; a mark is kept while some lane's peak lies between it and the next one. A
+//! finished unit replays from each kept mark to the peaks after it, only with the packs that have
+//! them, in the same blocks and hence bit-identically.
 
 use std::collections::HashSet;
 
@@ -18,12 +19,13 @@ use crate::layout::Unit;
 use crate::tables::squared_norm;
 use crate::unit::{Scratch, UnitState};
 
-/// TD updates between two marks: so many that taking marks is free, so few that walking again is.
+/// TD updates between two marks: enough that taking marks costs little, few enough that replaying
+/// does too.
 const UPDATES: u64 = 1 << 23;
-/// Most part of a run between two marks.
+/// Two marks are at most this fraction, 1/PART, of a run apart.
 const PART: u64 = 64;
 
-/// What it takes to walk again from a step.
+/// The state needed to replay from a step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Mark {
     /// Updates done.
@@ -32,7 +34,7 @@ pub struct Mark {
     pub generators: Vec<Generators>,
     /// See [`UnitState`].
     pub states: Vec<[u32; GROUP]>,
-    /// Per cell the iterates.
+    /// The iterates of each cell.
     pub thetas: Vec<Vec<f64>>,
 }
 
@@ -42,7 +44,7 @@ fn span(context: &Context, unit: &Unit) -> u64 {
     (UPDATES / updates).min(context.plan.simulate / PART)
 }
 
-/// Takes a mark if the last one is long ago, and forgets those that no peak needs.
+/// Takes a mark if the last one is old enough, and drops those that no peak needs.
 pub fn mark(context: &Context, unit: &Unit, state: &mut UnitState) {
     let due = state
         .marks
@@ -68,7 +70,7 @@ pub fn mark(context: &Context, unit: &Unit, state: &mut UnitState) {
 
 /// The standard errors over runs of |theta_t|^2 at the peak of every lane, bank by bank.
 ///
-/// Infinite after an overflow, zero for a lane that never left zero.
+/// Infinite after an overflow, zero for a lane that stayed at zero.
 pub fn spreads(
     context: &Context,
     unit: &Unit,
@@ -113,7 +115,7 @@ pub fn spreads(
                 walk.block(context, unit, kernel, scratch, count, wanted);
                 count = walk.next_block(context);
             }
-            // A part of the block, since the peak is inside.
+            // Only part of the block, since the peak is inside it.
             let mut there = walk.clone();
             let part = (step - walk.done) as usize;
             there.block(context, unit, kernel, scratch, part, wanted);

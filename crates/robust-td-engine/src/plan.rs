@@ -32,7 +32,7 @@ pub struct Lane {
     pub c: f64,
 }
 
-/// Where the random numbers come from, and how steps are counted.
+/// The source of the random numbers and the indexing of steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
@@ -70,10 +70,10 @@ pub struct Plan {
 pub const DIVERGED: f64 = 1e12;
 
 impl Plan {
-    /// Checks the plan.
+    /// Validates the plan.
     ///
     /// # Errors
-    /// The first thing that is wrong.
+    /// The first violation found.
     pub fn check(&self) -> Result<()> {
         let first = self.variants.first().ok_or(Error::NoVariants)?;
         for (variant, tables) in self.variants.iter().enumerate() {
@@ -119,7 +119,8 @@ impl Plan {
     pub fn hash(&self) -> blake3::Hash {
         let mut hasher = blake3::Hasher::new();
         hasher.update(b"robust-td plan 1");
-        // A plan is plain numbers: writing it to memory cannot fail, and a failure would only hash less.
+        // A plan is plain numbers: serializing it to memory cannot fail, and a failure would only
+        // weaken the hash.
         let bytes = postcard::to_stdvec(self).unwrap_or_default();
         hasher.update(&bytes);
         hasher.finalize()

@@ -1,4 +1,4 @@
-//! Holds what the engine needs to know of a problem: chain, rewards, features and the quadratic f.
+//! Holds the part of a problem that the engine needs: chain, rewards, features and the quadratic f.
 
 use robust_td_core::Problem;
 use serde::{Deserialize, Serialize};
@@ -103,16 +103,16 @@ impl Tables {
     /// Checks sizes, finiteness and probabilities.
     ///
     /// # Errors
-    /// [`Error::Tables`] says what does not fit.
+    /// [`Error::Tables`] names the first violation.
     pub fn check(&self) -> Result<()> {
         let fail = |what: String| Err(Error::Tables { what });
         let (n, d) = (self.states(), self.dimension);
         if n == 0 || d == 0 || n > u32::MAX as usize / 2 {
-            return fail(format!("{n} states of dimension {d}"));
+            return fail(format!("{n} states with {d} features are out of range"));
         }
         if self.features.len() != n * d || self.a.len() != d * d || self.theta_star.len() != d {
             return fail(format!(
-                "sizes {}, {} and {} of features, A and theta* for n = {n}, d = {d}",
+                "features, A and theta* have {}, {} and {} entries, which do not match n = {n}, d = {d}",
                 self.features.len(),
                 self.a.len(),
                 self.theta_star.len()
@@ -120,7 +120,7 @@ impl Tables {
         }
         if self.start >= n || !(0.0..1.0).contains(&self.discount) {
             return fail(format!(
-                "start {} or discount {}",
+                "start {} or discount {} is out of range",
                 self.start, self.discount
             ));
         }
@@ -138,7 +138,7 @@ impl Tables {
             let count = row.columns.len();
             if count == 0 || row.probabilities.len() != count || row.rewards.len() != count {
                 return fail(format!(
-                    "row {s} has {count} entries, probabilities or rewards differ"
+                    "row {s} has {count} columns; it needs at least one, with one probability and reward each"
                 ));
             }
             if !row.columns.is_sorted_by(|a, b| a < b) || row.columns[count - 1] as usize >= n {
@@ -154,10 +154,11 @@ impl Tables {
         Ok(())
     }
 
-    /// The exponent k when these features are exactly 2^k times those of `base`, everything else equal.
+    /// The exponent k when these features are exactly 2^k times those of `base` and all else is
+    /// equal.
     ///
-    /// Then theta of this problem is 2^-k times theta of `base` in floating point too (no rounding
-    /// depends on a power of two), as long as nothing over- or underflows.
+    /// Then theta of this problem is 2^-k times theta of `base` bit for bit (no rounding depends on
+    /// a power of two), as long as nothing over- or underflows.
     pub fn binary_scale_of(&self, base: &Self) -> Option<i32> {
         if !self.same_chain(base) {
             return None;

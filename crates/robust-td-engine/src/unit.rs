@@ -27,7 +27,7 @@ pub struct CellState {
     pub max: Vec<f64>,
 }
 
-/// Everything about a unit between two blocks.
+/// The state of a unit between two blocks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UnitState {
     /// Updates done.
@@ -42,7 +42,7 @@ pub struct UnitState {
     pub peaks: Vec<Vec<Peak>>,
     /// Per bank, lane and output.
     pub records: Vec<Record>,
-    /// Where to walk again from to the peaks.
+    /// States to replay from to the peaks.
     pub marks: Vec<Mark>,
     /// Per bank and lane, when done: the standard error over runs of |theta_t|^2 at the peak.
     pub spreads: Vec<Vec<f64>>,
@@ -78,7 +78,7 @@ impl UnitState {
         }
     }
 
-    /// What it takes to walk again from here.
+    /// The state needed to replay from here.
     pub fn as_mark(&self) -> Mark {
         Mark {
             done: self.done,
@@ -123,14 +123,14 @@ impl UnitState {
         }
     }
 
-    /// Steps of the next block: it ends at the next point of the curves.
+    /// The length of the next block, which ends at the next point of the curves at the latest.
     pub fn next_block(&self, context: &Context) -> usize {
         let cut = context.cuts.partition_point(|&cut| cut <= self.done);
         let next = context.cuts.get(cut).unwrap_or(&context.plan.simulate);
         (next - self.done).min(BLOCK as u64) as usize
     }
 
-    /// Takes `count` steps with the packs, named by bank and number, that are wanted.
+    /// Takes `count` steps with the wanted packs, given by bank and number.
     pub fn block(
         &mut self,
         context: &Context,
@@ -158,7 +158,7 @@ impl UnitState {
         for (b, (bank, peaks)) in unit.banks.iter().zip(&mut self.peaks).enumerate() {
             let (cells, others) = rest.split_at_mut(bank.cells(context.plan.runs));
             rest = others;
-            // All packs of a split bank have the same lanes and sums.
+            // All packs of a split bank have the same lanes and share their sums.
             let packs = if bank.split { 1 } else { bank.packs };
             let peaks = peaks.chunks_mut(bank.pack_lanes()).take(packs);
             for (pack, peaks) in peaks.enumerate().filter(|(pack, _)| wanted(b, *pack)) {
@@ -177,7 +177,7 @@ impl UnitState {
         self.done += count as u64;
     }
 
-    /// Reads the learning curves.
+    /// Records the learning curves.
     fn record(&mut self, context: &Context, unit: &Unit) {
         let plan = &context.plan;
         let mut records = self.records.iter_mut();
@@ -213,7 +213,7 @@ pub struct Scratch {
     sums: Vec<Line>,
     buckets: Vec<Line>,
     decay: Vec<f64>,
-    /// Uniform and b_t-weighted.
+    /// Coefficients of the uniform and of the b_t-weighted average.
     coefficients: [Vec<f64>; 2],
     totals: [f64; 2],
 }
@@ -277,9 +277,9 @@ impl Scratch {
 
     /// Stepsize decays and the Abel coefficients x_t of the averages.
     ///
-    /// Update i of the block's n adds to the iterates after it. The published average counts those
-    /// after the update i: x_i = n - i. Algorithm 1 counts the iterates before the updates i+1, ..,
-    /// n-1 with their weights w: x_i = w_{i+1} + .. + w_{n-1}.
+    /// Update i of the block's n adds to the iterates after it. The published average counts the
+    /// iterates after update i: x_i = n - i. Algorithm 1 counts the iterates before the updates
+    /// i+1, .., n-1 with their weights w: x_i = w_{i+1} + .. + w_{n-1}.
     fn weights(&mut self, context: &Context, kernel: Kernel, done: u64, count: usize) {
         let plan = &context.plan;
         let first = plan.stepsize_index(done + 1);

@@ -1,4 +1,4 @@
-//! Samples a block of eight trajectories and turns it into offsets of tables and buckets.
+//! Samples a block of eight trajectories and converts it to offsets of tables and buckets.
 
 use crate::context::Context;
 use crate::generators::{GROUP, Generators};
@@ -6,7 +6,7 @@ use crate::kernel::{PACK, QUAD, Work};
 use crate::layout::Unit;
 use crate::unit::BLOCK;
 
-/// Steps that are drawn and walked at once: their draws stay in the first-level cache.
+/// Steps that are drawn and walked at once: their draws fit in the first-level cache.
 pub const CHUNK: usize = 128;
 
 /// A sampled block of eight trajectories.
@@ -14,17 +14,18 @@ pub const CHUNK: usize = 128;
 pub struct Sampled {
     pub moves: Vec<[u32; GROUP]>,
     pub buckets_at: Vec<[u32; GROUP]>,
-    /// Per trajectory the states of its buckets.
+    /// The states of each trajectory's buckets.
     pub bucket_states: Vec<u32>,
     pub bucket_count: usize,
     pub capacity: usize,
-    /// Per trajectory and state, the block that gave it a bucket and the bucket; empty for few states.
+    /// Per trajectory and state, the block that assigned a bucket, and the bucket; empty for few
+    /// states.
     seen: Vec<(u64, u32)>,
     stamp: u64,
 }
 
 impl Sampled {
-    /// Memory for chains of so many states.
+    /// Memory for chains of `states` states.
     pub fn new(states: usize) -> Self {
         let capacity = states.min(BLOCK);
         let few = states <= BLOCK;
@@ -44,7 +45,7 @@ impl Sampled {
         }
     }
 
-    /// Draws the next `count` transitions and turns them into offsets of tables and buckets.
+    /// Draws the next `count` transitions and converts them to offsets of tables and buckets.
     #[inline(always)]
     fn sample(
         &mut self,
@@ -98,7 +99,7 @@ impl Sampled {
     }
 }
 
-/// Sampling a block, as work for the best instructions.
+/// Sampling a block, dispatched to the best instruction set.
 pub struct Sample<'a> {
     pub sampled: &'a mut Sampled,
     pub context: &'a Context,

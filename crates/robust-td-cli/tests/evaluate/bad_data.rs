@@ -44,7 +44,7 @@ fn a_bad_row_is_named_and_the_old_model_stays() {
         (
             "done.csv",
             "obs_0,reward,done\n1,2,0\n",
-            &["--column terminated=done", "--column truncated=done"],
+            &["terminated=done", "truncated=done"],
         ),
         (
             "flag.csv",

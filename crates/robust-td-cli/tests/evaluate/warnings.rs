@@ -124,11 +124,7 @@ fn inspect_describes_a_file_without_rewards() {
     let folder = folder([("new.csv", b"obs_0,obs_1\n1,2\n3,5\n0,4\n".as_slice())]);
     let run = run_in(folder.path(), &words("inspect new.csv"));
     assert_eq!((run.code, run.stderr.as_str()), (0, ""));
-    for part in [
-        "reward         none",
-        "no column of rewards",
-        "feature obs_1",
-    ] {
+    for part in ["reward         none", "no reward column", "feature obs_1"] {
         assert!(run.stdout.contains(part), "{}", run.stdout);
     }
     let line = "evaluate new.csv --discount 0.9 --c 1";

@@ -52,7 +52,7 @@ mod tests {
     fn published_answer_without_discount() {
         let p = problem("boyan", &[("discount", 1.0 - 1e-8)]).unwrap();
         for (found, expected) in p.theta_star().iter().zip([-24.0, -16.0, -8.0, 0.0]) {
-            // The discount takes less than 12 steps of the whole value.
+            // Discounting removes less than 12 steps' worth of the value.
             assert!((found - expected).abs() <= 1e-8 * 12.0 * 24.0, "{found}");
         }
     }
@@ -70,7 +70,8 @@ mod tests {
 
     #[test]
     fn true_values_follow_the_recurrence_with_discount() {
-        // Downstream first, from V(0) = 0; the end state of the joined chain leads on, so its share is taken off.
+        // Computed downstream from V(0) = 0. The end state of the joined chain leads back to the start, so
+        // its share is subtracted.
         let gamma = 0.9;
         let p = problem("boyan", &[("discount", gamma)]).unwrap();
         let joined = p.true_values();

@@ -1,11 +1,12 @@
-//! Turns an episodic task into a continuing chain that a TD learner cannot tell from it.
+//! Turns an episodic task into a continuing chain that looks the same to a TD learner.
 //!
-//! An end state is added after the others. Its features are zero and its only transition leads back to the start, with
-//! reward 0. Going into it, the learner sees the target `r + gamma * 0`, as after the end of an episode; leaving it, the
-//! direction `g = delta * phi` is zero and nothing is learned. So theta moves exactly as in the episodic task (with one
-//! idle step per episode), and `theta*` is the episodic fixed point: with `N(s)` the expected visits per episode,
-//! `pi(s) = N(s) / (1 + sum N)`, which is a common factor in `A` and `c`. The *true* values of the
-//! joined chain are another matter: there the end state is worth `gamma V(start)`, what the next episode brings.
+//! An end state is added after the others. Its features are zero, and its only transition leads back to the
+//! start with reward 0. On entering it, the learner sees the target `r + gamma * 0`, as at the end of an
+//! episode. On leaving it, the direction `g = delta * phi` is zero and nothing is learned. So theta moves
+//! exactly as in the episodic task (with one idle step per episode), and `theta*` is the episodic fixed
+//! point: with `N(s)` the expected visits per episode, `pi(s) = N(s) / (1 + sum N)`, which is a common factor
+//! in `A` and `c`. The *true* values of the joined chain differ: there the end state is worth
+//! `gamma V(start)`, the value of the next episode.
 
 use crate::chain::Chain;
 use crate::error::Result;
@@ -15,13 +16,13 @@ use crate::problem::{Problem, Reward};
 /// One possible move of an episodic task.
 pub(super) struct Move {
     pub from: usize,
-    /// The next state; nothing when the episode ends.
+    /// The next state; `None` when the episode ends.
     pub to: Option<usize>,
     pub probability: f64,
     pub reward: f64,
 }
 
-/// The continuing problem of an episodic task; `feature(s, j)` is asked for the task's own states only.
+/// The continuing problem of an episodic task; `feature(s, j)` is called only for the task's own states.
 pub(super) fn continuing(
     states: usize,
     start: usize,

@@ -99,7 +99,7 @@ fn transitions(seed: u64, states: usize, actions: usize, branching: usize) -> Ve
             let mut transition = SparseMatrix::with_capacity(states, states * branching);
             for next in &onward {
                 let mut successors = if action == 0 {
-                    // The cycle's successor and others: numbers from it upwards are shifted by one to step over it.
+                    // The cycle's successor and others; indices at or above it are shifted by one to skip it.
                     let mut others = distinct(&mut stream, states - 1, branching - 1);
                     others
                         .iter_mut()
@@ -172,7 +172,7 @@ fn gaps(stream: &mut Stream, count: usize) -> Vec<f64> {
     }
 }
 
-/// A whole number below `bound`; the bias is at most bound / 2^53.
+/// An integer below `bound`; the bias is at most bound / 2^53.
 fn below(stream: &mut Stream, bound: usize) -> usize {
     (stream.uniform() * bound as f64) as usize
 }
@@ -268,7 +268,7 @@ mod tests {
             p.theta_star()[7],
             p.stationary()[0],
         ];
-        // From a program of its own in another language, which draws and solves by this file's description.
+        // Computed by an independent program in another language that follows this file's description.
         let expected = [
             0.1957714703874064,
             -0.09978255599502528,

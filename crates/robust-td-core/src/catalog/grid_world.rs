@@ -1,10 +1,10 @@
-//! Builds a grid on which a walker wanders until rewarded at the far corner, at any size.
+//! Builds a random walk on a grid of any size, with a reward in one corner.
 //!
-//! Source: the reflecting walk on a grid and its cosine eigenfunctions are textbook matter (Levin and Peres,
-//! "Markov Chains and Mixing Times", 2nd ed., 12.3 and 12.4); as features they are the Fourier basis of Konidaris,
-//! Osentoski and Thomas, "Value function approximation in reinforcement learning using the Fourier basis", AAAI 2011,
-//! sampled at cell centres. The walker goes north, east, south or west with probability 1/4 each; walking into a wall is
-//! staying. Entering the corner (w-1, h-1), or staying in it, gives reward 1.
+//! Source: the reflecting walk on a grid and its cosine eigenfunctions are standard (Levin and Peres, "Markov
+//! Chains and Mixing Times", 2nd ed., 12.3 and 12.4). As features they are the Fourier basis of Konidaris,
+//! Osentoski and Thomas, "Value function approximation in reinforcement learning using the Fourier basis",
+//! AAAI 2011, sampled at cell centres. The walker goes north, east, south or west with probability 1/4 each;
+//! it stays when it walks into a wall. Entering the corner (w-1, h-1), or staying in it, gives reward 1.
 //!
 //! Known answer at every size: P is symmetric, so pi is uniform, and the features
 //! ```text
@@ -65,7 +65,7 @@ fn build(values: &Values) -> Result<Problem> {
         values.whole("order"),
     );
     let shortest = width.min(height);
-    // Higher frequencies alias to lower ones on so few cells.
+    // Higher frequencies would alias to lower ones.
     values.require(
         "order",
         order < shortest,
@@ -136,7 +136,7 @@ mod tests {
     fn assert_closed_form(width: usize, height: usize, order: usize, discount: f64) {
         let p = grid(width, height, order, discount);
         let n = (width * height) as f64;
-        // What a plain sum over n states can lose.
+        // The rounding error of a plain sum over n states.
         let rounding = (16.0 + n) * f64::EPSILON;
         for weight in p.stationary() {
             assert!((weight * n - 1.0).abs() <= 1e-13, "{weight} is not 1/{n}");
@@ -150,7 +150,7 @@ mod tests {
             let corner = p.phi(p.states() - 1)[k];
             let expected = lambda * corner / (n * sigma * (1.0 - discount * lambda));
             let found = p.theta_star()[k];
-            // Relative to the constant feature's part, the largest.
+            // Relative to the term of the constant feature, the largest.
             let scale = 1.0 / (n * (1.0 - discount));
             assert!(
                 (found - expected).abs() <= rounding * scale,

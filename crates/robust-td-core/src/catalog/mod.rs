@@ -1,8 +1,9 @@
-//! Lists named problems whose answers are known.
+//! Lists named problems with known answers.
 //!
-//! One module per problem. Each says where the problem comes from and what its answer is, and its tests check that
-//! answer; [`episode`] tells how episodic tasks become chains. To add a problem, write such a file with an `ENTRY` and
-//! add the entry to the list below: the tests that hold for every problem, the command line and its help find it there.
+//! One module per problem. Each states the source and the answer, and its tests check that answer;
+//! [`episode`] turns episodic tasks into chains. To add a problem, write such a file with an `ENTRY` and add
+//! the entry to the list below; the command line, its help and the tests common to all problems then include
+//! it.
 
 pub mod boyan;
 pub mod episode;
@@ -27,11 +28,11 @@ pub use parameter::{Parameter, Values};
 pub struct Entry {
     /// The name, as on the command line.
     pub name: &'static str,
-    /// What the problem is, in one line.
+    /// A one-line summary.
     pub summary: &'static str,
-    /// Where it comes from.
+    /// Its source.
     pub source: &'static str,
-    /// What can be set.
+    /// Its parameters.
     pub parameters: &'static [Parameter],
     build: fn(&Values) -> Result<Problem>,
 }
@@ -54,7 +55,7 @@ pub fn entries() -> &'static [Entry] {
     &ENTRIES
 }
 
-/// The entry of a name.
+/// Looks up an entry by name.
 pub fn find(name: &str) -> Result<&'static Entry> {
     ENTRIES
         .iter()
@@ -65,7 +66,7 @@ pub fn find(name: &str) -> Result<&'static Entry> {
         })
 }
 
-/// A catalog problem by its name, its parameters at their defaults unless set.
+/// Builds a catalog problem by name; parameters that are not set take their defaults.
 ///
 /// ```
 /// let problem = robust_td_core::catalog::problem("two-state", &[("epsilon", 0.01)])?;
@@ -77,11 +78,10 @@ pub fn problem(name: &str, settings: &[(&str, f64)]) -> Result<Problem> {
 }
 
 impl Entry {
-    /// The problem, its parameters at their defaults unless set.
+    /// Builds the problem; parameters that are not set take their defaults.
     ///
-    /// # Error cases
-    /// A setting that the problem does not have, that comes twice or that lies outside its range, and settings that
-    /// make no valid problem together.
+    /// # Errors
+    /// An unknown or repeated parameter, a value outside its range, or values that conflict with each other.
     pub fn build(&self, settings: &[(impl AsRef<str>, f64)]) -> Result<Problem> {
         (self.build)(&Values::new(self.name, self.parameters, settings)?)
     }
@@ -134,7 +134,7 @@ mod tests {
     fn refusals_name_what_exists() {
         assert!(
             refused("ring", &[])
-                .starts_with("there is no catalog problem \"ring\"; there are paper-ring, ")
+                .starts_with("unknown catalog problem \"ring\"; known problems: paper-ring, ")
         );
         assert_eq!(
             refused("two-state", &[("aleph", 0.5)]),

@@ -1,4 +1,4 @@
-//! Describes, checks and carries the parameters of a catalog problem.
+//! Describes, checks and stores the parameters of a catalog problem.
 
 use std::ops::Index;
 
@@ -7,9 +7,9 @@ use crate::error::{Error, Result};
 /// A number that shapes a catalog problem.
 #[derive(Debug, Clone, Copy)]
 pub struct Parameter {
-    /// Its name, as in `--set name=value`.
+    /// Its name.
     pub name: &'static str,
-    /// Its value where none is given.
+    /// Its default value.
     pub default: f64,
     /// What it does.
     pub meaning: &'static str,
@@ -20,7 +20,7 @@ pub struct Parameter {
 }
 
 impl Parameter {
-    /// A parameter that takes the values that `admits` names.
+    /// A parameter whose valid values are those that `admits` accepts.
     pub(super) const fn new(
         name: &'static str,
         default: f64,
@@ -68,7 +68,7 @@ pub struct Values {
 }
 
 impl Values {
-    /// The defaults with some of them set otherwise.
+    /// The defaults, overridden by `settings`.
     pub(super) fn new(
         problem: &'static str,
         parameters: &'static [Parameter],
@@ -114,7 +114,7 @@ impl Values {
         self[name] as usize
     }
 
-    /// Refuses a value that does not go with the others.
+    /// Rejects a value that conflicts with the others.
     pub(super) fn require(
         &self,
         name: &'static str,

@@ -11,7 +11,7 @@
 //! V(i) = (1/gamma) sinh(kappa (i - c)) / sinh(kappa (n+1)/2)     ->  (i - c) / ((n+1)/2)  as gamma -> 1
 //! ```
 //! The chain is periodic when every way from the centre to an end and back to the centre has even length (5, 9, 13
-//! states, ...); those sizes are refused with the period.
+//! states, ...); those sizes are rejected with the period.
 
 use super::episode::{self, Move};
 use super::parameter::whole_in;

@@ -21,7 +21,7 @@ use crate::problem::{Problem, Reward};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "two-cluster",
-    summary: "two clusters joined by a bridge of probability epsilon: mixing as slow as you like",
+    summary: "two clusters joined by a bridge of probability epsilon: arbitrarily slow mixing",
     source: "nearly decomposable chains: Simon and Ando, Econometrica 29, 1961",
     parameters: &[
         Parameter::new(
@@ -136,7 +136,7 @@ mod tests {
                 let u = 1.0 / ((1.0 - gamma) + gamma * epsilon * (1.0 + ratio));
                 let level = gamma * epsilon * (ratio - 1.0) * u / (1.0 - gamma);
                 let expected = [level, u, 1.0];
-                // Rounding in A and c, as seen through the inverse of A.
+                // The rounding error of A and c, amplified by the inverse of A.
                 let tolerance = 1e-14 / (p.omega() * (1.0 - gamma));
                 for (found, expected) in p.theta_star().iter().zip(expected) {
                     assert!(

@@ -1,4 +1,4 @@
-//! Builds the paper's two-state chain, whose curvature and mixing are set one by one.
+//! Builds the paper's two-state chain, whose curvature and mixing are set independently.
 //!
 //! Source: Lee and Orabona, arXiv:2506.01052.
 //! ```text
@@ -22,7 +22,7 @@ use crate::problem::{Problem, Reward};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "two-state",
-    summary: "two states with omega = epsilon^2 and |lambda_2| = alpha, each set on its own",
+    summary: "two states with omega = epsilon^2 and |lambda_2| = alpha, set independently",
     source: "Lee and Orabona, arXiv:2506.01052, the example of a small omega",
     parameters: &[
         Parameter::new(
@@ -87,7 +87,8 @@ mod tests {
                         p.theta_star()[0],
                         (r0 - r1) / 2.0 / (epsilon * (1.0 + discount * alpha)),
                     );
-                    // A difference of the two rewards over 1 - gamma: it cannot be sharper than they are.
+                    // A difference of the two rewards divided by 1 - gamma: no more accurate than the rewards
+                    // themselves.
                     let expected = (r0 + r1) / 2.0 / (1.0 - discount);
                     let error = (p.theta_star()[1] - expected).abs();
                     assert!(error <= 1e-15 / (1.0 - discount), "{p:?}");

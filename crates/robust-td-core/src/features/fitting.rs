@@ -1,11 +1,11 @@
-//! Fits a feature map to data, one pass for each stage that needs their range.
+//! Fits a feature map to data, with one pass for each stage that needs the range of its input.
 
 use super::spec::{MapSpec, Stages, parse, refused};
 use super::{FeatureMap, Fourier, MAX_FEATURES, Map, OneHot, Polynomial, Range, Rbf, Row};
 use super::{Running, Standardise, Tiles, stage_outputs};
 use crate::error::{Error, Result};
 
-/// The largest number of values that `one-hot` takes without a count.
+/// The maximum number of values that `one-hot` accepts without `count`.
 const MAX_VALUES: usize = 100_000;
 
 /// A feature map whose later stages are not fitted yet.
@@ -20,10 +20,10 @@ pub struct Fitting {
 }
 
 impl Fitting {
-    /// Reads the description of a map for observations of the given length.
+    /// Parses the description of a map for observations of the given length.
     ///
     /// # Errors
-    /// Names the part of the description that cannot be read or does not fit.
+    /// Names the part of the description that is invalid or does not fit.
     pub fn new(spec: &str, inputs: usize) -> Result<Self> {
         let stages: Stages = parse(spec)?;
         let late = stages.iter().skip(1).flatten();
@@ -52,7 +52,7 @@ impl Fitting {
         self.waiting.is_some()
     }
 
-    /// Shows one observation of the current pass.
+    /// Processes one observation of the current pass.
     ///
     /// # Errors
     /// When a discrete column has too many values.
@@ -72,13 +72,13 @@ impl Fitting {
     /// Ends the current pass.
     ///
     /// # Errors
-    /// When no observation came, or the map would have too many features.
+    /// When the pass had no observations, or the map would have too many features.
     pub fn end_pass(&mut self) -> Result<()> {
         if let Some(stage) = self.waiting.take() {
             if self.moments.count == 0 {
                 return Err(refused(
                     self.map.spec(),
-                    "no observation came to measure ranges from",
+                    "there are no observations to measure ranges from",
                 ));
             }
             self.add(&stage)?;
@@ -89,17 +89,17 @@ impl Fitting {
     /// The fitted map.
     ///
     /// # Errors
-    /// When a stage still waits for a pass over the data; the message says how to give ranges by hand.
+    /// When a stage still needs a pass over the data; the message says how to set the ranges explicitly.
     pub fn finish(self) -> Result<FeatureMap> {
         if self.waiting.is_some() {
-            let by_hand = "it needs a first pass over the data; on a stream give the range by hand \
+            let by_hand = "it needs a first pass over the data; on a stream set the range explicitly \
                            (low, high, count) or use the map `running`";
             return Err(refused(self.map.spec(), by_hand));
         }
         Ok(self.map)
     }
 
-    /// Adds stages as long as they need no data.
+    /// Adds stages until one needs data.
     fn go_on(&mut self) -> Result<()> {
         while let Some(stage) = self.stages.next() {
             if stage.iter().any(needs_data) {
@@ -143,7 +143,7 @@ fn too_many(part: &str) -> Error {
     )
 }
 
-/// What one pass finds out about the input of a stage.
+/// Statistics of a stage's input, gathered in one pass.
 #[derive(Debug, Default)]
 struct Moments {
     count: u64,
@@ -281,13 +281,13 @@ fn check_column(column: usize, inputs: usize) -> Result<()> {
     Ok(())
 }
 
-/// Numbers that are ordered as the values are; -0 and 0 are one value.
+/// Maps a value to an integer with the same order; -0 and 0 map to the same integer.
 fn order(value: f64) -> i64 {
     let bits = (value + 0.0).to_bits() as i64;
     bits ^ (((bits >> 63) as u64) >> 1) as i64
 }
 
-/// The value with the number [`order`].
+/// The inverse of [`order`].
 fn unorder(number: i64) -> f64 {
     f64::from_bits((number ^ (((number >> 63) as u64) >> 1) as i64) as u64)
 }

@@ -1,4 +1,4 @@
-//! Makes the Fourier cosine basis of Konidaris, Osentoski and Thomas (AAAI 2011).
+//! Computes the Fourier cosine basis of Konidaris, Osentoski and Thomas (AAAI 2011).
 
 use serde::{Deserialize, Serialize};
 
@@ -6,8 +6,8 @@ use super::Range;
 
 /// x -> cos(pi k . u) with u = x scaled to [0, 1]^d, for frequency vectors k with entries up to `order`.
 ///
-/// Coupled: all (order+1)^d vectors k. Uncoupled: only those with at most one entry that is not zero,
-/// order d + 1 of them.
+/// Coupled: all (order+1)^d vectors k. Uncoupled: only the `order * d + 1` vectors with at most one nonzero
+/// entry.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Fourier {
@@ -17,7 +17,7 @@ pub(super) struct Fourier {
 }
 
 impl Fourier {
-    /// How many features there are, if that can be counted.
+    /// The number of features; `None` on overflow.
     pub fn count(order: usize, coupled: bool, inputs: usize) -> Option<usize> {
         if coupled {
             (order + 1).checked_pow(u32::try_from(inputs).ok()?)

@@ -1,8 +1,8 @@
 //! Turns raw observations into feature vectors.
 //!
-//! A [`FeatureMap`] is a pipeline of stages; a stage is one map, or several whose outputs are joined. It is
-//! written as text (see [`spec`]), fitted to data where a map needs their range ([`Fitting`]), applied row
-//! by row without allocation ([`FeatureMap::write`]), and stored with the model.
+//! A [`FeatureMap`] is a pipeline of stages; a stage is one map, or several whose outputs are concatenated.
+//! It is described by text (see [`spec`]), fitted to data if a map needs their range ([`Fitting`]), applied
+//! row by row without allocation ([`FeatureMap::write`]), and stored with the model.
 //!
 //! ```
 //! use robust_td_core::features::{Fitting, FeatureMap, Row};
@@ -53,7 +53,7 @@ use tiles::Tiles;
 
 use crate::error::{Error, Result};
 
-/// The largest number of features that a map may have.
+/// The maximum number of features of a map.
 pub const MAX_FEATURES: usize = 1 << 24;
 
 /// A fitted map of one kind.
@@ -77,7 +77,7 @@ enum Map {
 }
 
 impl Map {
-    /// How many features it makes.
+    /// The number of features.
     fn outputs(&self) -> usize {
         match self {
             Self::Identity { inputs } => *inputs,
@@ -97,7 +97,7 @@ impl Map {
         matches!(self, Self::Tiles(_) | Self::OneHot(_))
     }
 
-    /// Hands over each feature that may differ from zero, in increasing order of its index.
+    /// Writes each feature that may be nonzero, in increasing order of index.
     #[inline]
     fn write(&self, x: &[f64], sink: &mut impl Sink) {
         let put = &mut |index, value| sink.put(index, value);
@@ -114,7 +114,7 @@ impl Map {
         }
     }
 
-    /// A bound on the squared norm of its features, if there is one whatever the observation.
+    /// A bound on the squared norm of the features that holds for every observation, if there is one.
     fn norm_sq_bound(&self) -> Option<f64> {
         match self {
             Self::Identity { .. } | Self::Standardise(_) | Self::Polynomial(_) => None,
@@ -126,7 +126,7 @@ impl Map {
         }
     }
 
-    /// Checks a restored map against the length of its input.
+    /// Checks a restored map against the input length.
     fn check(&self, inputs: usize) -> Result<()> {
         let fits = match self {
             Self::Identity { inputs: own } => *own == inputs,
@@ -143,7 +143,7 @@ impl Map {
             return Ok(());
         }
         Err(Error::Saved {
-            contradiction: format!("a feature map that does not fit an input of length {inputs}"),
+            contradiction: format!("its feature map does not fit an input of length {inputs}"),
         })
     }
 }
@@ -158,7 +158,7 @@ pub struct FeatureMap {
 }
 
 impl FeatureMap {
-    /// The observation itself.
+    /// The identity map.
     #[must_use]
     pub fn identity(inputs: usize) -> Self {
         Self {
@@ -168,7 +168,7 @@ impl FeatureMap {
         }
     }
 
-    /// The text that it was made from.
+    /// The description it was built from.
     #[must_use]
     pub fn spec(&self) -> &str {
         &self.spec
@@ -186,7 +186,7 @@ impl FeatureMap {
         self.stages.last().map_or(self.inputs, |s| stage_outputs(s))
     }
 
-    /// Whether it hands an observation on unchanged.
+    /// Whether it leaves observations unchanged.
     #[must_use]
     pub fn is_identity(&self) -> bool {
         let identity = |stage: &Vec<Map>| matches!(stage[..], [Map::Identity { .. }]);
@@ -200,7 +200,7 @@ impl FeatureMap {
         last.is_some_and(|stage| stage.iter().any(Map::is_sparse))
     }
 
-    /// A bound on the norm of the features, if there is one whatever the observation.
+    /// A bound on the norm of the features that holds for every observation, if there is one.
     #[must_use]
     pub fn norm_bound(&self) -> Option<f64> {
         let bounds = self.stages.last()?.iter().map(Map::norm_sq_bound);
@@ -214,7 +214,7 @@ impl FeatureMap {
         first.into_iter().any(|map| matches!(map, Map::Running(_)))
     }
 
-    /// Takes note of an observation, for maps that adapt to what came so far.
+    /// Updates the running moments of maps that adapt.
     pub fn observe(&mut self, observation: &[f64]) {
         for map in self.stages.first_mut().into_iter().flatten() {
             if let Map::Running(running) = map {
@@ -223,7 +223,7 @@ impl FeatureMap {
         }
     }
 
-    /// Writes the features of an observation. Does not allocate once the row has grown to its size.
+    /// Writes the features of an observation. Does not allocate once the row has reached its size.
     ///
     /// # Panics
     /// When the observation does not have [`FeatureMap::inputs`] entries.
@@ -251,10 +251,11 @@ impl FeatureMap {
         row.give_scratch([x, y]);
     }
 
-    /// Writes the features of many observations, which follow each other: as [`FeatureMap::write`], but faster for tiles.
+    /// Writes the features of several consecutive observations: same result as [`FeatureMap::write`], but
+    /// faster for tiles.
     ///
     /// # Panics
-    /// When their entries are not a multiple of [`FeatureMap::inputs`].
+    /// When the number of entries is not a multiple of [`FeatureMap::inputs`].
     pub fn write_rows(&self, observations: &[f64], rows: &mut Rows) {
         let inputs = self.inputs.max(1);
         assert!(
@@ -283,7 +284,7 @@ fn stage_outputs(stage: &[Map]) -> usize {
     stage.iter().map(Map::outputs).sum()
 }
 
-/// Joins the outputs of the maps of a stage.
+/// Concatenates the outputs of the maps of a stage.
 #[inline]
 fn write_stage(stage: &[Map], x: &[f64], sink: &mut (impl Sink + ?Sized)) {
     let mut first = 0;
@@ -293,7 +294,7 @@ fn write_stage(stage: &[Map], x: &[f64], sink: &mut (impl Sink + ?Sized)) {
     }
 }
 
-/// What is stored, before it is checked.
+/// The stored form, before validation.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SavedFeatureMap {

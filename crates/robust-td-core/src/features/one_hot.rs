@@ -1,10 +1,10 @@
-//! Marks which of several values a discrete column has.
+//! One-hot encodes a discrete column.
 
 use serde::{Deserialize, Serialize};
 
-/// One feature per value of one coordinate, 1 for the value that it has; the other coordinates are not used.
+/// One feature per value of one coordinate, 1 for the current value; the other coordinates are ignored.
 ///
-/// A value that was not there when the map was fitted has no feature: the vector is zero.
+/// A value not seen during fitting has no feature: the vector is zero.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct OneHot {

@@ -1,4 +1,4 @@
-//! Makes all monomials up to a total degree, the constant 1 included.
+//! Computes all monomials up to a total degree, including the constant 1.
 
 use serde::{Deserialize, Serialize};
 
@@ -33,7 +33,7 @@ impl From<Polynomial> for Shape {
 }
 
 impl Polynomial {
-    /// How many monomials there are, (inputs + degree) choose degree, if that can be counted.
+    /// The number of monomials, (inputs + degree) choose degree; `None` on overflow.
     pub fn count(inputs: usize, degree: usize) -> Option<usize> {
         (1..=degree).try_fold(1_usize, |count, k| Some(count.checked_mul(inputs + k)? / k))
     }

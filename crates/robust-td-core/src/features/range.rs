@@ -1,4 +1,4 @@
-//! Measures the range of every coordinate, and maps it to [0, 1].
+//! Measures the range of every coordinate and maps it to [0, 1].
 
 use serde::{Deserialize, Serialize};
 
@@ -24,12 +24,12 @@ impl Range {
         Self { low, high }
     }
 
-    /// How many coordinates there are.
+    /// The number of coordinates.
     pub fn inputs(&self) -> usize {
         self.low.len()
     }
 
-    /// Whether it is a proper range of so many coordinates.
+    /// Whether this is a valid range for `inputs` coordinates.
     pub fn fits(&self, inputs: usize) -> bool {
         let proper = |(low, high): (&f64, &f64)| low <= high && low.is_finite() && high.is_finite();
         self.low.len() == inputs
@@ -37,8 +37,8 @@ impl Range {
             && self.low.iter().zip(&self.high).all(proper)
     }
 
-    /// The low end of coordinate i and the width of its interval, infinite for one that never varied, so that the
-    /// quotient of [`Range::unit`] is 0 there.
+    /// The low end and the width of coordinate i. The width of a constant coordinate is infinite, so that the
+    /// quotient in [`Range::unit`] is 0.
     pub fn low_and_width(&self, i: usize) -> (f64, f64) {
         let (low, high) = (self.low[i], self.high[i]);
         let width = if high > low {
@@ -49,9 +49,9 @@ impl Range {
         (low, width)
     }
 
-    /// Where x lies within the interval of coordinate i: 0 at its low end, 1 at its high end, clamped.
+    /// The position of x within the interval of coordinate i: 0 at its low end, 1 at its high end, clamped.
     ///
-    /// A coordinate that never varied lies at 0.
+    /// A constant coordinate maps to 0.
     #[inline]
     pub fn unit(&self, i: usize, x: f64) -> f64 {
         let (low, high) = (self.low[i], self.high[i]);

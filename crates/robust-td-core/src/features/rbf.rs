@@ -1,4 +1,4 @@
-//! Makes Gaussian bumps on a grid of centres.
+//! Computes Gaussian radial basis functions on a grid of centres.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,7 @@ pub(super) struct Rbf {
 }
 
 impl Rbf {
-    /// How many features there are, if that can be counted.
+    /// The number of features; `None` on overflow.
     pub fn count(centres: usize, inputs: usize) -> Option<usize> {
         centres.checked_pow(u32::try_from(inputs).ok()?)
     }

@@ -1,4 +1,4 @@
-//! Holds the features of one observation, dense or sparse, in memory that is used again.
+//! Holds the features of one observation, dense or sparse, in reusable memory.
 
 use crate::features::FeatureMap;
 use crate::features::sink::Sink;
@@ -25,7 +25,7 @@ impl Row {
         }
     }
 
-    /// The features that were written last.
+    /// The features written last.
     #[inline]
     #[must_use]
     pub fn features(&self) -> Features<'_> {
@@ -39,7 +39,7 @@ impl Row {
         }
     }
 
-    /// All entries of the features that were written last.
+    /// The features written last, as a dense vector.
     #[must_use]
     pub fn to_dense(&self) -> Vec<f64> {
         let mut dense = vec![0.0; self.dimension];
@@ -76,7 +76,7 @@ impl Sink for Row {
                 self.values.push(value);
             }
         } else {
-            // A dense map hands over every index.
+            // A dense map writes every index.
             self.values.push(value);
         }
     }

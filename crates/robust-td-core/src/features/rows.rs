@@ -1,18 +1,18 @@
-//! Holds the features of many observations, one after the other.
+//! Holds the features of several observations contiguously.
 
 use crate::features::Row;
 use crate::learner::Features;
 
-/// Feature vectors that a map writes together, in memory that is used again.
+/// Feature vectors that a map writes together, in reusable memory.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Rows {
     pub(super) sparse: bool,
-    /// How many features of every observation are 1, all others being 0; `None` where features differ otherwise, too.
+    /// The number of ones per observation when all other features are 0; `None` if other values occur.
     pub(super) ones: Option<usize>,
-    /// Where the features of each observation end, otherwise.
+    /// Otherwise, where the features of each observation end.
     pub(super) ends: Vec<usize>,
     pub(super) indices: Vec<u32>,
-    /// The values; with `ones`, so many ones, which serve every observation.
+    /// The values; with `ones`, that many ones, shared by all observations.
     pub(super) values: Vec<f64>,
 }
 
@@ -20,7 +20,7 @@ impl Rows {
     /// The features of observation i.
     ///
     /// # Panics
-    /// When so many were not written.
+    /// When i is not below the number of observations written.
     #[inline(always)]
     #[must_use]
     pub fn features(&self, i: usize) -> Features<'_> {
@@ -42,7 +42,7 @@ impl Rows {
         }
     }
 
-    /// Forgets all, but keeps the memory.
+    /// Removes all rows but keeps the memory.
     pub fn clear(&mut self) {
         (self.sparse, self.ones) = (false, None);
         self.ends.clear();

@@ -1,10 +1,10 @@
-//! Standardises every coordinate by the moments of what was seen so far, for streams that come only once.
+//! Standardises every coordinate by its running moments, for streams that can be read only once.
 
 use serde::{Deserialize, Serialize};
 
 /// x_i -> (x_i - mean_i) / deviation_i with the running mean and deviation (Welford), clipped to [-10, 10].
 ///
-/// Early features differ from late ones for the same observation, so the answer of a short stream is rough.
+/// Early and late features of the same observation differ, so results on short streams are rough.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Running {
@@ -16,7 +16,7 @@ pub(super) struct Running {
     spread: Vec<f64>,
 }
 
-/// Beyond so many deviations a value is clipped: one outlier must not make a step blow up.
+/// Values are clipped at this many deviations, so that one outlier cannot make a step diverge.
 const CLIP: f64 = 10.0;
 
 impl Running {
@@ -41,7 +41,7 @@ impl Running {
         CLIP * CLIP * self.mean.len() as f64
     }
 
-    /// Takes note of one observation.
+    /// Updates the moments with one observation.
     pub fn observe(&mut self, x: &[f64]) {
         self.count += 1;
         for (i, &x) in x.iter().enumerate() {

@@ -1,15 +1,15 @@
-//! Receives the features that a map makes, wherever they go.
+//! Abstracts the destination of the features that a map computes.
 
-/// What features are handed to, in increasing order of their indices.
+/// Receives features in increasing order of index.
 pub(super) trait Sink {
-    /// Takes the next feature.
+    /// Receives the next feature.
     fn put(&mut self, index: usize, value: f64);
 
-    /// Takes the next features, which are all 1.
+    /// Receives the next features, all equal to 1.
     fn put_ones<const N: usize>(&mut self, indices: [u32; N]);
 }
 
-/// All entries of a vector that starts from zero.
+/// Writes into a dense vector that starts as zeros.
 impl Sink for [f64] {
     #[inline]
     fn put(&mut self, index: usize, value: f64) {
@@ -24,7 +24,7 @@ impl Sink for [f64] {
     }
 }
 
-/// The part of a vector from `first` on.
+/// Writes into another sink with all indices shifted by `first`.
 pub(super) struct Shifted<'a, S: ?Sized> {
     pub first: usize,
     pub sink: &'a mut S,

@@ -1,4 +1,4 @@
-//! Reads the text that describes a feature map.
+//! Parses the text that describes a feature map.
 //!
 //! ```text
 //! SPEC  = STAGE | STAGE | ...        each stage takes the features of the one before it
@@ -11,22 +11,23 @@
 //! | `identity` | | the input |
 //! | `bias` | | a constant 1 |
 //! | `standardise` | | mean 0, deviation 1, from a first pass over the data |
-//! | `running` | | mean 0, deviation 1 of what came so far; first stage only |
+//! | `running` | | mean 0, deviation 1 by running moments; first stage only |
 //! | `polynomial` | `degree` (2) | all monomials up to the degree, with the constant 1 |
 //! | `fourier` | `order` (3), `coupled` (1), `low`, `high` | cosines up to the order |
 //! | `tiles` | `tilings` (8), `bins` (8), `size`, `low`, `high` | tile coding, `size` features per tiling |
 //! | `rbf` | `centres` (5), `width` (1), `low`, `high` | Gaussian bumps on a grid |
 //! | `one-hot` | `column` (0), `count` | one feature per value of a discrete column |
 //!
-//! `low` and `high` (both or neither) give the range of all coordinates; without them it is measured in a pass over the
-//! data, as are the values of `one-hot` without a `count` of values 0, 1, ..., count - 1.
+//! `low` and `high` (both or neither) set the range of all coordinates; otherwise a pass over the data
+//! measures it. `one-hot` uses the values 0, 1, ..., count - 1, or without `count` the values found in that
+//! pass.
 
 use crate::error::{Error, Result};
 
 /// The maps of a stage, stage by stage.
 pub(super) type Stages = Vec<Vec<MapSpec>>;
 
-/// One map as it was asked for.
+/// One map as requested.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum MapSpec {
     Identity,
@@ -58,10 +59,10 @@ pub(super) enum MapSpec {
     },
 }
 
-/// Reads a description.
+/// Parses a description.
 ///
 /// # Errors
-/// Names the part that cannot be read, and what would be valid.
+/// Names the invalid part and the valid alternatives.
 pub(super) fn parse(text: &str) -> Result<Stages> {
     let stages = text.split('|').map(|stage| {
         let maps = stage.split('+').map(|map| parse_map(map.trim()));
@@ -70,7 +71,7 @@ pub(super) fn parse(text: &str) -> Result<Stages> {
     stages.collect()
 }
 
-/// The error for a part of a description.
+/// The error for one part of a description.
 pub(super) fn refused(part: &str, problem: impl Into<String>) -> Error {
     Error::FeatureSpec {
         part: part.into(),
@@ -132,7 +133,7 @@ fn parse_map(text: &str) -> Result<MapSpec> {
                 "identity, bias, standardise, running, polynomial, fourier, tiles, rbf, one-hot";
             return Err(refused(
                 text,
-                format!("there is no map {name:?}; there are {known}"),
+                format!("unknown map {name:?}; known maps: {known}"),
             ));
         }
     };
@@ -140,7 +141,7 @@ fn parse_map(text: &str) -> Result<MapSpec> {
     Ok(map)
 }
 
-/// The keys of one map that were not asked for yet.
+/// The keys of one map that are not consumed yet.
 struct Keys<'a> {
     map: &'a str,
     left: Vec<(&'a str, &'a str)>,
@@ -210,10 +211,7 @@ impl<'a> Keys<'a> {
                 let problem = format!("low is {low}, but must be below high, which is {high}");
                 Err(refused(self.map, problem))
             }
-            _ => Err(refused(
-                self.map,
-                "low and high are given together or not at all",
-            )),
+            _ => Err(refused(self.map, "low and high must be given together")),
         }
     }
 
@@ -228,7 +226,7 @@ impl<'a> Keys<'a> {
                 };
                 Err(refused(
                     self.map,
-                    format!("there is no key {key:?}; it takes {takes}"),
+                    format!("unknown key {key:?}; it takes {takes}"),
                 ))
             }
         }
@@ -264,11 +262,14 @@ mod tests {
     #[test]
     fn what_cannot_be_read_is_named() {
         for (text, expected) in [
-            ("", "there is no map \"\""),
-            ("identity|", "there is no map \"\""),
-            ("fourrier", "there is no map \"fourrier\""),
+            ("", "unknown map \"\""),
+            ("identity|", "unknown map \"\""),
+            ("fourrier", "unknown map \"fourrier\""),
             ("polynomial(degree=-1)", "degree is \"-1\""),
-            ("polynomial(order=2)", "no key \"order\"; it takes degree"),
+            (
+                "polynomial(order=2)",
+                "unknown key \"order\"; it takes degree",
+            ),
             ("bias(x=1)", "it takes none"),
             ("tiles(tilings=0)", "tilings is \"0\""),
             ("tiles(low=1)", "together"),

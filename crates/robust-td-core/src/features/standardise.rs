@@ -11,7 +11,7 @@ pub(super) struct Standardise {
 }
 
 impl Standardise {
-    /// The map for given moments. A coordinate that never varied is only shifted.
+    /// The map for given moments. A constant coordinate is only shifted.
     pub fn new(mean: Vec<f64>, mut deviation: Vec<f64>) -> Self {
         for deviation in &mut deviation {
             if !(*deviation > 0.0) {

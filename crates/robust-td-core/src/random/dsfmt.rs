@@ -11,9 +11,9 @@ use sha2::{Digest, Sha256};
 
 /// Number of 128-bit words of the state, without the lung.
 pub const N: usize = 191;
-/// Number of doubles that one pass of the recursion makes.
+/// Number of doubles per pass of the recursion.
 pub const N64: usize = 2 * N;
-/// Distance of the second word that the recursion reads.
+/// Offset of the second word that the recursion reads.
 pub const POS1: usize = 117;
 /// Left shift of the recursion.
 pub const SL1: u32 = 19;
@@ -94,7 +94,7 @@ impl Dsfmt {
         f64::from_bits(self.next_bits()) - 1.0
     }
 
-    /// Fills a slice with uniforms: the same numbers as as many calls of [`Dsfmt::uniform`].
+    /// Fills a slice with the numbers that repeated calls of [`Dsfmt::uniform`] would return.
     pub fn fill(&mut self, uniforms: &mut [f64]) {
         let mut rest = uniforms;
         while !rest.is_empty() {
@@ -112,7 +112,7 @@ impl Dsfmt {
         }
     }
 
-    /// Replaces the 382 doubles by the next 382.
+    /// Generates the next 382 doubles.
     fn refill(&mut self) {
         let mut lung = self.state[N];
         for i in 0..N {

@@ -1,7 +1,7 @@
-//! Gathers the random number generators.
+//! Provides the random number generators.
 //!
-//! Randomness is a function of (seed, run, draw), never of thread or time:
-//! [`stream`] gives our own streams, [`dsfmt`] the generator of the published experiment.
+//! Randomness is a function of (seed, run, draw), never of thread or time. [`stream`] provides the project's
+//! own streams, [`dsfmt`] the generator of the published experiment.
 
 pub mod dsfmt;
 pub mod stream;

@@ -1,8 +1,9 @@
-//! Finds the best proved bound on Algorithm 1's output quickly enough to ask for it before every run.
+//! Finds the best proved bound on Algorithm 1's output, fast enough to compute before every run.
 //!
-//! The certificates P, X and Y are the same as in [`mod@super::certify`]. To stay within a fraction of a second at
-//! any horizon and for any chain, long sums are blocked, the mixing distances of large chains are replaced by
-//! `2 * 2^(-t/t_mix)` after a while, and lags beyond 2^16 are not tried. Each of these can only raise a bound.
+//! The certificates P, X and Y are those of [`mod@super::certify`]. To take only a fraction of a second at
+//! any horizon and for any chain, long sums are computed in blocks, the mixing distances of large chains are
+//! replaced by `2 * 2^(-t/t_mix)` beyond a work limit, and lags beyond 2^16 are not tried. Each of these can
+//! only raise a bound.
 
 use super::certificate::{self, Certificate};
 use super::certify::{inputs_with, max_lag};
@@ -11,10 +12,10 @@ use super::step_sums::StepProfile;
 use crate::mixing::Mixing;
 use crate::problem::Problem;
 
-/// The most lags that are tried.
+/// The largest lag that is tried.
 const MAX_LAG: u64 = 1 << 16;
 
-/// Multiplications spent on mixing distances.
+/// The number of multiplications spent on mixing distances.
 pub const WORK: usize = 50_000_000;
 
 /// A bound on `E f(avg_T)` with the certificate that proves it.
@@ -22,14 +23,14 @@ pub const WORK: usize = 50_000_000;
 pub struct BestBound {
     /// The bound.
     pub bound: f64,
-    /// Which certificate says so.
+    /// The certificate that proves it.
     pub statement: &'static str,
 }
 
-/// The smallest of the bounds that apply to the stepsizes `unit(t)/c`, where `unit` is Algorithm 1's schedule at
+/// The smallest bound that applies to the stepsizes `unit(t)/c`, where `unit` is Algorithm 1's schedule at
 /// horizon `T` for `c = 1`, or its constant variant.
 ///
-/// The state before the first sample may be any: the distances are maxima over the start.
+/// It holds for any initial state: the distances are maxima over the start.
 pub fn best_bound(
     problem: &Problem,
     mixing: &Mixing,
@@ -65,7 +66,8 @@ mod tests {
     use crate::catalog;
     use crate::theory::certify::{certify, unit_steps};
 
-    /// The short form never promises more than the full certification, and little less.
+    /// The fast version never gives a smaller bound than the full certification, and only a slightly larger
+    /// one.
     #[test]
     fn agrees_with_the_full_certification() {
         for (name, horizon, c) in [

@@ -1,19 +1,20 @@
 //! Finds the lag at which a certificate is smallest without summing `O(T)` terms for every lag.
 //!
-//! A certificate at fixed stepsizes grows with the drift `W1 + W2`, and the drift is concave in the lag. Interpolating it
-//! between lags where it is known gives a lower bound on the certificate at every lag; the smallest of
-//! these is made exact, and so on until the smallest is exact already. It is then the optimum over all lags.
+//! A certificate at fixed stepsizes grows with the drift `W1 + W2`, and the drift is concave in the lag.
+//! Interpolating between lags where it is known gives a lower bound on the certificate at every lag. The
+//! smallest of these is then computed exactly, until the smallest is already exact. It is then the optimum
+//! over all lags.
 
 use super::step_sums::{StepProfile, StepSums};
 
-/// How good a certificate is: a certified one by its bound, any other by its quadratic coefficient.
+/// The quality of a certificate: its bound if certified, otherwise its quadratic coefficient.
 ///
-/// Every certified score is better than every other; a value that is not a number is the worst.
+/// Every certified score beats every open one; NaN is worst.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Score {
     /// The certificate applies and proves this bound.
     Certified(f64),
-    /// The coefficient `A2` is this, not below 1, so that the recursion does not close.
+    /// The coefficient `A2`, not below 1, so that the recursion does not close.
     Open(f64),
 }
 
@@ -30,9 +31,10 @@ impl Score {
     }
 }
 
-/// The sums at the lag with the best score, the smallest such lag on a tie.
+/// The sums at the lag with the best score; ties go to the smallest lag.
 ///
-/// `score` must not get better when `w2` grows. The number of `O(T)` passes is about the logarithm of the number of lags.
+/// `score` must not improve when `w2` grows. The number of `O(T)` passes is about the logarithm of the number
+/// of lags.
 pub fn best_lag<F, S>(profile: &mut StepProfile<F>, score: S) -> StepSums
 where
     F: Fn(u64) -> f64,

@@ -13,7 +13,7 @@ use std::f64::consts::SQRT_2;
 
 /// The threshold `c_0 = 15 + 18 sqrt 2`, the positive root of [`q`].
 ///
-/// Written out, since the sum in floating-point numbers is one unit in the last place too large.
+/// A literal, since the floating-point sum is one unit in the last place too large.
 pub const C0: f64 = 40.455_844_122_715_71;
 
 /// The limit of `rho_c` as `c` grows.
@@ -22,7 +22,7 @@ pub const RHO_LIMIT: f64 = 2.0;
 /// The limit of `(c - c_0) rho_c` as `c` falls to `c_0`: `N(c_0) / Q'(c_0)`.
 pub const RHO_RESIDUE: f64 = ((2.0 * C0 + 36.0) * C0 + 434.0) / (2.0 * C0 - 30.0);
 
-/// `Q(c) = c^2 - 30c - 423`, in factors because the theory lives near its root.
+/// `Q(c) = c^2 - 30c - 423`, factored because the theory evaluates it near its root.
 pub fn q(c: f64) -> f64 {
     (c - C0) * (c - (15.0 - 18.0 * SQRT_2))
 }

@@ -44,7 +44,7 @@ pub fn lag_at(t: f64, alpha: f64) -> Option<u64> {
     tau(2.0, alpha, (1.0 + 1e-12) / t.sqrt())
 }
 
-/// The lag `u_T` of a horizon given by its logarithm, for horizons beyond every floating-point number.
+/// The lag `u_T` of a horizon given by its logarithm, for horizons beyond the range of f64.
 pub fn lag_at_log(log_t: f64, alpha: f64) -> Option<u64> {
     if !(alpha > 0.0 && alpha < 1.0 && log_t >= 0.0) {
         return None;
@@ -52,7 +52,7 @@ pub fn lag_at_log(log_t: f64, alpha: f64) -> Option<u64> {
     Some(((LN_2 + 0.5 * log_t) / -alpha.ln()).ceil() as u64)
 }
 
-/// The smallest `log T` that the paper admits: `2 / log^3(1/alpha)`; infinite when `alpha >= 1`.
+/// The smallest `log T` that the paper allows: `2 / log^3(1/alpha)`; infinite when `alpha >= 1`.
 pub fn paper_required_log_t(alpha: f64) -> f64 {
     if !(alpha < 1.0) {
         return f64::INFINITY;
@@ -60,10 +60,10 @@ pub fn paper_required_log_t(alpha: f64) -> f64 {
     2.0 / (-alpha.ln()).powi(3)
 }
 
-/// A `log T` from which on the relaxed condition holds at every horizon; infinite when `alpha >= 1`.
+/// A `log T` beyond which the relaxed condition always holds; infinite when `alpha >= 1`.
 ///
-/// It is the positive root of `L^2 = (log 2 + L/2)/log(1/alpha) + 2`, where the ceiling in `u_T` has been replaced by its
-/// largest value. Because of the ceiling some slightly shorter horizons satisfy the condition too.
+/// It is the positive root of `L^2 = (log 2 + L/2)/log(1/alpha) + 2`, where the ceiling in `u_T` is replaced
+/// by its largest value. Because of the ceiling, some slightly shorter horizons satisfy the condition too.
 pub fn relaxed_required_log_t(alpha: f64) -> f64 {
     if !(alpha < 1.0) {
         return f64::INFINITY;
@@ -80,11 +80,11 @@ pub struct Horizon {
     pub log_t: f64,
     /// The lag `u_T`.
     pub lag: u64,
-    /// The `log T` that the paper's condition needs.
+    /// The `log T` that the paper's condition requires.
     pub paper_required_log_t: f64,
     /// Whether the paper's condition holds.
     pub paper_holds: bool,
-    /// A `log T` from which on the relaxed condition holds, see [`relaxed_required_log_t`].
+    /// A `log T` beyond which the relaxed condition holds, see [`relaxed_required_log_t`].
     pub relaxed_required_log_t: f64,
     /// Whether the relaxed condition holds.
     pub relaxed_holds: bool,
@@ -115,12 +115,12 @@ impl Horizon {
         }
     }
 
-    /// By which factor `log T` is too small for the paper's condition; at most 1 when it holds.
+    /// The factor by which `log T` is too small for the paper's condition; at most 1 when it holds.
     pub fn paper_shortfall(&self) -> f64 {
         self.paper_required_log_t / self.log_t
     }
 
-    /// By which factor `log T` is too small for the relaxed condition; above 1 whenever it fails.
+    /// The factor by which `log T` is too small for the relaxed condition; above 1 whenever it fails.
     pub fn relaxed_shortfall(&self) -> f64 {
         self.relaxed_required_log_t / self.log_t
     }

@@ -1,4 +1,4 @@
-//! Carries the fixed point, the potential and certificate Y over to TD(lambda).
+//! Extends the fixed point, the potential and certificate Y to TD(lambda).
 //!
 //! With `x = gamma lambda`, the stationary mean of the TD(lambda) update is `b_l - A_l theta`, where
 //!
@@ -8,19 +8,21 @@
 //! f_l     = e' A_l e = (1 - kappa_l) |Phi e|_D^2 + kappa_l |Phi e|_{Dir, P_l}^2,      e = theta - theta*_l
 //! ```
 //!
-//! `P_l` is stochastic with the same stationary distribution, so TD(lambda) is TD(0) with discount `kappa_l` on another chain
-//! (Liu and Olshevsky 2021). What it is not is Markovian in one transition: the trace looks back. Given the past up to lag `h`,
-//! the bias of an update is at most `2 max|delta| phi_inf dl(h)` with
+//! `P_l` is stochastic with the same stationary distribution, so TD(lambda) is TD(0) with discount `kappa_l`
+//! on another chain (Liu and Olshevsky 2021). An update is not Markovian in one transition, however: the
+//! trace depends on the past. Given the past up to lag `h`, the bias of an update is at most
+//! `2 max|delta| phi_inf dl(h)` with
 //!
 //! ```text
 //! dl(h) = sum_{j=0}^{h} x^j d(h-j) + x^{h+1} / (1 - x),       dl(h) = d(h) + x dl(h-1),   dl(-1) = 1/(1-x)
 //! ```
 //!
 //! # Certificate
-//! Let `q = 1/(1-x)`. An update is at most `q` times as large and as steep as that of TD(0), so the proof of certificate Y holds with
-//! `dl` for `d` and with `q^2` before `W1`, `W2` and `H`. Both are what certificate Y itself says about the stepsizes `q eta_t` and the
-//! distances `dl/q`, except that its bound must be divided by the sum of `eta_t`, not of `q eta_t`. With `eta_t = (1-x) / (c phi_inf^2 log T log(t+3) sqrt(t+1))`
-//! the stepsizes `q eta_t` are those of Algorithm 1.
+//! Let `q = 1/(1-x)`. An update is at most `q` times as large and as steep as that of TD(0), so the proof of
+//! certificate Y holds with `dl` for `d` and with `q^2` before `W1`, `W2` and `H`. This equals certificate Y
+//! for the stepsizes `q eta_t` and the distances `dl/q`, except that the bound is divided by the sum of
+//! `eta_t`, not of `q eta_t`. With `eta_t = (1-x) / (c phi_inf^2 log T log(t+3) sqrt(t+1))` the stepsizes
+//! `q eta_t` are those of Algorithm 1.
 
 use super::certificate::{Certificate, Inputs, centred};
 use super::certify::{max_lag, unit_steps};
@@ -46,8 +48,8 @@ pub struct LambdaTheory<'a> {
 impl<'a> LambdaTheory<'a> {
     /// Solves for the fixed point.
     ///
-    /// # Error cases
-    /// A lambda outside [0, 1], and a fixed point that is not finite.
+    /// # Errors
+    /// A lambda outside [0, 1], or a fixed point that is not finite.
     pub fn new(problem: &'a Problem, lambda: f64) -> Result<Self> {
         check_lambda(lambda)?;
         let (d, discount) = (problem.dimension(), problem.discount());
@@ -65,7 +67,8 @@ impl<'a> LambdaTheory<'a> {
         let mut a = Matrix::zeros(d, d);
         for j in 0..d {
             let feature = |s| problem.phi(s)[j];
-            // (I - gamma P) phi as (1-gamma) phi + gamma (phi - P phi), which loses nothing as gamma nears 1.
+            // (I - gamma P) phi written as (1-gamma) phi + gamma (phi - P phi), which avoids cancellation as
+            // gamma approaches 1.
             let ahead: Vec<f64> = (0..problem.states())
                 .map(|s| {
                     let fall = transition
@@ -167,7 +170,7 @@ impl<'a> LambdaTheory<'a> {
         distances.iter().map(&mut next).collect()
     }
 
-    /// The largest `|delta(theta; s,s')|` over transitions that can happen.
+    /// The largest `|delta(theta; s,s')|` over possible transitions.
     pub fn largest_td_error(&self, theta: &[f64]) -> f64 {
         let (problem, values) = (self.problem, self.problem.values(theta));
         let error = |from: usize, to: usize| problem.discount() * values[to] - values[from];
@@ -177,10 +180,10 @@ impl<'a> LambdaTheory<'a> {
         errors.fold(0.0, f64::max)
     }
 
-    /// What certificate Y needs to know, for the stepsizes `eta_t / (1 - gamma lambda)` in the place of `eta_t`.
+    /// The inputs of certificate Y, for the stepsizes `eta_t / (1 - gamma lambda)` in place of `eta_t`.
     pub fn inputs(&self, mixing: &Mixing, horizon: u64) -> Inputs {
         let phi_inf = self.problem.phi_inf();
-        // dl fades as the slower of the chain and the trace.
+        // dl decays at the slower rate of the chain and the trace.
         let lags = max_lag(horizon, mixing.lambda2().max(self.decay()));
         let distances = self.bias_distances(&mixing.distances(lags as usize));
         Inputs {

@@ -1,4 +1,4 @@
-//! Evaluates both sides of the sum lemmas on which the proof of the theorem rests.
+//! Evaluates both sides of the sum lemmas behind the theorem.
 //!
 //! The stepsizes are `eta_k = 1/(c phi_inf^2 log T log(k+3) sqrt(k+1))`; the lemmas bound sums of their products
 //! over a trajectory cut at lag `u` (arXiv:2506.01052, appendix). All logarithms are natural.
@@ -13,12 +13,12 @@ pub struct Sides {
 }
 
 impl Sides {
-    /// Whether the inequality holds (false when a side is not a number).
+    /// Whether the inequality holds; false for NaN.
     pub fn holds(&self) -> bool {
         self.left <= self.right
     }
 
-    /// `left / right`: how much of the bound is used.
+    /// `left / right`: the fraction of the bound that is used.
     pub fn ratio(&self) -> f64 {
         self.left / self.right
     }
@@ -133,7 +133,8 @@ mod tests {
             }
         }
         assert!(worst_products <= 1.0 && worst_late <= 1.0);
-        // The lemmas are loose by about two; a much smaller ratio would mean that this test sums too little.
+        // The lemmas are loose by a factor of about two; a much smaller ratio would mean that this test sums
+        // too little.
         assert!(
             worst_products > 0.4 && worst_late > 0.4,
             "{worst_products} {worst_late}"

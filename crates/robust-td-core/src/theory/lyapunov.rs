@@ -23,10 +23,10 @@ use crate::error::{Error, Result};
 use crate::linalg;
 use crate::matrix::{Matrix, norm_sq};
 
-/// Doublings: more than any `A` with entries in f64 needs.
+/// Maximum number of doublings: more than any `A` with entries in f64 needs.
 const MAX_DOUBLINGS: usize = 200;
 
-/// The largest residual `|A'P + PA - I|` (Frobenius) that is accepted.
+/// The largest accepted residual `|A'P + PA - I|` (Frobenius).
 const MAX_RESIDUAL: f64 = 1e-6;
 
 /// The solution of `A' P + P A = I`.
@@ -44,7 +44,7 @@ impl Lyapunov {
     /// Solves the equation for a matrix whose eigenvalues all have positive real parts.
     ///
     /// # Errors
-    /// When no solution is found to rounding: the matrix is singular, unstable or too badly scaled.
+    /// When no solution is found to rounding accuracy: the matrix is singular, unstable or too badly scaled.
     pub fn of(a: &Matrix) -> Result<Self> {
         let failed = Error::Decomposition {
             what: "solution of the Lyapunov equation",
@@ -90,7 +90,7 @@ fn solve(a: &Matrix, right: &Matrix) -> Matrix {
         }
         u = linalg::product(&u, &u);
     }
-    // Symmetric up to rounding; made so to the bit.
+    // Symmetric up to rounding; made exactly symmetric.
     Matrix::from_fn(d, d, |i, j| 0.5 * (p.get(i, j) + p.get(j, i)))
 }
 

@@ -44,9 +44,10 @@ impl ProofTerms {
         }
     }
 
-    /// The terms along a trajectory: `thetas[t]` is the iterate before the transition `states[t] -> states[t+1]`.
+    /// The terms along a trajectory: `thetas[t]` is the iterate before the transition
+    /// `states[t] -> states[t+1]`.
     ///
-    /// It stops with the shorter of the two.
+    /// Stops at the end of the shorter of the two.
     pub fn along<'a>(
         problem: &'a Problem,
         states: &'a [usize],
@@ -65,7 +66,7 @@ pub fn envelope(problem: &Problem, theta: &[f64]) -> f64 {
     phi_inf * (problem.r_inf() + 2.0 * phi_inf * norm_sq(theta).sqrt())
 }
 
-/// How far the bias at step `k` is unwound: `h_k = min(k, u_t)`.
+/// The number of steps over which the bias at step `k` is unwound: `h_k = min(k, u_t)`.
 pub fn lookback(k: u64, lag: u64) -> u64 {
     k.min(lag)
 }

@@ -1,18 +1,19 @@
-//! Chooses the stepsize constant `c` that makes certificate Y smallest.
+//! Chooses the stepsize constant `c` that minimises certificate Y.
 //!
-//! At a fixed lag the problem is a geometric program: with `s = 1/c`, minimise `Y^2/s` subject to `F(Y, s) <= Y^2`, where `F` is a sum of
-//! monomials with nonnegative coefficients. Its value is therefore convex in the logarithms, the bound as a function of
-//! `log c` has one valley, and golden section finds it. Over the lags the smallest is taken as in [`super::best_lag`].
+//! At a fixed lag the problem is a geometric program: with `s = 1/c`, minimise `Y^2/s` subject to
+//! `F(Y, s) <= Y^2`, where `F` is a sum of monomials with nonnegative coefficients. Its value is therefore
+//! convex in the logarithms, the bound is unimodal in `log c`, and golden-section search finds the minimum.
+//! The best lag is found as in [`super::best_lag`].
 
 use super::best_lag::best_lag;
 use super::blocks::geometric;
 use super::certificate::{Inputs, centred};
 use super::step_sums::{StepProfile, StepSums};
 
-/// The range in which `c` is sought; it has no unit, since the stepsizes carry `phi_inf^2`.
+/// The search range for `c`; it is dimensionless, since the stepsizes carry `phi_inf^2`.
 pub const C_RANGE: (f64, f64) = (1e-8, 1e16);
 
-/// Accuracy in `log c` while the lags compete: the bound is then within about `1e-8` of its minimum.
+/// Accuracy in `log c` while comparing lags: the bound is then within about `1e-8` of its minimum.
 const COARSE: f64 = 1e-4;
 
 /// Accuracy in `log c` of the answer.
@@ -37,7 +38,7 @@ pub fn recommend<F: Fn(u64) -> f64>(
     unit: &mut StepProfile<F>,
 ) -> Option<Recommendation> {
     let mut best = over_lags(inputs, unit)?;
-    // The lags competed with a coarse c; at the fine one a neighbour may be better by a hair.
+    // The lags were compared at a coarse c; at the fine one a neighbour may be slightly better.
     loop {
         let at_c = |sums: &StepSums| {
             let sums = sums.scaled(1.0 / best.c);
@@ -66,7 +67,7 @@ fn over_lags<F: Fn(u64) -> f64>(
     among(inputs, unit, &near)
 }
 
-/// The best of some lags (in increasing order), by the same refinement from below as [`best_lag`].
+/// The best of some lags (in increasing order), refined from below as in [`best_lag`].
 fn among<F: Fn(u64) -> f64>(
     inputs: &Inputs,
     unit: &mut StepProfile<F>,
@@ -86,7 +87,7 @@ fn among<F: Fn(u64) -> f64>(
     }
 }
 
-/// The best constant at one lag, by golden section in `log c`.
+/// The best constant at one lag, by golden-section search in `log c`.
 fn over_c(inputs: &Inputs, sums: &StepSums, tolerance: f64) -> Option<Recommendation> {
     let bound = |log_c: f64| {
         let sums = sums.scaled((-log_c).exp());
@@ -108,7 +109,7 @@ fn over_c(inputs: &Inputs, sums: &StepSums, tolerance: f64) -> Option<Recommenda
     })
 }
 
-/// The minimiser of a function with one valley on `[low, high]`.
+/// The minimiser of a unimodal function on `[low, high]`.
 fn golden_section(f: impl Fn(f64) -> f64, mut low: f64, mut high: f64, tolerance: f64) -> f64 {
     const SECTION: f64 = 0.618_033_988_749_894_9;
     let mut left = high - SECTION * (high - low);

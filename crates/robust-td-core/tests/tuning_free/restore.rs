@@ -133,7 +133,7 @@ fn saved_learners_that_contradict_themselves_are_refused() {
             "optimal-stopping",
             "/td0/recipe/id",
             "\"other\"",
-            "there is no algorithm",
+            "unknown algorithm",
         ),
         ("q-learning", "/td0/recipe/discount", "1.0", "discount is 1"),
     ] {

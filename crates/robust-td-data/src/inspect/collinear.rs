@@ -1,12 +1,12 @@
 //! Finds features that are linear combinations of others.
 //!
-//! C = sum over rows of (x - mean)(x - mean)^T is accumulated in one pass, and factored as C = L L^T in the order of the
-//! features. The pivot of feature j is the variance that the features before it do not explain; if it is a
-//! tiny part of the variance itself, feature j is their combination up to a constant.
+//! C = sum over rows of (x - mean)(x - mean)^T is accumulated in one pass and factored as C = L L^T in the
+//! order of the features. The pivot of feature j is the variance that earlier features do not explain. If it
+//! is a tiny fraction of the variance itself, feature j is a combination of them up to a constant.
 
-/// More features than this are not compared: each row costs d^2 / 2 operations.
+/// With more features than this none are compared: each row costs d^2 / 2 operations.
 const MOST_FEATURES: usize = 64;
-/// The unexplained part of the variance below which a feature counts as explained.
+/// The unexplained fraction of the variance below which a feature counts as explained.
 const EXPLAINED: f64 = 1e-10;
 
 /// The co-moments of the features.
@@ -20,7 +20,7 @@ pub(crate) struct CoMoments {
 }
 
 impl CoMoments {
-    /// Adds a row; of more than [`MOST_FEATURES`] features none is looked at.
+    /// Adds a row; ignored when there are more than [`MOST_FEATURES`] features.
     pub fn add(&mut self, x: &[f64]) {
         let d = x.len();
         if d > MOST_FEATURES {
@@ -48,20 +48,21 @@ impl CoMoments {
         }
     }
 
-    /// The features that are combinations of those before them, each with the earlier one that explains it alone, if one does.
+    /// The features that are combinations of earlier ones, each with the single earlier feature that explains
+    /// it, if any.
     pub fn collinear(&self) -> Vec<(usize, Option<usize>)> {
         let d = self.mean.len();
         let c = |i: usize, j: usize| self.lower[i.max(j) * (i.max(j) + 1) / 2 + i.min(j)];
         let mut factor = vec![vec![0.0; d]; d];
         let mut free: Vec<usize> = Vec::new();
         let mut found = Vec::new();
-        // A combination of n features cannot be told from chance with n rows.
+        // With n rows a combination of n features cannot be distinguished from chance.
         if self.rows <= d as u64 + 1 {
             return found;
         }
         for j in 0..d {
             let variance = c(j, j);
-            // Constant features are another finding.
+            // Constant features are reported separately.
             if !(variance > 0.0) {
                 continue;
             }

@@ -1,13 +1,13 @@
-//! Follows the episodes of a log and their ends.
+//! Tracks the episodes of a log and their ends.
 
 use crate::inspect::stats::Running;
 use crate::inspect::tally::Tally;
 use crate::schema::Schema;
 
-/// How many finished episodes are remembered, to see one go on later.
+/// The number of finished episodes remembered, to detect one that resumes later.
 const REMEMBERED: usize = 64;
 
-/// The episode that is under way.
+/// The current episode.
 #[derive(Debug, Clone)]
 struct Open {
     episode: u64,
@@ -19,7 +19,7 @@ struct Open {
     last: (usize, u64),
 }
 
-/// What the rows say about episodes.
+/// Statistics of the episodes.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Episodes {
     open: Option<Open>,
@@ -27,17 +27,17 @@ pub(crate) struct Episodes {
     pub lengths: Running,
     pub terminated: u64,
     pub truncated: u64,
-    /// Lengths of those that came to their end.
+    /// Lengths of terminated episodes.
     pub terminated_lengths: Running,
     /// Episodes that stop without a flag, at their last row.
     pub without_end: Tally,
     /// Rows that follow the end of their own episode.
     pub after_end: Tally,
-    /// Episodes that go on after another one began.
+    /// Episodes that resume after another one began.
     pub reopened: Tally,
 }
 
-/// What is looked at in a row.
+/// The part of a row that matters for episodes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct EpisodeRow {
     pub episode: u64,
@@ -68,7 +68,7 @@ impl Episodes {
         });
         if open.terminated || open.truncated {
             open.after_end += 1;
-            // The first one may be the final observation, in a row of its own.
+            // The first one may be the final observation, stored in its own row.
             if open.after_end > 1 {
                 self.after_end.hit(row.place);
             }
@@ -79,7 +79,7 @@ impl Episodes {
         open.last = row.place;
     }
 
-    /// Ends the episode that is under way.
+    /// Ends the current episode.
     pub fn close(&mut self) {
         let Some(open) = self.open.take() else {
             return;

@@ -1,4 +1,4 @@
-//! Puts what looks wrong into words.
+//! Describes what looks wrong with a log.
 
 use crate::fault::FaultKind;
 use crate::inspect::Inspector;
@@ -8,7 +8,7 @@ use crate::reader::Reader;
 use crate::schema::Schema;
 use crate::words::counted;
 
-/// Fewer episodes of one length are no evidence of a time limit.
+/// With fewer episodes, equal lengths are no evidence of a time limit.
 const FEW_EPISODES: u64 = 3;
 
 /// The findings so far.
@@ -34,7 +34,7 @@ impl Findings<'_> {
 }
 
 impl Inspector {
-    /// All findings, the gravest first.
+    /// All findings, most serious first.
     pub(super) fn findings(&self, reader: &Reader) -> Vec<Finding> {
         let mut findings = Findings {
             files: reader.files(),
@@ -54,13 +54,12 @@ impl Inspector {
             first: self.first,
         };
         if !schema.reward {
-            let message =
-                "there is no column of rewards: `predict` needs none, but `evaluate` does";
+            let message = "no reward column: `predict` needs none, but `evaluate` does";
             findings.add(FindingKind::NoReward, whole(1), message.to_owned());
         }
         if rows > 0 && self.pairing.transitions() == 0 {
             let rows = counted(rows, "row", "rows");
-            let message = format!("no transition comes of {rows}: none has a successor");
+            let message = format!("no transitions from {rows}: none has a successor");
             findings.add(FindingKind::NoTransitions, whole(1), message);
         }
         let (count, comparable) = (self.misaligned.count, self.comparable);
@@ -80,7 +79,7 @@ impl Inspector {
             findings.add(FindingKind::NextIsSame, whole(rows), message);
         }
         let message = format!(
-            "episodes go on after rows of another one ({}): sort the rows by episode",
+            "episodes resume after rows of another one ({}); sort the rows by episode",
             counted(self.episodes.reopened.count, "time", "times")
         );
         findings.add(FindingKind::MixedEpisodes, self.episodes.reopened, message);
@@ -107,7 +106,7 @@ impl Inspector {
             && lengths.stats().map(|stats| stats.max) == longest
         {
             let message = format!(
-                "all {} terminated episodes have {}: is it a time limit, which is truncation?",
+                "all {} terminated episodes have {}; if this is a time limit, mark them as truncated",
                 lengths.count(),
                 counted(longest.unwrap_or_default() as u64, "row", "rows")
             );
@@ -163,7 +162,7 @@ impl Inspector {
     }
 }
 
-/// Words for episodes that stop without a flag, and what becomes of them.
+/// The message for episodes that stop without a flag, and how they are treated.
 fn without_end(schema: &Schema, stopped: u64, episodes: u64) -> String {
     let flags = schema.terminated || schema.truncated;
     let one = stopped == 1;
@@ -173,7 +172,7 @@ fn without_end(schema: &Schema, stopped: u64, episodes: u64) -> String {
             if one { "its" } else { "their" },
         ),
         (false, true) => (
-            format!("no column says how episodes end (terminated, truncated): {}", counted(stopped, "simply stops", "simply stop")),
+            format!("no column says how episodes end (terminated, truncated): {}", counted(stopped, "stops", "stop")),
             if one { "its" } else { "their" },
         ),
         (false, false) => (
@@ -183,9 +182,9 @@ fn without_end(schema: &Schema, stopped: u64, episodes: u64) -> String {
     };
     let last = if one { "last row" } else { "last rows" };
     match schema.next_obs {
-        true => format!("{what}, taken to go on after {its} {last}"),
+        true => format!("{what}; assumed to continue after {its} {last}"),
         false => format!(
-            "{what}; {its} {last} {} no successor, so nothing is learned from there",
+            "{what}; {its} {last} {} no successor, so no transition starts there",
             if one { "has" } else { "have" }
         ),
     }
@@ -200,7 +199,7 @@ fn bad_rows(findings: &mut Findings<'_>, reader: &Reader) {
         };
         findings.list.push(Finding {
             kind,
-            message: format!("bad rows: {}; the first: {}", bad.count, bad.first),
+            message: format!("bad rows: {}; first: {}", bad.count, bad.first),
             file: Some(bad.first.file.clone()),
             row: Some(bad.first.row),
             count: bad.count,

@@ -1,4 +1,4 @@
-//! Inspects a log in one pass before anything is learned from it.
+//! Inspects a log in one pass before learning.
 
 mod collinear;
 mod episodes;
@@ -22,7 +22,7 @@ use episodes::{EpisodeRow, Episodes};
 use stats::Running;
 use tally::Tally;
 
-/// Collects a [`DataReport`] in memory that depends on the number of features only.
+/// Collects a [`DataReport`] in memory that depends only on the number of features.
 #[derive(Debug, Clone, Default)]
 pub struct Inspector {
     pairing: Pairing,
@@ -43,7 +43,7 @@ pub struct Inspector {
     first: Option<(usize, u64)>,
 }
 
-/// The last row, to compare the next one with.
+/// The last row, to be compared with the next one.
 #[derive(Debug, Clone, Default)]
 struct Last {
     obs: Vec<f64>,
@@ -82,7 +82,7 @@ impl Last {
 impl Inspector {
     /// Reads a log to its end and reports on it.
     ///
-    /// Let the reader skip any number of bad rows, so that they are counted and not an error.
+    /// Set the reader to skip any number of bad rows, so that they are counted instead of causing an error.
     ///
     /// # Errors
     /// Those of [`Reader::read`].
@@ -95,7 +95,7 @@ impl Inspector {
         Ok(inspector.finish(&reader))
     }
 
-    /// Looks at the rows of a batch.
+    /// Adds the rows of a batch.
     ///
     /// # Panics
     /// When only observations were read.

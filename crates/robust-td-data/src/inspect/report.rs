@@ -1,4 +1,4 @@
-//! Holds what was found out about a log.
+//! Defines the report on a log.
 
 use serde::Serialize;
 
@@ -6,7 +6,7 @@ use crate::bad_rows::BadRows;
 use crate::inspect::stats::Stats;
 use crate::schema::Schema;
 
-/// What a log holds, and what looks wrong with it.
+/// The contents of a log, and what looks wrong with it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct DataReport {
     /// The files, in the order of reading.
@@ -15,11 +15,11 @@ pub struct DataReport {
     pub schema: Schema,
     /// Good rows.
     pub rows: u64,
-    /// Transitions that come of them.
+    /// Transitions that they yield.
     pub transitions: u64,
-    /// Good rows that nothing follows, so that no transition comes of them.
+    /// Good rows without a successor, which yield no transition.
     pub left_out: u64,
-    /// Rows that cannot be used.
+    /// Unusable rows.
     pub bad_rows: BadRows,
     /// The length of observations.
     pub dimension: usize,
@@ -33,14 +33,14 @@ pub struct DataReport {
     pub max_norm: f64,
     /// The episodes.
     pub episodes: EpisodeReport,
-    /// What looks wrong, the gravest first.
+    /// What looks wrong, most serious first.
     pub findings: Vec<Finding>,
 }
 
 /// One feature.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FeatureReport {
-    /// Its column, or its place in the list.
+    /// Its column, or its position in the list.
     pub name: String,
     /// Its values.
     pub stats: Stats,
@@ -49,11 +49,11 @@ pub struct FeatureReport {
 /// The episodes of a log.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct EpisodeReport {
-    /// How many there are.
+    /// Their number.
     pub count: u64,
-    /// How many came to their end.
+    /// The number of terminated episodes.
     pub terminated: u64,
-    /// How many were cut.
+    /// The number of truncated episodes.
     pub truncated: u64,
     /// Their lengths in rows.
     pub length: Option<Stats>,
@@ -68,21 +68,21 @@ pub enum FindingKind {
     MissingValues,
     /// Rows with NaN or an infinity.
     NotFiniteValues,
-    /// Rows that cannot be used for another reason.
+    /// Rows that are unusable for another reason.
     BadRows,
-    /// No column of rewards, without which nothing can be learned.
+    /// No reward column, without which nothing can be learned.
     NoReward,
-    /// No transition comes of the log.
+    /// The log yields no transitions.
     NoTransitions,
     /// Next observations that are not the observation of the following row.
     Misaligned,
-    /// Next observations that are the observation of their own row, throughout.
+    /// Next observations that equal the observation of their own row, in every row.
     NextIsSame,
-    /// Rows of several episodes that are mixed.
+    /// Interleaved rows of several episodes.
     MixedEpisodes,
     /// Rows that follow the end of their own episode.
     RowsAfterEnd,
-    /// Episodes of one length that are all said to have come to their end, as time limits have.
+    /// Terminated episodes that all have the same length, as under a time limit.
     EqualTermination,
     /// Rows that are both terminated and truncated.
     TerminatedAndTruncated,
@@ -101,14 +101,14 @@ pub enum FindingKind {
 /// One thing that looks wrong.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Finding {
-    /// What.
+    /// Its kind.
     pub kind: FindingKind,
-    /// In words.
+    /// Its description.
     pub message: String,
-    /// The file where it first happens; none for what is true of the whole log.
+    /// The file where it first occurs; `None` if it concerns the whole log.
     pub file: Option<String>,
     /// The row there, from 1.
     pub row: Option<u64>,
-    /// How often it happens.
+    /// The number of occurrences.
     pub count: u64,
 }

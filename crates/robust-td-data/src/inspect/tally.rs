@@ -1,6 +1,6 @@
-//! Counts something with the place where it first happened.
+//! Counts occurrences and remembers the place of the first.
 
-/// How often, and first where: the file and the row.
+/// The number of occurrences, and the file and row of the first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     pub count: u64,

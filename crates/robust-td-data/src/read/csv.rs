@@ -1,10 +1,10 @@
 //! Reads rows from CSV text.
 //!
-//! RFC 4180: a header, fields separated by commas, optionally in double quotes, within which commas and
-//! line feeds are plain text and `""` is a quote. Blank lines are no rows. A list is a cell such as `"[1.5, 2]"`.
+//! RFC 4180: a header, fields separated by commas, optionally in double quotes, within which commas and line
+//! feeds are plain text and `""` is a quote. Blank lines are ignored. A list is a cell such as `"[1.5, 2]"`.
 //!
 //! # Performance
-//! Numbers are parsed where they stand; a field is cut out only when that fails, so that a message can show it.
+//! Numbers are parsed in place; a field is extracted only when that fails, so that a message can show it.
 
 use std::borrow::Cow;
 use std::io::Read;
@@ -26,7 +26,7 @@ pub(crate) struct CsvRows {
     layout: Layout,
     row: Row,
     rows: u64,
-    /// Whether the current record is still to be used: the first one is looked at before.
+    /// Whether the current record is still to be consumed: the first one is read before the rows.
     ready: bool,
 }
 
@@ -44,7 +44,8 @@ impl CsvRows {
                 file: file.to_owned(),
             });
         }
-        // The first record shows which columns are lists; if it is broken, reading it will say how.
+        // The first record shows which columns are lists; if it is malformed, reading it later reports the
+        // error.
         let first = all_fields(&mut lines, file).unwrap_or_default();
         let columns: Vec<Column> = header
             .into_iter()
@@ -99,7 +100,7 @@ impl CsvRows {
     }
 }
 
-/// Goes to the next line that is not blank.
+/// Advances to the next line that is not blank.
 fn next_record(lines: &mut Lines, row: u64) -> Result<bool> {
     while lines.advance(row)? {
         if !lines.bytes().trim_ascii().is_empty() {
@@ -109,7 +110,7 @@ fn next_record(lines: &mut Lines, row: u64) -> Result<bool> {
     Ok(false)
 }
 
-/// The texts of all fields of the current record, which is completed if need be.
+/// The texts of all fields of the current record, completing it if necessary.
 fn all_fields(lines: &mut Lines, file: &str) -> Result<Vec<String>> {
     let refuse = |line, kind| Error::Header {
         file: file.to_owned(),
@@ -140,14 +141,14 @@ fn all_fields(lines: &mut Lines, file: &str) -> Result<Vec<String>> {
 
 /// Why a record cannot be read.
 enum Stop {
-    /// A quoted field goes on after the end of the line.
+    /// A quoted field continues after the end of the line.
     Open,
     Bad(Bad),
 }
 
 fn unclosed() -> FaultKind {
     FaultKind::Syntax {
-        message: "a quote is never closed".to_owned(),
+        message: "unclosed quote".to_owned(),
     }
 }
 
@@ -257,7 +258,7 @@ fn ends(bytes: &[u8], at: usize) -> bool {
     bytes.get(at).is_none_or(|&byte| byte == b',')
 }
 
-/// Cuts a field out and reads it; returns where the next one starts.
+/// Extracts and parses a field; returns where the next one starts.
 fn read_cell(
     bytes: &[u8],
     from: usize,
@@ -288,7 +289,7 @@ fn miscounted(expected: usize, found: usize) -> Stop {
     Stop::Bad(Bad::row(FaultKind::FieldCount { expected, found }))
 }
 
-/// Finds the cause behind a failure: a record that goes on, or a field too many or too few, shifts all others.
+/// Finds the cause of a failure: a record that continues, or a field too many or too few, shifts all others.
 #[cold]
 fn explain(bytes: &[u8], expected: usize, stop: Stop) -> Stop {
     let (mut found, mut at) = (0, Some(0));

@@ -1,4 +1,4 @@
-//! Reads rows from each format, one per file, all into the same batches.
+//! Reads rows from each format into the same batches, with one module per format.
 
 pub(crate) mod csv;
 mod json_scan;

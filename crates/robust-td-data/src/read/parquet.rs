@@ -1,7 +1,7 @@
 //! Reads rows from Parquet files.
 //!
-//! Only the columns that play a role are read. Types are those of Parquet itself: hints that a writer left for
-//! Arrow (dictionaries, lists of fixed length) do not change the values.
+//! Only columns with a role are read. Types are those of Parquet itself: hints that a writer left for Arrow
+//! (dictionaries, fixed-length lists) do not change the values.
 
 use std::fs::File;
 
@@ -27,7 +27,7 @@ pub(crate) struct ParquetRows {
     columns: Vec<ParquetColumn>,
     row: Row,
     rows: u64,
-    /// Rows of the current record batch, and how many of them are used.
+    /// Rows of the current record batch, and the number already used.
     loaded: usize,
     used: usize,
 }

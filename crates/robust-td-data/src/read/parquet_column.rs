@@ -16,10 +16,10 @@ use crate::value;
 /// The cells of a column in the current record batch.
 enum Cells {
     Numbers(Vec<f64>),
-    /// Whole numbers, where f64 would lose digits that tell episodes apart.
+    /// Integers, where f64 would lose digits that distinguish episodes.
     Whole(Vec<i64>),
     Text(StringArray),
-    /// Lists, with the numbers that they share.
+    /// Lists, with their shared values.
     Lists(ListArray, Vec<f64>),
 }
 
@@ -28,7 +28,7 @@ pub(crate) struct ParquetColumn {
     index: usize,
     target: Target,
     cells: Cells,
-    /// The array itself, asked which cells are null.
+    /// The array itself, for its null mask.
     array: Option<ArrayRef>,
 }
 
@@ -42,7 +42,7 @@ fn is_number(data_type: &DataType) -> bool {
 }
 
 impl ParquetColumn {
-    /// A column of the given type, or else the types that its target takes.
+    /// A column of the given type; on failure, the types that its target accepts.
     pub fn new(index: usize, target: Target, data_type: &DataType) -> Result<Self, &'static str> {
         let cells = match (target, data_type) {
             (Target::ObsList | Target::NextObsList, DataType::List(item))
@@ -60,7 +60,7 @@ impl ParquetColumn {
                 Cells::Text(StringArray::new_null(0))
             }
             (Target::Terminated | Target::Truncated, _) => return Err("flags"),
-            (Target::Episode, _) => return Err("whole numbers or texts"),
+            (Target::Episode, _) => return Err("integers or text"),
             _ => return Err("a number"),
         };
         Ok(Self {
@@ -182,7 +182,7 @@ fn to_f64(array: &ArrayRef, out: &mut Vec<f64>) {
             let flags = array.as_boolean().values();
             out.extend(flags.iter().map(|flag| f64::from(u8::from(flag))));
         }
-        // `ParquetColumn::new` lets no other type through.
+        // `ParquetColumn::new` rejects all other types.
         other => unreachable!("a column of type {other}"),
     }
 }
@@ -197,9 +197,9 @@ fn to_i64(array: &ArrayRef, out: &mut Vec<i64>) {
         DataType::UInt8 => convert::<UInt8Type, _>(array, out, i64::from),
         DataType::UInt16 => convert::<UInt16Type, _>(array, out, i64::from),
         DataType::UInt32 => convert::<UInt32Type, _>(array, out, i64::from),
-        // Numbers from 2^63 on wrap to negative ones, which keeps them apart.
+        // Numbers from 2^63 on wrap to negative ones, so they stay distinct.
         DataType::UInt64 => convert::<UInt64Type, _>(array, out, |v| v as i64),
-        // `ParquetColumn::new` lets no other type through.
+        // `ParquetColumn::new` rejects all other types.
         other => unreachable!("an episode column of type {other}"),
     }
 }

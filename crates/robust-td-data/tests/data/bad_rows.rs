@@ -275,8 +275,8 @@ fn bad_rows_are_skipped_up_to_the_number_allowed() {
     let error = open(2).read(&mut batch).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "log: row 5 (line 6): 1 fields where the header has 2; \
-         2 bad rows were skipped before it, no more are allowed"
+        "log: row 5 (line 6): 1 fields, but the header has 2; \
+         2 bad rows were already skipped, the maximum allowed"
     );
     assert!(matches!(
         open(0).read(&mut batch),

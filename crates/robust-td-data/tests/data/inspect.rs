@@ -100,7 +100,7 @@ fn bad_values_are_counted_by_kind() {
     assert_eq!((report.rows, report.bad_rows.count()), (3, 4));
     assert_eq!(
         report.findings[0].message,
-        "bad rows: 2; the first: log: row 2 (line 3), column obs: the value is missing"
+        "bad rows: 2; first: log: row 2 (line 3), column obs: the value is missing"
     );
 }
 
@@ -189,7 +189,7 @@ fn a_log_that_says_nothing_of_ends_is_named() {
     assert_eq!(
         message("obs,reward\n1,1\n2,3\n5,2\n"),
         (
-            format!("{run}; its last row has no successor, so nothing is learned from there"),
+            format!("{run}; its last row has no successor, so no transition starts there"),
             1,
             Some(3)
         )
@@ -197,7 +197,7 @@ fn a_log_that_says_nothing_of_ends_is_named() {
     assert_eq!(
         message("obs,reward,next_obs\n1,1,2\n2,3,5\n5,2,7\n"),
         (
-            format!("{run}, taken to go on after its last row"),
+            format!("{run}; assumed to continue after its last row"),
             1,
             Some(3)
         )
@@ -206,8 +206,8 @@ fn a_log_that_says_nothing_of_ends_is_named() {
     assert_eq!((count, row), (2, Some(2)));
     assert_eq!(
         words,
-        "no column says how episodes end (terminated, truncated): 2 simply stop; \
-         their last rows have no successor, so nothing is learned from there"
+        "no column says how episodes end (terminated, truncated): 2 stop; \
+         their last rows have no successor, so no transition starts there"
     );
     let (words, count, row) =
         message("obs,reward,episode,truncated\n1,1,1,0\n2,3,1,0\n5,2,2,0\n6,4,2,1\n");
@@ -215,7 +215,7 @@ fn a_log_that_says_nothing_of_ends_is_named() {
     assert_eq!(
         words,
         "1 of 2 episodes stops without being terminated or truncated; \
-         its last row has no successor, so nothing is learned from there"
+         its last row has no successor, so no transition starts there"
     );
 }
 

@@ -1,10 +1,10 @@
-//! Measures how far an answer is from the solution of the problem.
+//! Measures the distance of an answer from the solution of the problem.
 
 use robust_td_core::Problem;
 
 use crate::diagnostics::Estimate;
 
-/// What a method answers with: V(s) = phi(s).theta.
+/// The output of a method: V(s) = phi(s).theta.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
     /// theta.
@@ -12,7 +12,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// The mean of some answers.
+    /// The mean of several answers.
     pub fn mean(answers: &[Self]) -> Self {
         let count = answers.len() as f64;
         let dimension = answers.first().map_or(0, |first| first.theta.len());
@@ -23,7 +23,7 @@ impl Answer {
     }
 }
 
-/// Knows the solution.
+/// Compares answers with the exact solution.
 #[derive(Debug)]
 pub struct Judge<'a> {
     problem: &'a Problem,
@@ -60,7 +60,7 @@ impl<'a> Judge<'a> {
     }
 }
 
-/// The number if it is one, else infinity.
+/// The value if finite, else infinity.
 pub fn finite_or_infinite(x: f64) -> f64 {
     if x.is_nan() { f64::INFINITY } else { x }
 }

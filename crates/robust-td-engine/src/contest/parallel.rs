@@ -1,9 +1,9 @@
-//! Spreads independent pieces of work over threads.
+//! Distributes independent work over threads.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// The number of threads that an option asks for; 0 means one per CPU.
+/// The number of threads that an option requests; 0 means one per CPU.
 pub fn threads(asked: usize) -> usize {
     match asked {
         0 => std::thread::available_parallelism().map_or(1, usize::from),
@@ -11,9 +11,9 @@ pub fn threads(asked: usize) -> usize {
     }
 }
 
-/// Does the work on each item, on up to so many threads.
+/// Applies `work` to each item on up to `threads` threads.
 ///
-/// The calling thread takes part, so a thread that the system refuses only makes the others work longer.
+/// The calling thread takes part, so if the system refuses a thread the work only takes longer.
 pub fn for_each<T: Send>(threads: usize, items: &mut [T], work: impl Fn(&mut T) + Sync) {
     let helpers = threads.min(items.len()).saturating_sub(1);
     if helpers == 0 {
@@ -23,7 +23,7 @@ pub fn for_each<T: Send>(threads: usize, items: &mut [T], work: impl Fn(&mut T) 
     let slots: Vec<Mutex<&mut T>> = items.iter_mut().map(Mutex::new).collect();
     let take = || {
         while let Some(slot) = slots.get(next.fetch_add(1, Ordering::Relaxed)) {
-            // Every slot is taken once: the lock never waits and cannot be poisoned.
+            // Every slot is taken once, so the lock never blocks and cannot be poisoned.
             work(&mut slot.lock().unwrap_or_else(PoisonError::into_inner));
         }
     };

@@ -11,7 +11,7 @@ use crate::generators::GROUP;
 use crate::grid::log_spaced;
 use crate::run::Progress;
 
-/// Runs a checked contest.
+/// Runs a validated contest.
 pub fn run(contest: &Contest, options: &ContestOptions<'_>) -> Vec<Score> {
     let mut race = Race::new(contest, options);
     race.report();
@@ -40,7 +40,7 @@ struct Race<'a> {
     done: u64,
 }
 
-/// Where an entrant runs, and what is known of it so far.
+/// The place of an entrant in its team, and its statistics so far.
 struct Standing {
     team: usize,
     lane: usize,
@@ -75,7 +75,7 @@ impl<'a> Race<'a> {
         }
     }
 
-    /// Advances everybody by `count` samples.
+    /// Advances all entrants by `count` samples.
     fn block(&mut self, count: usize) {
         let (kernel, course, done) = (self.options.kernel, &self.course, self.done);
         for_each(self.threads, &mut self.walkers, |walkers| {
@@ -155,7 +155,8 @@ impl Standing {
         }
     }
 
-    /// Takes note of the sums of |theta_t|^2 of the steps after `done`; one that is not finite stays the peak.
+    /// Records the sums of |theta_t|^2 of the steps after `done`; a non-finite sum remains the
+    /// peak.
     fn see(&mut self, done: u64, sums: &[f64]) {
         for (i, &sum) in sums.iter().enumerate() {
             if !(sum <= self.peak) && self.peak < f64::INFINITY {

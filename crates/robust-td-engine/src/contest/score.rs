@@ -1,16 +1,16 @@
-//! Defines what is reported of each entrant.
+//! Defines the results reported for each entrant.
 
 use crate::diagnostics::Estimate;
 
-/// How an entrant did, over all runs.
+/// The results of an entrant over all runs.
 ///
-/// f, the D-norm and the distance are those of the method's own output after the last sample, such as an average
-/// of its iterates. Values that are not finite are reported as infinite.
+/// f, the D-norm and the distance are those of the method's own output after the last sample, such
+/// as an average of its iterates. Values that are not finite are reported as infinite.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Score {
     /// f(output) = (1-gamma) |V - V*|_D^2 + gamma |V - V*|_Dir^2 with V the output's values.
     pub f: Estimate,
-    /// The same of each run by itself.
+    /// f(output) of each run.
     pub f_of_runs: Vec<f64>,
     /// |V - V*|_D^2.
     pub d_norm_sq: Estimate,
@@ -28,7 +28,7 @@ pub struct Score {
     pub projections: Option<f64>,
     /// Updates of each run: fewer than the samples where a method drops data.
     pub updates: u64,
-    /// f of the output so far.
+    /// f of the output over time.
     pub curve: Vec<CurvePoint>,
 }
 

@@ -1,4 +1,4 @@
-//! Advances learners of any kind as they are, one copy per run.
+//! Runs learners of any kind one by one, with one copy per run.
 
 use robust_td_core::learner::{AnyLearner, Learner};
 
@@ -14,7 +14,7 @@ pub struct Solo {
 }
 
 impl Solo {
-    /// So many runs of a learner, before their first step.
+    /// `runs` copies of a learner, before their first step.
     pub fn new(learner: &AnyLearner, runs: usize) -> Self {
         Self {
             learners: vec![learner.clone(); runs],
@@ -42,20 +42,20 @@ impl Solo {
         }
     }
 
-    /// What the runs answer with now.
+    /// The current answers of the runs.
     pub fn answers(&self) -> impl Iterator<Item = Answer> {
         self.learners.iter().map(|learner| Answer {
             theta: learner.output(),
         })
     }
 
-    /// How many of the runs diverged.
+    /// The number of diverged runs.
     pub fn diverged(&self) -> usize {
         let diverged = |learner: &&AnyLearner| learner.health().diverged();
         self.learners.iter().filter(diverged).count()
     }
 
-    /// Projections of all runs, for a method that projects.
+    /// Projections in all runs, for a method that projects.
     pub fn projections(&self) -> Option<u64> {
         self.learners.iter().map(Learner::projections).sum()
     }

@@ -1,4 +1,4 @@
-//! Joins the two ways to run methods: as lanes of a vector, or alone as they are.
+//! Combines the two ways to run methods: as vector lanes, or individually.
 
 use super::Contest;
 use super::judge::Answer;
@@ -92,7 +92,7 @@ impl Team {
         }
     }
 
-    /// What the runs of a method answer with now.
+    /// The current answers of the runs of a method.
     pub fn answers(&self, lane: usize) -> Vec<Answer> {
         match &self.runs {
             Runs::Pack(pack, groups) => {
@@ -103,7 +103,7 @@ impl Team {
         }
     }
 
-    /// How many runs of a method diverged.
+    /// The number of diverged runs of a method.
     pub fn diverged(&self, lane: usize) -> usize {
         match &self.runs {
             Runs::Pack(_, groups) => groups.iter().map(|runs| runs.diverged(lane)).sum(),
@@ -122,7 +122,7 @@ impl Team {
         }
     }
 
-    /// Updates of each run of a method on so many samples.
+    /// The number of updates of each run of a method after `samples` samples.
     pub fn updates(&self, lane: usize, samples: u64) -> u64 {
         match &self.runs {
             Runs::Pack(pack, _) => pack.updates(lane, samples),
@@ -131,7 +131,7 @@ impl Team {
     }
 }
 
-/// A group of eight runs of a team that is to go through a block.
+/// A group of eight runs of a team, to be advanced by one block.
 pub struct Task<'a> {
     group: usize,
     runs: Group<'a>,
@@ -143,7 +143,7 @@ enum Group<'a> {
 }
 
 impl Task<'_> {
-    /// Goes through the block that the walkers have walked.
+    /// Advances through the block that the walkers have sampled.
     pub fn run(&mut self, course: &Course<'_>, walkers: &[Walkers], kernel: Kernel, count: usize) {
         let walkers = &walkers[self.group];
         match &mut self.runs {

@@ -14,13 +14,14 @@ pub const BLOCK: usize = 2048;
 /// Bits of a uniform draw.
 const BITS: u32 = 53;
 
-/// The chain with what each of its transitions means.
+/// The chain with the data of each transition.
 ///
-/// Both tables cost about as much as the chain itself: nothing is square in the number of states.
+/// Both tables cost about as much memory as the chain itself: nothing is quadratic in the number of
+/// states.
 #[derive(Debug)]
 pub struct Course<'a> {
     sampler: Sampler,
-    /// As a learner sees them. Put together anew for each step they would cost a tenth of it.
+    /// As a learner sees them. Rebuilding them for each step would cost a tenth of the step.
     transitions: Vec<Transition<'a>>,
     /// Per transition r, psi = gamma phi' - phi, phi, for lanes.
     table: Vec<f64>,
@@ -33,7 +34,8 @@ impl<'a> Course<'a> {
         let mut transitions = Vec::new();
         let mut table = Vec::new();
         for (from, to) in sampler.transitions() {
-            // Entries that only fill up a row are never taken; the reward of an impossible transition is 0.
+            // Padding entries of a row are never taken; the reward of an impossible transition
+            // is 0.
             transitions.push(Transition::of_problem(problem, from, to));
             if lanes {
                 let (phi, next) = (problem.phi(from), problem.phi(to));
@@ -50,18 +52,19 @@ impl<'a> Course<'a> {
         }
     }
 
-    /// The transitions that the walkers' entries number.
+    /// The transitions, indexed by the walkers' entries.
     pub fn transitions(&self) -> &[Transition<'a>] {
         &self.transitions
     }
 
-    /// Per transition 1 + 2 d values: r, psi = gamma phi' - phi, phi; empty if no lanes were asked for.
+    /// Per transition 1 + 2 d values: r, psi = gamma phi' - phi, phi; empty unless lanes were
+    /// requested.
     pub fn table(&self) -> &[f64] {
         &self.table
     }
 }
 
-/// Eight trajectories on their way.
+/// Eight trajectories in progress.
 #[derive(Debug)]
 pub struct Walkers {
     generators: Generators,
@@ -102,7 +105,7 @@ impl Walkers {
     }
 }
 
-/// Walking a block, as work for the best instructions.
+/// Walking a block, dispatched to the best instruction set.
 struct Walk<'a> {
     walkers: &'a mut Walkers,
     course: &'a Course<'a>,

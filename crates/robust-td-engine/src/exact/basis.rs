@@ -1,24 +1,24 @@
-//! Finds the space in which the moments of a constant stepsize end up once the chain has mixed.
+//! Finds the space to which the moments of a constant stepsize converge as the chain mixes.
 //!
-//! A constant stepsize makes the step the same linear map L of the moments at all times. Once the chain
-//! has mixed, the moments lie in the slow space of L: the moments of each state are a fixed linear
-//! function of their sums over the states, the totals (1, m, M, q, C).
+//! With a constant stepsize, the step is the same linear map L of the moments at all times. Once
+//! the chain has mixed, the moments lie in the slow space of L: the moments of each state are a
+//! fixed linear function of their sums over the states, the totals (1, m, M, q, C).
 //!
-//! Only the 1 + d + d(d+1)/2 directions of (1, m, M) are run. S_j does not act back on theta, so that
+//! Only the 1 + d + d(d+1)/2 directions of (1, m, M) are run. S_j does not influence theta, so
 //! (q_j, C_.j) moves like (1, m), driven by (m_j, M_j): those directions serve for all j.
 
 use super::moments::{Chain, Layout, WIDTH};
 use super::pack::{Drive, Pack, Sums};
 use crate::kernel::Kernel;
 
-/// Steps between two looks at the basis.
+/// Steps between two checks of the basis.
 const LOOK: u64 = 64;
-/// Steps after which a basis that does not settle is given up.
+/// Steps without progress after which a basis that does not settle is abandoned.
 const PATIENCE: u64 = 32 * LOOK;
-/// A basis that moves by less, relative to its largest entry, is at the level of rounding.
+/// A basis that moves by less, relative to its largest entry, has settled to rounding level.
 const SETTLED: f64 = 1e-12;
 
-/// Most directions (of nine features), and most numbers of a basis.
+/// Maximum number of directions (nine features) and of entries of a basis.
 const MOST_DIRECTIONS: usize = 55;
 const MOST_NUMBERS: usize = 1 << 19;
 
@@ -27,8 +27,9 @@ pub const fn directions(d: usize) -> usize {
     1 + d + d * (d + 1) / 2
 }
 
-/// Steps that may be spent on the basis of a lane so that it pays within `steps` steps; none when the
-/// basis is large for the memory, since every thread holds those of eight lanes.
+/// The number of steps that may be spent on the basis of a lane so that it pays off within `steps`
+/// steps; zero when the basis is too large for memory, since every thread holds those of eight
+/// lanes.
 pub const fn allowance(states: usize, d: usize, steps: u64) -> u64 {
     let count = directions(d);
     if count > MOST_DIRECTIONS || states * Layout::new(d).len() * count > MOST_NUMBERS {
@@ -40,9 +41,9 @@ pub const fn allowance(states: usize, d: usize, steps: u64) -> u64 {
 /// The slow space of one lane: the moments of every state as functions of the totals.
 #[derive(Clone, Debug)]
 pub struct Basis {
-    /// Per state and moment the value in each direction.
+    /// The value of every state and moment in each direction.
     pub values: Vec<f64>,
-    /// Steps that it took to find.
+    /// The number of steps it took to find.
     pub steps: u64,
 }
 
@@ -84,7 +85,7 @@ impl<'a> Bundle<'a> {
         Layout::new(self.chain.dimension).len()
     }
 
-    /// Takes one step and shows its sums, pack by pack.
+    /// Takes one step and reports its sums, pack by pack.
     pub fn step(&mut self, mut see: impl FnMut(usize, Sums)) {
         for (b, (pack, drive)) in self.packs.iter_mut().enumerate() {
             let sums = pack.step(self.chain, self.kernel, self.p, drive, &mut self.spare);
@@ -112,7 +113,7 @@ impl<'a> Bundle<'a> {
         }
     }
 
-    /// Per moment the totals in each direction.
+    /// The totals of each moment in each direction.
     pub fn totals(&self) -> Vec<f64> {
         let (states, length) = (self.p.len(), self.length());
         let count = directions(self.chain.dimension);
@@ -129,8 +130,8 @@ impl<'a> Bundle<'a> {
 }
 
 impl Basis {
-    /// Finds the slow space by running a basis until it no longer turns; none if it has not settled
-    /// after `most` steps.
+    /// Finds the slow space by running a basis until it no longer turns; `None` if it has not
+    /// settled after `most` steps.
     pub fn find(
         chain: &Chain,
         p: &[f64],
@@ -151,8 +152,8 @@ impl Basis {
         let mut before = f64::INFINITY;
         let mut least = (f64::INFINITY, 0);
         let mut steps = 0;
-        // A basis that does not turn less for long has no space to settle in: a stepsize so large that
-        // theta moves as fast as the chain mixes.
+        // A basis that keeps turning has no space to settle in: the stepsize is so large that theta
+        // moves as fast as the chain mixes.
         while steps < most && steps <= least.1 + PATIENCE {
             bundle.load(&values);
             for _ in 0..LOOK {
@@ -179,7 +180,7 @@ impl Basis {
     }
 
     /// The largest difference, relative to the largest moment, between the moments of a lane and
-    /// those that its totals give.
+    /// those implied by its totals.
     pub fn distance(&self, p: &[f64], pack: &Pack, lane: usize, d: usize) -> f64 {
         let (layout, count) = (Layout::new(d), directions(d));
         let totals: Vec<f64> = pack
@@ -188,7 +189,7 @@ impl Basis {
             .map(|x| x.0[lane])
             .collect();
         let at = |s: usize, i: usize| &self.values[(s * layout.len() + i) * count..][..count];
-        // The moments of theta, of q and of C differ in size: each kind has its own scale.
+        // The moments of theta, of q and of C differ in size, so each kind has its own scale.
         let (mut error, mut scale) = ([0.0_f64; 3], [0.0_f64; 3]);
         for s in 0..p.len() {
             for (i, line) in pack.row(s, layout.len()).iter().enumerate() {

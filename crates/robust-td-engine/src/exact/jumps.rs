@@ -1,4 +1,4 @@
-//! Moves units of constant stepsizes by many steps at once when they are in their slow spaces.
+//! Advances units with constant stepsizes by many steps at once when they are in their slow spaces.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,12 +11,12 @@ use super::{ExactState, ExactSweep, ExactUnit, Scratch};
 use crate::kernel::{Kernel, Line};
 use crate::plan::Plan;
 
-/// Steps before the slow space is looked for: lanes that overflow at once need none.
+/// Steps before the search for the slow space starts: lanes that overflow early need none.
 const BEGIN: u64 = 1024;
-/// Largest relative distance from the slow space of a state that may jump.
+/// Largest relative distance from the slow space at which a state may jump.
 const CLOSE: f64 = 1e-12;
 
-/// How a unit moves.
+/// How a unit advances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Pace {
     /// Step by step until it is near the slow space.
@@ -27,17 +27,17 @@ pub enum Pace {
     Jumps,
 }
 
-/// What a thread has prepared for the jumps of one unit; made again after an interruption.
+/// What a thread has prepared for the jumps of one unit; rebuilt after an interruption.
 #[derive(Default)]
 pub struct Prepared {
     unit: Option<usize>,
-    /// Per lane, as far as it has got; lanes without output or with an overflow have nothing.
+    /// The lanes prepared so far; `None` for lanes without output or with an overflow.
     lanes: Vec<Option<(Basis, Response)>>,
     failed: bool,
     norms: Vec<f64>,
 }
 
-/// The distribution of the state after as many steps as a basis may take to settle.
+/// The distribution of the state after the maximum number of steps that a basis may take to settle.
 pub fn mixed(plan: &Plan, chain: &Chain) -> Vec<f64> {
     let tables = &plan.variants[0];
     let mut p = vec![0.0; tables.states()];
@@ -54,7 +54,7 @@ pub fn mixed(plan: &Plan, chain: &Chain) -> Vec<f64> {
 }
 
 impl Prepared {
-    /// The step from which the unit may jump: the chain had twice the time that the bases needed.
+    /// The step from which the unit may jump: twice the time that the bases needed.
     fn switch(&self) -> u64 {
         let longest = self.lanes.iter().flatten().map(|(basis, _)| basis.steps);
         (2 * longest.max().unwrap_or(0)).max(BEGIN)
@@ -67,7 +67,7 @@ impl ExactSweep {
         allowance(self.mixed.len(), dimension, self.plan.simulate)
     }
 
-    /// How a unit begins.
+    /// How a unit starts.
     pub(super) fn first_pace(&self, unit: &ExactUnit) -> Pace {
         if unit.is_constant() && self.allowance() >= BEGIN {
             Pace::Undecided
@@ -76,8 +76,8 @@ impl ExactSweep {
         }
     }
 
-    /// How a unit moves next; none while there is more to prepare, which is done one lane at a time
-    /// to let the caller look up in between.
+    /// How a unit advances next; `None` while there is more to prepare. Lanes are prepared one at a
+    /// time so that the caller can check for interruption in between.
     pub(super) fn next_pace(
         &self,
         unit: usize,
@@ -128,7 +128,7 @@ impl ExactSweep {
         }
     }
 
-    /// Whether all lanes are in their slow spaces; then the totals replace the moments.
+    /// Whether all lanes are in their slow spaces; if so, the totals replace the moments.
     fn decide(&self, unit: usize, state: &mut ExactState, prepared: &Prepared) -> Pace {
         let d = self.chains[self.units[unit].variant].dimension;
         let distance = |(lane, slow): (usize, &Option<(Basis, Response)>)| match slow {

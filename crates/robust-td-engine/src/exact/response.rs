@@ -1,13 +1,15 @@
-//! Tells how the totals of a slow state move over thousands of steps.
+//! Computes how the totals of a slow state move over thousands of steps.
 //!
-//! A basis of the slow space (see `basis.rs`), run forward by the plain recursion, gives the totals of
-//! any slow state after 1, 2, 4, .. steps and E|theta_t|^2 at every step between by superposition.
+//! A basis of the slow space (see `basis.rs`), run forward by the plain recursion, gives by
+//! superposition the totals of any slow state after 1, 2, 4, .. steps, and E|theta_t|^2 at every
+//! step in between.
 
 use super::basis::{Basis, Bundle, directions};
 use super::moments::{Chain, Layout, WIDTH};
 use crate::kernel::Kernel;
 
-/// Longest jump; a longer one is more accurate (errors of a jump repeat) but takes longer to prepare.
+/// Longest jump; a longer one is more accurate (the errors of jumps add up) but takes longer to
+/// prepare.
 const LONGEST: u64 = 8192;
 
 /// How the totals of a slow state respond to time.

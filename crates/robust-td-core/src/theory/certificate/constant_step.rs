@@ -11,7 +11,7 @@
 
 use super::{Certificate, Hypothesis, Inputs, Relation};
 
-/// The lag `u = min{ j : d(j) <= 1/sqrt T }`, or `None` when the known distances do not reach so far.
+/// The lag `u = min{ j : d(j) <= 1/sqrt T }`, or `None` when it lies beyond the known distances.
 pub fn lag(inputs: &Inputs, horizon: u64) -> Option<u64> {
     let target = 1.0 / (horizon as f64).sqrt();
     inputs

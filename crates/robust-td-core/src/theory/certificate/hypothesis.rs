@@ -1,8 +1,8 @@
-//! Compares what a certificate assumes with what a problem offers.
+//! Compares the assumptions of a certificate with the values of a problem.
 
 use std::fmt;
 
-/// How the value at hand has to compare with the value needed.
+/// How the actual value must compare with the required one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Relation {
     /// Strictly above.
@@ -40,13 +40,13 @@ impl Relation {
 pub struct Hypothesis {
     /// What is compared.
     pub name: String,
-    /// How it has to compare.
+    /// How it must compare.
     pub relation: Relation,
-    /// The value that is needed.
+    /// The required value.
     pub needed: f64,
-    /// The value at hand.
+    /// The actual value.
     pub had: f64,
-    /// Whether it holds; never when a value is not a number.
+    /// Whether it holds; false for NaN.
     pub holds: bool,
 }
 
@@ -62,7 +62,7 @@ impl Hypothesis {
         }
     }
 
-    /// By which factor the value misses what is needed (for positive values; 1 or less means that it does not).
+    /// The factor by which the value misses the requirement (for positive values; at most 1 if it is met).
     pub fn shortfall(&self) -> f64 {
         match self.relation {
             Relation::Above | Relation::AtLeast => self.needed / self.had,
@@ -76,13 +76,13 @@ impl fmt::Display for Hypothesis {
         let (needed, had) = (short(self.needed), short(self.had));
         write!(
             out,
-            "{} {} {needed} is needed, it is {had}",
+            "{} {} {needed} required, got {had}",
             self.name,
             self.relation.symbol()
         )?;
         let factor = self.shortfall();
         if !self.holds && factor.is_finite() && factor >= 1.0 {
-            write!(out, " (a factor {} off)", short(factor))?;
+            write!(out, " (off by a factor of {})", short(factor))?;
         }
         Ok(())
     }
@@ -131,13 +131,13 @@ mod tests {
         let hypothesis = Hypothesis::new("log T", Relation::AtLeast, 7.6e6, 16.1181);
         assert_eq!(
             hypothesis.to_string(),
-            "log T >= 7.600e6 is needed, it is 16.12 (a factor 471520 off)"
+            "log T >= 7.600e6 required, got 16.12 (off by a factor of 471520)"
         );
         let hypothesis = Hypothesis::new("A2", Relation::Below, 1.0, 3.0);
         assert_eq!(hypothesis.shortfall(), 3.0);
         assert_eq!(
             hypothesis.to_string(),
-            "A2 < 1 is needed, it is 3 (a factor 3 off)"
+            "A2 < 1 required, got 3 (off by a factor of 3)"
         );
     }
 

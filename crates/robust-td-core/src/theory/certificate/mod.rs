@@ -21,7 +21,7 @@ pub mod zero_centred;
 pub use hypothesis::{Hypothesis, Relation};
 pub use recursion::Solution;
 
-/// What the certificates need to know about a problem, with `theta_0 = 0`.
+/// The properties of a problem that the certificates need, with `theta_0 = 0`.
 ///
 /// Every number may be an upper bound on the true one; none may be an estimate.
 #[derive(Debug, Clone, PartialEq)]
@@ -67,7 +67,7 @@ pub struct Certificate {
     pub lag: Option<u64>,
     /// The coefficient `A2` of the squared radius, which must be below 1 for the recursion to close.
     pub a2: Option<f64>,
-    /// What was assumed, and whether it holds.
+    /// The assumptions, and whether they hold.
     pub hypotheses: Vec<Hypothesis>,
 }
 
@@ -91,7 +91,7 @@ impl Certificate {
         Some(format!("not certified: {}", failed.join("; ")))
     }
 
-    /// The certificate that a closed (or open) recursion gives for stepsizes that sum to `total`.
+    /// The certificate from a closed (or open) recursion for stepsizes that sum to `total`.
     fn from_solution(inputs: &Inputs, lag: u64, total: f64, solution: &Solution) -> Self {
         let iterate_bound = solution.distance.map(|distance| distance * distance);
         Self {

@@ -61,7 +61,7 @@ pub fn certify(
     }
 }
 
-/// The horizon condition: the relaxed one suffices, the paper's is named beside it.
+/// The horizon condition: the relaxed one suffices; the text also states the paper's.
 fn long_horizon(conditions: &Horizon) -> Hypothesis {
     Hypothesis {
         name: format!(

@@ -1,4 +1,4 @@
-//! Closes the recursion for the iterates that certificates X and Y share.
+//! Closes the recursion for the iterates shared by certificates X and Y.
 //!
 //! If `E|theta_j - theta*|^2 <= Y^2` for all `j < t`, the telescoped recursion with the bias cut at lag `u` gives
 //! `E|theta_t - theta*|^2 <= F`, with `D` the bound on the distance and `G = a + kap z` that on the update (over `phi_inf^2`):
@@ -13,7 +13,7 @@
 use crate::theory::best_lag::Score;
 use crate::theory::step_sums::StepSums;
 
-/// What the recursion gives for one set of stepsize sums.
+/// The result of the recursion for one set of stepsize sums.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Solution {
     /// The coefficient of the squared radius.
@@ -29,7 +29,7 @@ impl Solution {
             .map(|distance| distance * distance / (2.0 * total))
     }
 
-    /// How good this is among lags.
+    /// The score by which lags are compared.
     pub(in crate::theory) fn score(&self, total: f64) -> Score {
         match self.bound(total) {
             Some(bound) => Score::Certified(bound),

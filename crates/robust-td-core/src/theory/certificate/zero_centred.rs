@@ -7,7 +7,7 @@
 //! E|theta_t|^2 <= X*^2,   E|theta_t - theta*|^2 <= (X* - d0)^2,   E f(avg_T) <= (X* - d0)^2 / (2S)
 //! ```
 //!
-//! It needs no more about the solution than a bound on `|theta*|`, and no horizon condition.
+//! It needs only a bound on `|theta*|`, and no horizon condition.
 
 use super::recursion::{Recursion, Solution, closing_radius};
 use super::{Certificate, Inputs};
