@@ -23,7 +23,7 @@ fn learner(dimension: usize) -> Alg1 {
 
 fn pass(mut learner: Alg1, rows: &[Features<'_>]) -> f64 {
     for t in 0..STEPS {
-        let transition = Transition::continues(rows[t % ROWS], 1.0, rows[(t + 1) % ROWS]);
+        let transition = Transition::new(rows[t % ROWS], 1.0, rows[(t + 1) % ROWS]);
         learner.step(black_box(&transition));
     }
     learner.theta()[0]

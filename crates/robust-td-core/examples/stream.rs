@@ -17,7 +17,7 @@ fn main() -> Result<()> {
     let mut learner = Alg1::new(params.check()?, problem.dimension())?;
     for pair in path.windows(2) {
         let (from, to) = (pair[0], pair[1]);
-        learner.step(&Transition::continues(
+        learner.step(&Transition::new(
             Features::Dense(problem.phi(from)),
             problem.reward(from, to),
             Features::Dense(problem.phi(to)),

@@ -392,7 +392,7 @@ impl Table {
     ) -> Transition<'a> {
         let reward = self.columns[DIMENSION][i];
         match next {
-            Some(next) if !self.terminated[i] => Transition::continues(here, reward, next),
+            Some(next) if !self.terminated[i] => Transition::new(here, reward, next),
             _ => Transition::terminated(here, reward),
         }
     }

@@ -7,10 +7,10 @@
 //! `pi(s) = N(s) / (1 + sum N)`, which is a common factor in `A` and `c`. The *true* values of the
 //! joined chain are another matter: there the end state is worth `gamma V(start)`, what the next episode brings.
 
-use crate::chain::Chain;
 use crate::error::Result;
 use crate::matrix::{Matrix, SparseMatrix};
-use crate::problem::{Problem, Reward};
+use crate::model::chain::Chain;
+use crate::model::problem::{Problem, Reward};
 
 /// One possible move of an episodic task.
 pub(super) struct Move {

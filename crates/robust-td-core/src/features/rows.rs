@@ -1,7 +1,7 @@
 //! Holds the features of many observations, one after the other.
 
 use crate::features::Row;
-use crate::learner::Features;
+use crate::phi::Features;
 
 /// Feature vectors that a map writes together, in memory that is used again.
 #[derive(Debug, Clone, Default, PartialEq)]

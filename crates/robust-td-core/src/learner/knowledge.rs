@@ -1,9 +1,9 @@
 //! Asks for what several methods must know: a horizon, the mixing of the chain, a tail to average.
 
 use crate::error::Result;
-use crate::learner::method::Inputs;
 use crate::learner::recipe::{Output, Samples};
-use crate::mixing::Mixing;
+use crate::method::Inputs;
+use crate::model::mixing::Mixing;
 
 /// T, refused below the least that the method's formulas are defined for.
 pub(crate) fn horizon_from(inputs: &mut Inputs<'_>, least: u64) -> Result<u64> {

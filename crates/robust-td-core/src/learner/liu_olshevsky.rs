@@ -30,28 +30,14 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::check::check_length;
 use crate::error::{Error, Result};
 use crate::learner::bhandari::{RADIUS, radius, robust};
-use crate::learner::features::check_length;
-use crate::learner::method::{Method, Standing};
+use crate::learner::forward::read_iterate;
 use crate::learner::recipe::Recipe;
-use crate::learner::{Health, Learner, Td0, Transition};
-
-/// Projected TD(0) with mean adjustment.
-pub static METHOD: Method = Method {
-    id: "liu-olshevsky",
-    title: "projected TD(0), steps 1/sqrt T; predicted values are mean-adjusted",
-    reference: "Liu & Olshevsky 2021, Corollary 2",
-    standing: Standing::Proved,
-    needs: &["phi_inf", "R", "T"],
-    parameters: &[RADIUS],
-    build: |inputs| {
-        let recipe = robust(inputs)?;
-        let radius = radius(inputs)?;
-        let inner = Td0::new(recipe.projected(radius), inputs.dimension())?;
-        Ok(MeanAdjusted::new(inner).into())
-    },
-};
+use crate::learner::{Learner, Td0};
+use crate::method::{Abilities, Method, Standing};
+use crate::phi::Transition;
 
 /// The learner `liu-olshevsky`: any TD(0)-type learner with the mean of its values adjusted.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -64,30 +50,20 @@ pub struct MeanAdjusted {
     feature_sum: Vec<f64>,
 }
 
-impl MeanAdjusted {
-    /// The adjustment of a learner that has made no step yet.
-    #[must_use]
-    pub fn new(inner: Td0) -> Self {
-        let feature_sum = vec![0.0; inner.dimension()];
-        Self {
-            inner,
-            reward_sum: 0.0,
-            feature_sum,
-        }
-    }
-}
-
 impl Learner for MeanAdjusted {
+    #[inline]
+    fn step(&mut self, transition: &Transition<'_>) {
+        self.reward_sum += transition.reward;
+        transition.features.axpy(1.0, &mut self.feature_sum);
+        self.inner.step(transition);
+    }
+
     fn id(&self) -> &'static str {
         self.inner.id()
     }
 
     fn discount(&self) -> f64 {
         self.inner.discount()
-    }
-
-    fn steps(&self) -> u64 {
-        self.inner.steps()
     }
 
     fn updates(&self) -> u64 {
@@ -103,17 +79,6 @@ impl Learner for MeanAdjusted {
         self.inner.recipe()
     }
 
-    #[inline]
-    fn step(&mut self, transition: &Transition<'_>) {
-        self.reward_sum += transition.reward;
-        transition.features.axpy(1.0, &mut self.feature_sum);
-        self.inner.step(transition);
-    }
-
-    fn theta(&self) -> &[f64] {
-        self.inner.theta()
-    }
-
     fn output(&self) -> Vec<f64> {
         self.inner.output()
     }
@@ -127,10 +92,38 @@ impl Learner for MeanAdjusted {
         self.reward_sum / steps / (1.0 - self.discount()) - mean_value
     }
 
-    fn health(&self) -> &Health {
-        self.inner.health()
+    read_iterate!(inner);
+}
+
+impl MeanAdjusted {
+    /// The adjustment of a learner that has made no step yet.
+    #[must_use]
+    pub fn new(inner: Td0) -> Self {
+        let feature_sum = vec![0.0; inner.dimension()];
+        Self {
+            inner,
+            reward_sum: 0.0,
+            feature_sum,
+        }
     }
 }
+
+/// Projected TD(0) with mean adjustment.
+pub const METHOD: Method<MeanAdjusted> = Method {
+    id: "liu-olshevsky",
+    title: "projected TD(0), steps 1/sqrt T; predicted values are mean-adjusted",
+    reference: "Liu & Olshevsky 2021, Corollary 2",
+    standing: Standing::Proved,
+    needs: &["phi_inf", "R", "T"],
+    parameters: &[RADIUS],
+    abilities: Abilities::PLAIN,
+    build: |inputs| {
+        let recipe = robust(inputs)?;
+        let radius = radius(inputs)?;
+        let inner = Td0::new(recipe.projected(radius), inputs.dimension())?;
+        Ok(MeanAdjusted::new(inner))
+    },
+};
 
 /// What is stored, before it is checked.
 #[derive(Deserialize)]

@@ -7,8 +7,8 @@ use super::lemma_sums::shape;
 use super::recommend::{Recommendation, recommend};
 use super::step_sums::StepProfile;
 use crate::error::{Error, Result};
-use crate::mixing::Mixing;
-use crate::problem::Problem;
+use crate::model::mixing::Mixing;
+use crate::model::problem::Problem;
 
 /// The most lags that are tried. A chain that needs more mixes too slowly for any of the bounds to be small.
 const MAX_LAG: u64 = 1 << 20;

@@ -28,7 +28,7 @@ fn check_prefix_bound(stream: &Stream, schedule: &dyn Schedule) {
             Features::Dense(&sample.features),
             Features::Dense(&sample.next),
         );
-        let delta = Transition::continues(features, sample.reward, next)
+        let delta = Transition::new(features, sample.reward, next)
             .td_error(state.theta(), stream.discount);
         let eta = schedule.step_size(t as u64);
         state.advance(eta, eta * delta, features);

@@ -12,7 +12,7 @@ fn theta(mut learner: AnyLearner, ratios: [f64; 2]) -> Vec<u64> {
     let table = [[0.6, 0.1], [0.2, 0.5], [0.3, 0.7]];
     for t in 0..30 {
         let (here, next) = (&table[t % 3], &table[(t + 1) % 3]);
-        let step = Transition::continues(Features::Dense(here), 1.0, Features::Dense(next));
+        let step = Transition::new(Features::Dense(here), 1.0, Features::Dense(next));
         learner.step(&step.with_ratio(ratios[t % 2]));
     }
     bits(learner.theta())

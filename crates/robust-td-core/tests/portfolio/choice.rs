@@ -66,7 +66,7 @@ fn all_constants_retired_is_said_to_be_divergence() {
     let (one, two) = (Features::Dense(&[1.0]), Features::Dense(&[2.0]));
     let mut t = 0;
     while t < 200_000 && !auto.health().diverged() {
-        auto.step(&Transition::continues(
+        auto.step(&Transition::new(
             one,
             if t == 0 { 1.0 } else { 0.0 },
             two,
@@ -107,7 +107,7 @@ fn the_choice_does_not_depend_on_units() {
                 scaled(*t.outcome.next_features().unwrap()),
             );
             let [from, to] = [&from, &to].map(|phi| Features::Dense(phi));
-            auto.step(&Transition::continues(from, reward * t.reward, to));
+            auto.step(&Transition::new(from, reward * t.reward, to));
         });
         auto.answer()
     };
@@ -143,7 +143,7 @@ fn short_logs_report_bounded_constants() {
             let mut phi = || [stream.uniform(), stream.uniform()];
             let (from, to) = (phi(), phi());
             let reward = 2.0 * stream.uniform() - 1.0;
-            auto.step(&Transition::continues(
+            auto.step(&Transition::new(
                 Features::Dense(&from),
                 reward,
                 Features::Dense(&to),
@@ -170,7 +170,7 @@ fn a_residual_that_is_not_a_number_does_not_win() {
         let sign = if t % 2 == 0 { 1.0 } else { -1.0 };
         let (from, to) = ([1.0, sign], [1.0, -sign]);
         let reward = f64::from(t % 3);
-        auto.step(&Transition::continues(
+        auto.step(&Transition::new(
             Features::Dense(&from),
             reward,
             Features::Dense(&to),

@@ -132,7 +132,7 @@ fn least_squares_does_not_depend_on_units() {
         };
         let (from, to) = (scaled(from), scaled(to));
         let (from, to) = (Features::Dense(&from), Features::Dense(&to));
-        other.step(&robust_td_core::learner::Transition::continues(
+        other.step(&robust_td_core::learner::Transition::new(
             from, t.reward, to,
         ));
     });
@@ -166,7 +166,7 @@ fn features_never_seen_have_unbounded_intervals() {
             panic!("dense features");
         };
         let (from, to) = (wide(from), wide(to));
-        let t = robust_td_core::learner::Transition::continues(
+        let t = robust_td_core::learner::Transition::new(
             Features::Dense(&from),
             t.reward,
             Features::Dense(&to),

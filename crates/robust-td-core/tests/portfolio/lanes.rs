@@ -90,7 +90,7 @@ fn sparse_features_give_the_same_bits() {
         };
         let here = entries(transition.features);
         let next = entries(*transition.outcome.next_features().unwrap());
-        let view = Transition::continues(
+        let view = Transition::new(
             Features::Sparse {
                 indices: &here.0,
                 values: &here.1,
@@ -133,7 +133,7 @@ fn a_lane_that_overflowed_does_not_forget_it() {
     let phi = Features::Dense(&[1.0, 0.0]);
     for t in 0..200 {
         let reward = if t == 0 { 1e308 } else { 1.0 };
-        learner.step(&Transition::continues(phi, reward, phi));
+        learner.step(&Transition::new(phi, reward, phi));
     }
     let lanes = learner.answer().lanes;
     let infinite = lanes
@@ -150,8 +150,8 @@ fn features_of_another_dimension_are_a_panic() {
     let [one, two, three] = [&[1.0][..], &[1.0; 2], &[1.0; 3]].map(Features::Dense);
     for (here, next) in [(one, two), (two, one), (two, three), (three, two)] {
         let mut learner = RobustTd::auto(Params::new(0.5).check().unwrap(), 2).unwrap();
-        learner.step(&Transition::continues(two, 1.0, two));
-        let step = || learner.step(&Transition::continues(here, 1.0, next));
+        learner.step(&Transition::new(two, 1.0, two));
+        let step = || learner.step(&Transition::new(here, 1.0, next));
         let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(step));
         assert!(panic.is_err(), "{here:?} to {next:?}");
     }

@@ -36,7 +36,7 @@ fn error_of_first_episodes(lambda: f64, step: f64) -> (f64, f64) {
                     None => learner.step(&Transition::terminated(one(&here), -1.0)),
                     Some(19) => learner.step(&Transition::terminated(one(&here), 1.0)),
                     Some(next) => {
-                        learner.step(&Transition::continues(one(&here), 0.0, one(&there)));
+                        learner.step(&Transition::new(one(&here), 0.0, one(&there)));
                         state = next;
                         continue;
                     }

@@ -174,7 +174,7 @@ fn emphatic_td_on_policy_is_td_lambda_with_larger_steps() {
     // The transient: transitions without features or reward raise F and leave theta and the trace at 0.
     let nothing = Features::Dense(&[0.0, 0.0]);
     for _ in 0..300 {
-        emphatic.step(&Transition::continues(nothing, 0.0, nothing));
+        emphatic.step(&Transition::new(nothing, 0.0, nothing));
     }
     let plain = TdLambda::new(td_lambda::Params::constant(gamma, lambda, step), 2).unwrap();
     let emphatic = feed_problem(&problem, emphatic, 2_000, 0);

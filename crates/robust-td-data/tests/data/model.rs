@@ -63,7 +63,7 @@ fn the_residual_is_that_of_the_answers_before_their_blocks() {
         .for_each(|step| {
             let here = Features::Dense(step.obs);
             let next = Features::Dense(step.next_obs().unwrap());
-            let transition = Transition::continues(here, step.reward, next);
+            let transition = Transition::new(here, step.reward, next);
             squares += transition.td_error(own.theta(), 0.8).powi(2);
             if seen % 512 == 0 {
                 answer = own.output();
