@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::learner::forward::forward;
 use crate::learner::{self, Learner, algorithms};
-use crate::registry::{Method, find};
+use crate::registry::{Abilities, find};
 
 /// Declares the kinds.
 macro_rules! kinds {
@@ -55,11 +55,9 @@ impl Learner for AnyLearner {
 }
 
 impl AnyLearner {
-    /// The declaration of its method.
-    ///
-    /// # Errors
-    /// When its id is not that of a method, as for a recipe that was made by hand.
-    pub fn method(&self) -> crate::Result<&'static Method> {
-        find(self.id())
+    /// What its method declares; for a recipe that was made by hand under another id, what any TD(0)-type method does.
+    #[must_use]
+    pub fn abilities(&self) -> Abilities {
+        find(self.id()).map_or(Abilities::PLAIN, |method| method.abilities)
     }
 }

@@ -1,8 +1,9 @@
 //! Checks which methods weigh samples by their importance ratios.
 
 use robust_td_core::catalog;
-use robust_td_core::learner::method::Setting;
-use robust_td_core::learner::{AnyLearner, Features, Learner, Transition, methods};
+use robust_td_core::learner::{Features, Learner, Transition};
+use robust_td_core::registry::Setting;
+use robust_td_core::registry::{self, AnyLearner};
 
 use crate::stream::bits;
 use crate::walk::mixing;
@@ -23,9 +24,9 @@ fn ratios_make_a_difference_to_the_methods_that_are_said_to_use_them() {
     let problem = catalog::problem("ref-3", &[]).unwrap();
     let mixing = mixing(&problem);
     let setting = Setting::of_problem(&problem, Some(&mixing), 30);
-    let users: Vec<&str> = methods::OFF_POLICY.iter().map(|method| method.id).collect();
+    let users: Vec<&str> = registry::with_ratios().map(|method| method.id).collect();
     let mut checked = Vec::new();
-    for method in methods::METHODS {
+    for method in registry::METHODS {
         let Ok(prepared) = method.prepare::<&str>(&setting, &[]) else {
             continue;
         };

@@ -35,7 +35,7 @@ fn reader_of_batches(text: &str, batch_rows: usize) -> Reader {
 }
 
 fn learner(dimension: usize) -> robust_td_core::learner::Alg1 {
-    let params = alg1::Params::decaying(0.8, 3000, 0.05).check().unwrap();
+    let params = alg1::Alg1Params::decaying(0.8, 3000, 0.05, 1.0);
     robust_td_core::learner::Alg1::new(params, dimension).unwrap()
 }
 
