@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 
 /// The shortest horizon that Algorithm 1's steps are defined for: ln T must exceed 1.
-pub(crate) const SHORTEST_HORIZON: u64 = 3;
+pub const SHORTEST_HORIZON: u64 = 3;
 
 /// Refuses a horizon, or the length of a phase, that is shorter than [`SHORTEST_HORIZON`].
 pub(crate) fn check_horizon(name: &'static str, horizon: u64) -> Result<()> {

@@ -6,6 +6,7 @@ use robust_td_core::learner::{Learner, Td0};
 use robust_td_core::portfolio::{self, RobustTd};
 use robust_td_core::registry::{self, AnyLearner, IntervalSource, Method, Setting};
 use robust_td_core::sandwich;
+use robust_td_core::schedule::SHORTEST_HORIZON;
 use robust_td_data::{Model, Purpose, Survey};
 
 use super::{Arguments, Learning};
@@ -156,7 +157,7 @@ impl Start {
             let model = Model::new(features, learner, phi_inf, self.limit).map_err(wrong_data)?;
             self.add_least_squares(model)
         };
-        if horizon < 3 && self.limit.is_none() && self.method.needs_horizon() {
+        if horizon < SHORTEST_HORIZON && self.limit.is_none() && self.method.needs_horizon() {
             let id = self.method.id;
             return Err(Failure::Usage(format!(
                 "the data hold {}, but {id} needs at least 3",

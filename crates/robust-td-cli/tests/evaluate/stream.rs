@@ -35,11 +35,8 @@ fn a_stream_ends_with_the_bits_of_the_library() {
     let new = RobustTd::new(params, 4).unwrap();
     let mut learner = AnyLearner::from(new);
     log.feed(&mut learner);
-    let AnyLearner::Auto(auto) = &learner else {
-        unreachable!("a portfolio stays one");
-    };
     // Phases of 1024 and 2048 rows are complete, the third is under way.
-    let answer = auto.answer();
+    let answer = learner.choice().unwrap();
     assert_eq!(answer.samples, 2048);
     for (format, input) in [
         ("csv", log.csv(Columns::All, 0..4000)),

@@ -1,7 +1,7 @@
 //! Records how far the iterates went.
 //!
 //! Unprojected TD can leave every bound when its steps are too large. That is a result to report, not a
-//! failure: the learner goes on, and the record says when it happened.
+//! failure: the learner continues, and the record says when it happened.
 
 use serde::{Deserialize, Serialize};
 
@@ -31,16 +31,19 @@ impl Health {
     pub(crate) fn record(&mut self, t: u64, norm_sq: f64) {
         // The negated comparisons catch NaN.
         if !(norm_sq <= self.max_theta_norm_sq) {
-            self.max_theta_norm_sq = if norm_sq.is_nan() {
-                f64::INFINITY
-            } else {
-                norm_sq
-            };
+            self.max_theta_norm_sq = nan_as_infinity(norm_sq);
             if !(norm_sq <= DIVERGENCE_THRESHOLD) && self.diverged_at.is_none() {
                 self.diverged_at = Some(t);
             }
         }
     }
+}
+
+/// A measured size, with infinity in the place of NaN: what an overflow left behind counts as infinitely large.
+#[inline]
+#[must_use]
+pub fn nan_as_infinity(x: f64) -> f64 {
+    if x.is_nan() { f64::INFINITY } else { x }
 }
 
 #[cfg(test)]

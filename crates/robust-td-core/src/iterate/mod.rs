@@ -13,7 +13,7 @@ pub(crate) mod trace;
 
 use serde::{Deserialize, Serialize};
 
-pub use health::{DIVERGENCE_THRESHOLD, Health};
+pub use health::{DIVERGENCE_THRESHOLD, Health, nan_as_infinity};
 
 use crate::check::check_dimension;
 use crate::error::{Error, Result};

@@ -28,15 +28,13 @@ use crate::check::check_discount;
 use crate::error::{Error, Result};
 use crate::iterate::average::AveragedIterate;
 use crate::learner::forward::read_iterate;
-use crate::learner::knowledge::features_within_bound;
+use crate::learner::knowledge::{C, guarantee, warn_small_c};
 use crate::learner::recipe::{Output, Recipe};
 use crate::learner::{Learner, doubling, portfolio};
-use crate::method::{Abilities, Inputs, Method, Parameter, Quantity, Range, Standing};
+use crate::method::{Abilities, Inputs, Method, Standing};
 use crate::phi::Transition;
 use crate::schedule::upcoming::Upcoming;
 use crate::schedule::{RobustDecay, Schedule, Steps};
-use crate::theory::best_bound::best_bound;
-use crate::theory::constants::C0;
 
 /// The learner `alg1`, or `alg1-const`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -188,14 +186,6 @@ impl Alg1Params {
     }
 }
 
-/// The constant c of Algorithm 1's steps.
-pub(crate) const C: Parameter = Parameter {
-    name: "c",
-    meaning: "divides the steps; the theorem asks for c > 40.4558",
-    range: Range::Positive,
-    default: "1",
-};
-
 /// Algorithm 1.
 pub const DECAYING: Method<Alg1> = Method {
     id: "alg1",
@@ -237,28 +227,6 @@ fn build(inputs: &mut Inputs<'_>, variant: Variant) -> Result<Alg1> {
     let unit = Alg1Params { c: 1.0, ..params }.steps()?;
     guarantee(inputs, params.horizon, params.c, |t| unit.step_size(t));
     Ok(learner)
-}
-
-/// States the best certificate for T of the steps unit(t)/c, if one is proved.
-pub(crate) fn guarantee(inputs: &mut Inputs<'_>, horizon: u64, c: f64, unit: impl Fn(u64) -> f64) {
-    let (Some(problem), Some(mixing)) = (inputs.known_problem(), inputs.known_mixing()) else {
-        return;
-    };
-    if !features_within_bound(inputs) {
-        return;
-    }
-    if let Some(best) = best_bound(problem, mixing, horizon, c, unit) {
-        inputs.guarantee(Quantity::F, best.bound, best.statement);
-    }
-}
-
-/// Says that the paper's theorem does not cover this c.
-pub(crate) fn warn_small_c(inputs: &mut Inputs<'_>, c: f64) {
-    if !(c > C0) {
-        inputs.warn(format!(
-            "c = {c} is not above c_0 = {C0:.4}, as Theorem 1 asks"
-        ));
-    }
 }
 
 /// What is stored, before it is checked.

@@ -31,8 +31,7 @@ use crate::iterate::Iterate;
 use crate::iterate::trace::Trace;
 use crate::learner::Learner;
 use crate::learner::forward::read_iterate;
-use crate::learner::implicit_td::default_step;
-use crate::learner::td_lambda::warn_other_target;
+use crate::learner::knowledge::{default_step, warn_other_target};
 use crate::method::{Abilities, Inputs, Method, Parameter, Range, Standing};
 use crate::phi::Transition;
 

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::check::{check_discount, check_length, check_positive};
 use crate::error::{Error, Result};
 use crate::iterate::Iterate;
-use crate::learner::implicit_td::given_or_default_step;
+use crate::learner::knowledge::given_or_default_step;
 use crate::method::{Inputs, Parameter, Range};
 use crate::phi::Transition;
 

@@ -27,7 +27,7 @@ use crate::iterate::Iterate;
 use crate::iterate::trace::Trace;
 use crate::learner::Learner;
 use crate::learner::forward::read_iterate;
-use crate::learner::td_lambda::warn_other_target;
+use crate::learner::knowledge::{given_or_default_step, warn_other_target};
 use crate::method::{Abilities, Inputs, Method, Parameter, Range, Standing};
 use crate::phi::Transition;
 
@@ -155,21 +155,6 @@ fn build(inputs: &mut Inputs<'_>) -> Result<ImplicitTd> {
     };
     warn_other_target(inputs, params.lambda);
     ImplicitTd::new(params, inputs.dimension())
-}
-
-/// The given `step`, or 1/(phi_inf^2 sqrt T), which is put on record.
-pub(crate) fn given_or_default_step(inputs: &mut Inputs<'_>) -> f64 {
-    inputs.given("step").unwrap_or_else(|| {
-        let step = default_step(inputs);
-        inputs.note_known("step", step);
-        step
-    })
-}
-
-/// 1/(phi_inf^2 sqrt T): the step that baselines without a step rule of their own get.
-pub(crate) fn default_step(inputs: &mut Inputs<'_>) -> f64 {
-    let (phi_inf, horizon) = (inputs.phi_inf(), inputs.horizon() as f64);
-    1.0 / (phi_inf * phi_inf * horizon.sqrt())
 }
 
 /// What is stored, before it is checked.

@@ -33,8 +33,7 @@ use serde::{Deserialize, Serialize};
 use crate::check::check_length;
 use crate::error::{Error, Result};
 use crate::learner::bhandari::{RADIUS, radius, robust};
-use crate::learner::forward::read_iterate;
-use crate::learner::recipe::Recipe;
+use crate::learner::forward::forward;
 use crate::learner::{Learner, Td0};
 use crate::method::{Abilities, Method, Standing};
 use crate::phi::Transition;
@@ -50,37 +49,20 @@ pub struct MeanAdjusted {
     feature_sum: Vec<f64>,
 }
 
+/// Evaluates an expression with the learner inside.
+macro_rules! inner {
+    ($adjusted:expr, $inner:ident => $call:expr) => {{
+        let $inner = &$adjusted.inner;
+        $call
+    }};
+}
+
 impl Learner for MeanAdjusted {
     #[inline]
     fn step(&mut self, transition: &Transition<'_>) {
         self.reward_sum += transition.reward;
         transition.features.axpy(1.0, &mut self.feature_sum);
         self.inner.step(transition);
-    }
-
-    fn id(&self) -> &'static str {
-        self.inner.id()
-    }
-
-    fn discount(&self) -> f64 {
-        self.inner.discount()
-    }
-
-    fn updates(&self) -> u64 {
-        self.inner.updates()
-    }
-
-    fn projections(&self) -> Option<u64> {
-        self.inner.projections()
-    }
-
-    /// The recipe of theta and of the output; it does not know the adjustment.
-    fn recipe(&self) -> Option<Recipe> {
-        self.inner.recipe()
-    }
-
-    fn output(&self) -> Vec<f64> {
-        self.inner.output()
     }
 
     fn value_offset(&self) -> f64 {
@@ -92,7 +74,8 @@ impl Learner for MeanAdjusted {
         self.reward_sum / steps / (1.0 - self.discount()) - mean_value
     }
 
-    read_iterate!(inner);
+    // The recipe is that of theta and of the output; it does not know the adjustment.
+    forward!(inner: id dimension discount steps updates projections recipe theta output health);
 }
 
 impl MeanAdjusted {

@@ -31,7 +31,7 @@ use crate::iterate::Iterate;
 use crate::iterate::trace::Trace;
 use crate::learner::Learner;
 use crate::learner::forward::read_iterate;
-use crate::learner::td_lambda::warn_other_target;
+use crate::learner::knowledge::warn_other_target;
 use crate::method::{
     Abilities, Approach, Inputs, IntervalSource, Method, Parameter, Range, Standing,
 };

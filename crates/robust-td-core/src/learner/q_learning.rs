@@ -19,7 +19,7 @@
 
 use crate::error::Result;
 use crate::learner::Td0;
-use crate::learner::alg1::C;
+use crate::learner::knowledge::C;
 use crate::learner::recipe::Recipe;
 use crate::method::{Abilities, Method, Standing};
 

@@ -30,12 +30,11 @@ use crate::error::{Error, Result};
 use crate::iterate::average::AveragedIterate;
 use crate::iterate::trace::Trace;
 use crate::learner::Learner;
-use crate::learner::alg1::{C, warn_small_c};
 use crate::learner::forward::read_iterate;
+use crate::learner::knowledge::{C, warn_other_target, warn_small_c};
 use crate::method::{Abilities, Inputs, Method, Parameter, Range, Standing};
 use crate::phi::Transition;
 use crate::schedule::{RobustDecay, Schedule, Steps};
-use crate::theory::lambda::LambdaTheory;
 
 /// The learner `td-lambda`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -188,22 +187,6 @@ fn build(inputs: &mut Inputs<'_>) -> Result<TdLambda> {
     warn_small_c(inputs, c);
     warn_other_target(inputs, lambda);
     TdLambda::new(params, inputs.dimension())
-}
-
-/// Says that the method's own fixed point is not theta*, and what it costs in f where that is known.
-pub(crate) fn warn_other_target(inputs: &mut Inputs<'_>, lambda: f64) {
-    if lambda * inputs.discount() == 0.0 {
-        return;
-    }
-    let Some(problem) = inputs.known_problem() else {
-        return inputs.warn("the answer approaches theta*_lambda, not theta*");
-    };
-    if let Ok(theory) = LambdaTheory::new(problem, lambda) {
-        let gap = problem.f(theory.theta_star());
-        inputs.warn(format!(
-            "the answer approaches theta*_lambda, where f is {gap:.3e}, not theta*"
-        ));
-    }
 }
 
 /// What is stored, before it is checked.

@@ -21,10 +21,11 @@ mod steps;
 mod total;
 pub(crate) mod upcoming;
 
+pub use crate::check::SHORTEST_HORIZON;
 pub use phase::Phase;
 pub use steps::Steps;
 
-use crate::check::{SHORTEST_HORIZON, check_horizon, check_positive};
+use crate::check::{check_horizon, check_positive};
 use crate::error::{Error, Result};
 use total::{compensated_sum, decay_tail};
 
@@ -181,6 +182,13 @@ fn robust_base(c: f64, phi_inf: f64) -> Result<f64> {
 /// c phi_inf^2 ln T.
 fn robust_scale(base: f64, horizon: u64) -> f64 {
     base * (horizon as f64).ln()
+}
+
+/// b_t = 1 / (ln(t+3) sqrt(t+1)), the shape of the decaying steps.
+#[inline]
+#[must_use]
+pub fn decay(t: u64) -> f64 {
+    robust_step_size(1.0, t as f64)
 }
 
 /// 1 / (scale ln(t+3) sqrt(t+1)), in the documented order.

@@ -6,6 +6,7 @@ use super::horizon::{Horizon, paper_required_log_t};
 use super::lemma_sums::shape;
 use super::recommend::{Recommendation, recommend};
 use super::step_sums::StepProfile;
+use crate::check::check_horizon;
 use crate::error::{Error, Result};
 use crate::model::mixing::Mixing;
 use crate::model::problem::Problem;
@@ -87,13 +88,7 @@ pub struct MixingBounds {
 /// A horizon below 3, and a `c` that is not a positive finite number. A chain too large for its mixing to be computed is not an
 /// error: [`Certification::mixing`] then holds the reason.
 pub fn certify(problem: &Problem, horizon: u64, c: Option<f64>) -> Result<Certification> {
-    if horizon < 3 {
-        return Err(Error::Parameter {
-            name: "horizon",
-            value: horizon as f64,
-            expected: "at least 3",
-        });
-    }
+    check_horizon("horizon", horizon)?;
     if let Some(c) = c
         && !(c > 0.0 && c.is_finite())
     {

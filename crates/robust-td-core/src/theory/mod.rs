@@ -4,8 +4,8 @@
 //! `rho_c`), [`horizon`] (how long `T` must be), [`lemma_sums`] (the sums behind the proof),
 //! [`step_sums`] and [`best_lag`] (the same sums for any stepsizes, without rounding),
 //! [`certificate`] (the bounds P, X, Y and C), [`mod@recommend`] (the `c` that makes Y smallest) and [`mod@certify`] (all of it
-//! for one problem). [`lambda`] carries the potential and certificate Y over to TD(lambda). [`proof_terms`] computes the quantities of the proof along a trajectory.
-//! for one problem; [`best_bound`] is the short form). [`lyapunov`] serves the bound of Srikant and Ying. [`proof_terms`] computes the quantities of the proof along a trajectory.
+//! for one problem; [`best_bound`] is the short form). [`lambda`] carries the potential and certificate Y over to TD(lambda).
+//! [`lyapunov`] serves the bound of Srikant and Ying. [`proof_terms`] computes the quantities of the proof along a trajectory.
 
 pub mod best_bound;
 pub mod best_lag;

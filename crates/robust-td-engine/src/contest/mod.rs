@@ -44,6 +44,7 @@ mod trajectories;
 use robust_td_core::Problem;
 use robust_td_core::learner::Learner;
 use robust_td_core::registry::AnyLearner;
+use robust_td_core::schedule::SHORTEST_HORIZON;
 
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
@@ -90,7 +91,7 @@ impl Contest {
         if self.runs == 0 {
             return Err(Error::NoRuns);
         }
-        if self.horizon < 3 {
+        if self.horizon < SHORTEST_HORIZON {
             return Err(Error::Horizon {
                 horizon: self.horizon,
             });

@@ -44,18 +44,18 @@ use serde::{Deserialize, Serialize};
 
 pub use answer::{Answer, LaneReport};
 pub use bootstrap::Bootstrap;
-pub use params::{RobustTdParams};
+pub use params::RobustTdParams;
 pub use run::CONSTANTS;
 
 use self::run::Run;
 use crate::check::check_dimension;
 use crate::error::{Error, Result};
-use crate::method::{Abilities, Approach, IntervalSource, Method, Standing};
-use crate::schedule::upcoming::Upcoming;
 use crate::iterate::Health;
 use crate::learner::Learner;
-use crate::schedule::{Phase, RobustDecay};
+use crate::method::{Abilities, Approach, IntervalSource, Method, Standing};
 use crate::phi::Transition;
+use crate::schedule::upcoming::Upcoming;
+use crate::schedule::{Phase, RobustDecay};
 
 /// How phases grow.
 const GROWTH: f64 = 2.0;
@@ -301,4 +301,3 @@ impl TryFrom<SavedRobustTd> for RobustTd {
         })
     }
 }
-

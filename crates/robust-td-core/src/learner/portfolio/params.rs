@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::run::CONSTANTS;
+use crate::check::check_discount;
 use crate::error::{Error, Result};
 use crate::schedule::{Phase, RobustDecay};
-use crate::check::check_discount;
 
 /// The first phase, where the number of samples is not known.
 const FIRST_PHASE: u64 = 1024;

@@ -7,9 +7,11 @@ use serde::{Deserialize, Serialize};
 use super::judge::Judge;
 use super::replicates::Replicates;
 use super::{Answer, LaneReport};
-use crate::lanes::{AdvanceAndWatch, Change, Difference, Lanes, Line, Vector, Watch, Work, with_vectors};
+use crate::iterate::{Health, nan_as_infinity};
+use crate::lanes::{
+    AdvanceAndWatch, Change, Difference, Lanes, Line, Vector, Watch, Work, with_vectors,
+};
 use crate::phi::{Features, Transition};
-use crate::iterate::Health;
 
 /// Constants c of the portfolio: from 50, which the theorem covers, down to 1.6e-6, two for each decade.
 pub const CONSTANTS: [f64; 16] = [
@@ -195,8 +197,7 @@ impl Run {
 
     /// The largest |theta|^2 of a lane; infinite once an iterate was not finite.
     fn largest_norm(&self, lane: usize) -> f64 {
-        let norm = self.watch.largest[lane];
-        if norm.is_nan() { f64::INFINITY } else { norm }
+        nan_as_infinity(self.watch.largest[lane])
     }
 
     /// Retires the lanes whose temporal-difference errors or iterates are too large.
@@ -237,11 +238,7 @@ impl Run {
     /// Makes the lane with the smallest residual the leader; before anything is measured, the largest constant.
     #[inline(never)]
     fn choose(&mut self) {
-        let residual = |lane: &usize| match self.judge.residual(*lane) {
-            Some(residual) if residual.is_nan() => f64::INFINITY,
-            Some(residual) => residual,
-            None => 0.0,
-        };
+        let residual = |lane: &usize| self.judge.residual(*lane).map_or(0.0, nan_as_infinity);
         let alive = (0..CONSTANTS.len()).filter(|&lane| self.retired[lane].is_none());
         let best = alive.min_by(|a, b| residual(a).total_cmp(&residual(b)));
         let new = best.unwrap_or(self.leader);
