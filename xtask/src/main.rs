@@ -31,6 +31,7 @@ fn main() -> ExitCode {
 
 fn lint() -> bool {
     cargo(&["fmt", "--all", "--check"], &[])
+        && format_algorithms()
         && cargo(
             &[
                 "clippy",
@@ -46,6 +47,21 @@ fn lint() -> bool {
             &["doc", "--workspace", "--no-deps"],
             &[("RUSTDOCFLAGS", "-D warnings")],
         )
+}
+
+/// Checks the format of the algorithms: rustfmt does not follow the modules that a macro declares.
+fn format_algorithms() -> bool {
+    const FOLDER: &str = "crates/robust-td-core/src/learner";
+    let entries = std::fs::read_dir(FOLDER).into_iter().flatten().flatten();
+    let mut files: Vec<String> = entries
+        .map(|entry| entry.path().display().to_string())
+        .filter(|path| path.ends_with(".rs"))
+        .collect();
+    files.push(format!("{FOLDER}/portfolio/mod.rs"));
+    files.sort();
+    let mut arguments = vec!["fmt", "-p", "robust-td-core", "--", "--check"];
+    arguments.extend(files.iter().map(String::as_str));
+    cargo(&arguments, &[])
 }
 
 fn test() -> bool {

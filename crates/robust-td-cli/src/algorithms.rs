@@ -1,8 +1,8 @@
 //! Lists the methods: what each is, what it must be told, what can be set.
 
 use clap::Args;
-use robust_td_core::learner::method::Method;
-use robust_td_core::learner::methods::METHODS;
+use robust_td_core::registry::METHODS;
+use robust_td_core::registry::Method;
 use serde::Serialize;
 
 use crate::contest::{choice, field};
@@ -89,7 +89,7 @@ struct Description {
 struct ParameterDescription {
     name: &'static str,
     meaning: &'static str,
-    range: &'static str,
+    range: String,
     default: &'static str,
 }
 

@@ -4,7 +4,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use robust_td_core::learner::{AnyLearner, DIVERGENCE_THRESHOLD, Learner};
+use robust_td_core::learner::{DIVERGENCE_THRESHOLD, Learner};
+use robust_td_core::registry::Approach;
 use robust_td_data::{Batch, Model, Predictions, Predictor, Purpose, ValueFormat, ValueWriter};
 
 use crate::confidence::Confidence;
@@ -110,15 +111,14 @@ fn write<W: Write + Send>(
 fn check_divergence(path: &Path, model: &Model) -> Result<(), Failure> {
     let learner = model.learner();
     let happened = match learner.health().diverged_at {
-        Some(step) if matches!(learner, AnyLearner::Auto(_)) => {
-            format!("all constants were retired until step {step}")
+        Some(step) if learner.abilities().approach == Approach::Portfolio => {
+            format!("all constants were retired by step {step}")
         }
         Some(step) => format!("|theta|^2 passed {DIVERGENCE_THRESHOLD:e} at step {step}"),
         None => "theta overflowed".into(),
     };
     let path = path.display();
-    let parameters = learner.output();
-    if !(parameters.iter().all(|x| x.is_finite()) && learner.value_offset().is_finite()) {
+    if !learner.value_function().is_finite() {
         return Err(Failure::Usage(format!(
             "{path}: this model diverged ({happened}), and its values are not finite; learn it again with smaller steps"
         )));

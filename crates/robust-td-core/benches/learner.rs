@@ -17,13 +17,13 @@ fn uniform(rng: &mut Xoshiro256PlusPlus) -> f64 {
 }
 
 fn learner(dimension: usize) -> Alg1 {
-    let params = alg1::Params::decaying(0.99, 1_000_000, 1.0).phi_inf((dimension as f64).sqrt());
-    Alg1::new(params.check().expect("valid parameters"), dimension).expect("positive dimension")
+    let params = alg1::Alg1Params::decaying(0.99, 1_000_000, 1.0, (dimension as f64).sqrt());
+    Alg1::new(params, dimension).expect("positive dimension")
 }
 
 fn pass(mut learner: Alg1, rows: &[Features<'_>]) -> f64 {
     for t in 0..STEPS {
-        let transition = Transition::continues(rows[t % ROWS], 1.0, rows[(t + 1) % ROWS]);
+        let transition = Transition::new(rows[t % ROWS], 1.0, rows[(t + 1) % ROWS]);
         learner.step(black_box(&transition));
     }
     learner.theta()[0]

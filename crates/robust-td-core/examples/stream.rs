@@ -1,6 +1,6 @@
 //! Learns the values of a two-state chain from a stream of transitions and compares them with the exact ones.
 
-use robust_td_core::learner::alg1::{Alg1, Params};
+use robust_td_core::learner::alg1::{Alg1, Alg1Params};
 use robust_td_core::learner::{Features, Learner, Transition};
 use robust_td_core::random::Stream;
 use robust_td_core::simulate::Sampler;
@@ -12,12 +12,11 @@ fn main() -> Result<()> {
     let path = Sampler::new(&problem).trajectory(0, steps, &mut Stream::new(1, 0));
 
     // All that Algorithm 1 is told: the discount, the horizon, a bound on the features, and c.
-    let params =
-        Params::decaying(problem.discount(), steps as u64, 0.05).phi_inf(problem.phi_inf());
-    let mut learner = Alg1::new(params.check()?, problem.dimension())?;
+    let params = Alg1Params::decaying(problem.discount(), steps as u64, 0.05, problem.phi_inf());
+    let mut learner = Alg1::new(params, problem.dimension())?;
     for pair in path.windows(2) {
         let (from, to) = (pair[0], pair[1]);
-        learner.step(&Transition::continues(
+        learner.step(&Transition::new(
             Features::Dense(problem.phi(from)),
             problem.reward(from, to),
             Features::Dense(problem.phi(to)),

@@ -285,7 +285,7 @@ pub enum Error {
         /// What it means.
         meaning: &'static str,
         /// The valid range in words.
-        expected: &'static str,
+        expected: String,
     },
     /// A method that cannot run on this problem.
     #[error("{method} does not apply: {why}")]

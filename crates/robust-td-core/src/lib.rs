@@ -1,7 +1,7 @@
 //! States the mathematics of unprojected temporal-difference learning with linear function approximation.
 //!
 //! The reference is Lee and Orabona, "A Robust O~(1/sqrt T) Rate for Unprojected TD Learning with Linear Function
-//! Approximation" (arXiv:2506.01052); every definition, lemma and theorem of it exists here once. The room is pure: no input, no
+//! Approximation" (arXiv:2506.01052); every definition, lemma and theorem of it exists here once. No input, no
 //! output, no threads.
 //!
 //! ```
@@ -33,44 +33,52 @@
 //! | `phi_inf`, `r_inf` | | largest feature norm, largest reward |
 //! | `d(t)`, `dbar(t)`, `t_mix` | distance | how far the chain is from stationary after t steps |
 //! | `rho_c` | | the paper's bound on the iterates: `E\|theta_t\|^2 <= rho_c^2 max(r_inf/phi_inf, \|theta*\|)^2` |
+//!
+//! # Modules and their direction
+//! A module imports only from those above it:
+//!
+//! 1. [`error`], `check`, [`matrix`] and `linalg`, [`random`], [`schedule`] (step sizes), [`exact_float`];
+//! 2. `model` (chains, problems, mixing) and [`catalog`] (named problems);
+//! 3. `phi` ([`Features`], [`Transition`]) and [`features`] (feature maps), `iterate` (iterates and their averages), `lanes`;
+//! 4. `exact` ([`moments`], [`stability`]), [`theory`], `solve` ([`sandwich`]), `choice` ([`control`], [`stopping`]);
+//! 5. `method` (what a method declares);
+//! 6. [`learner`] (one algorithm per file);
+//! 7. [`registry`] (the list of all methods, a learner of any kind) and [`off_policy`].
 
-mod basis;
 pub mod catalog;
-pub mod chain;
-pub mod control;
-mod elimination;
+mod check;
+mod choice;
 pub mod error;
+mod exact;
 pub mod exact_float;
 pub mod features;
+pub mod iterate;
 mod lanes;
 pub mod learner;
 mod linalg;
 pub mod matrix;
-pub mod mdp;
-pub mod mixing;
-pub mod moments;
+mod method;
+mod model;
 pub mod off_policy;
-mod perron;
-pub mod portfolio;
-pub mod problem;
-mod projected;
-mod quantile;
+mod phi;
 pub mod random;
-pub mod reward;
-pub mod sandwich;
+pub mod registry;
 pub mod schedule;
-pub mod simulate;
-pub mod stability;
-pub mod stopping;
-mod structure;
+mod solve;
 pub mod theory;
 
-pub use chain::Chain;
-pub use control::ControlProblem;
+pub use choice::control::ControlProblem;
+pub use choice::stopping::StoppingProblem;
+pub use choice::{control, stopping};
 pub use error::{Error, Result};
+pub use exact::{moments, stability};
+pub use learner::{Learner, portfolio};
 pub use matrix::{Matrix, SparseMatrix};
-pub use mdp::Mdp;
-pub use mixing::Mixing;
-pub use problem::Problem;
-pub use reward::Reward;
-pub use stopping::StoppingProblem;
+pub use model::chain::Chain;
+pub use model::mdp::Mdp;
+pub use model::mixing::Mixing;
+pub use model::problem::Problem;
+pub use model::reward::Reward;
+pub use model::{chain, mdp, mixing, problem, reward, simulate};
+pub use phi::{Features, Outcome, Transition};
+pub use solve::sandwich;

@@ -23,14 +23,16 @@
 //! Learners start at theta = 0. A problem with another published start `theta_0` is stated in the coordinates
 //! `theta - theta_0`: its rewards are the TD errors at `theta_0`, and nothing else changes.
 
-use crate::chain::{Chain, require_stochastic};
+use crate::check::check_discount;
 use crate::error::{Error, Result};
-use crate::learner::{Features, Learner, Transition, check_discount};
+use crate::learner::Learner;
 use crate::linalg;
 use crate::matrix::{Matrix, SparseMatrix, dot};
+use crate::model::chain::{Chain, require_stochastic};
+use crate::model::reward::Reward;
+use crate::model::simulate::Sampler;
+use crate::phi::{Features, Transition};
 use crate::random::Stream;
-use crate::reward::Reward;
-use crate::simulate::Sampler;
 
 /// An off-policy evaluation problem.
 #[derive(Debug, Clone)]
@@ -155,7 +157,7 @@ impl OffPolicyProblem {
     pub fn transition(&self, from: usize, to: usize) -> Transition<'_> {
         let phi = |s| Features::Dense(self.features.row(s));
         let ratio = self.target.get(from, to) / self.behaviour.transition().get(from, to);
-        Transition::continues(phi(from), self.rewards.get(from, to), phi(to)).with_ratio(ratio)
+        Transition::new(phi(from), self.rewards.get(from, to), phi(to)).with_ratio(ratio)
     }
 
     /// Feeds a learner the next transitions of the behaviour chain and returns the state it stops in.

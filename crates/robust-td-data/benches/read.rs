@@ -23,8 +23,9 @@ use std::time::Instant;
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, RecordBatch};
 use parquet::arrow::ArrowWriter;
 use robust_td_core::features::{FeatureMap, Fitting, Row};
-use robust_td_core::learner::{Alg1, AnyLearner, Features, Learner, Transition, alg1};
+use robust_td_core::learner::{Alg1, Features, Learner, Transition, alg1};
 use robust_td_core::portfolio::{self, RobustTd};
+use robust_td_core::registry::AnyLearner;
 use robust_td_data::{
     Batch, Inspector, Model, Pairing, ReadAhead, ReadOptions, Reader, Schema, Source, Transitions,
 };
@@ -231,8 +232,7 @@ fn one() -> AnyLearner {
 }
 
 fn alg1(dimension: usize) -> AnyLearner {
-    let params = alg1::Params::decaying(0.9, ROWS as u64, 0.1).phi_inf(3.0);
-    let params = params.check().expect("valid parameters");
+    let params = alg1::Alg1Params::decaying(0.9, ROWS as u64, 0.1, 3.0);
     let learner = Alg1::new(params, dimension).expect("a dimension");
     learner.into()
 }
@@ -245,14 +245,12 @@ fn model(spec: &str) -> Model {
 
 /// Sixteen constants at once, with so many replicates.
 fn sixteen(replicates: usize) -> AnyLearner {
-    let params = portfolio::Params {
-        phi_inf: 3.0,
+    let params = portfolio::RobustTdParams {
         horizon: Some(ROWS as u64),
         replicates,
-        ..portfolio::Params::new(0.9)
+        ..portfolio::RobustTdParams::new(0.9, 3.0)
     };
-    let params = params.check().expect("good parameters");
-    RobustTd::auto(params, DIMENSION).expect("a learner").into()
+    RobustTd::new(params, DIMENSION).expect("a learner").into()
 }
 
 fn auto(replicates: usize) -> Model {
@@ -392,7 +390,7 @@ impl Table {
     ) -> Transition<'a> {
         let reward = self.columns[DIMENSION][i];
         match next {
-            Some(next) if !self.terminated[i] => Transition::continues(here, reward, next),
+            Some(next) if !self.terminated[i] => Transition::new(here, reward, next),
             _ => Transition::terminated(here, reward),
         }
     }

@@ -3,7 +3,8 @@
 use std::ops::ControlFlow;
 
 use robust_td_core::features::FeatureMap;
-use robust_td_core::learner::{AnyLearner, Learner, Transition};
+use robust_td_core::learner::{Learner, Transition};
+use robust_td_core::registry::AnyLearner;
 use robust_td_core::sandwich::{Estimate, Sandwich};
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +19,7 @@ use crate::schema::Schema;
 /// What the first lines of a model file say.
 const KIND: &str = "robust-td model";
 /// The version of the file's format.
-const VERSION: u32 = 5;
+const VERSION: u32 = 6;
 
 /// A learner on a log: the feature map, the learner's full state, and where it stands in the log.
 ///
@@ -37,6 +38,9 @@ pub struct Model {
     least_squares: Option<Sandwich>,
     pairing: Pairing,
     diagnostics: Diagnostics,
+    /// Whether the learner weighs samples by their importance ratios.
+    #[serde(skip)]
+    ratios: bool,
     #[serde(skip)]
     rows: FeatureRows,
 }
@@ -62,6 +66,7 @@ impl Model {
             least_squares: None,
             pairing: Pairing::default(),
             diagnostics: Diagnostics::default(),
+            ratios: false,
             rows: FeatureRows::default(),
         }
         .checked()
@@ -146,6 +151,7 @@ impl Model {
             let message = "the row that waits for its successor has another length".into();
             return Err(Error::Model { message });
         }
+        self.ratios = self.learner.abilities().ratios;
         self.rows = FeatureRows::for_map(&self.features);
         Ok(self)
     }
@@ -213,10 +219,7 @@ impl Model {
         self.diagnostics.record(self.learner.learn(&transition));
         if let Some(least_squares) = &mut self.least_squares {
             // Beside a learner that takes every sample as on-policy it does the same.
-            let ratio = match self.learner {
-                AnyLearner::Lstd(_) => step.ratio,
-                _ => 1.0,
-            };
+            let ratio = if self.ratios { step.ratio } else { 1.0 };
             least_squares.step(&transition.with_ratio(ratio));
         }
     }
@@ -230,11 +233,7 @@ impl Model {
     /// Whether it keeps what intervals are made of.
     #[must_use]
     pub fn keeps_errors(&self) -> bool {
-        let replicates = match &self.learner {
-            AnyLearner::Auto(auto) => auto.params().replicates,
-            _ => 0,
-        };
-        replicates > 0 || self.least_squares.is_some()
+        self.learner.replicates() > 0 || self.least_squares.is_some()
     }
 
     /// What the intervals of the learner's answer are made of; none for most learners.

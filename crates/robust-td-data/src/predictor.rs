@@ -1,8 +1,9 @@
 //! Predicts values with their intervals from a learned model.
 
 use robust_td_core::features::{FeatureMap, Row};
-use robust_td_core::learner::{AnyLearner, Features, Learner};
+use robust_td_core::learner::{Features, Learner, LinearValue};
 use robust_td_core::portfolio::Bootstrap;
+use robust_td_core::registry::{AnyLearner, IntervalSource};
 use robust_td_core::sandwich::Estimate;
 
 use crate::batch::Batch;
@@ -94,8 +95,7 @@ pub struct Predictions {
 #[derive(Debug, Clone)]
 pub struct Predictor {
     features: FeatureMap,
-    theta: Vec<f64>,
-    offset: f64,
+    value: LinearValue,
     intervals: Option<Intervals>,
     confidence: f64,
     row: Row,
@@ -107,8 +107,7 @@ impl Predictor {
     pub fn new(model: &Model, confidence: f64) -> Self {
         Self {
             features: model.features().clone(),
-            theta: model.learner().output(),
-            offset: model.learner().value_offset(),
+            value: model.learner().value_function(),
             intervals: model.intervals(),
             confidence,
             row: Row::for_map(model.features()),
@@ -136,15 +135,14 @@ impl Predictor {
         for i in 0..batch.len() {
             self.features.write(batch.obs(i), &mut self.row);
             let phi = self.row.features();
-            let product = phi.dot(&self.theta);
-            let value = product + self.offset;
+            let value = self.value.value(phi);
             if !value.is_finite() {
                 let row = batch.row_numbers()[i];
                 return Err(Error::ValueNotFinite { row, value });
             }
             out.values.push(value);
             if let Some(intervals) = &self.intervals {
-                let half = intervals.half_width(product, phi, self.confidence);
+                let half = intervals.half_width(phi.dot(&self.value.theta), phi, self.confidence);
                 out.lower.push(value - half);
                 out.upper.push(value + half);
             }
@@ -158,13 +156,15 @@ pub(crate) fn intervals(
     learner: &AnyLearner,
     least_squares: Option<Estimate>,
 ) -> Option<Intervals> {
-    match (learner, least_squares) {
-        (AnyLearner::Auto(auto), None) => auto.answer().bootstrap.map(Intervals::Bootstrap),
-        (AnyLearner::Auto(auto), Some(estimate)) => {
-            let bootstrap = auto.answer().bootstrap;
-            bootstrap.map(|bootstrap| Intervals::Both(bootstrap, estimate))
+    match learner.abilities().intervals {
+        IntervalSource::Replicates => {
+            let bootstrap = learner.choice()?.bootstrap?;
+            Some(match least_squares {
+                None => Intervals::Bootstrap(bootstrap),
+                Some(estimate) => Intervals::Both(bootstrap, estimate),
+            })
         }
-        (AnyLearner::Lstd(_), least_squares) => least_squares.map(Intervals::Sandwich),
-        _ => None,
+        IntervalSource::LeastSquares => least_squares.map(Intervals::Sandwich),
+        IntervalSource::None => None,
     }
 }

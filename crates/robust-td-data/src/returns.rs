@@ -105,14 +105,14 @@ trait Visitor {
 /// Shows a log to a visitor; breaks off at a predicted value that is not finite.
 fn pass(reader: Reader, model: &Model, visitor: &mut impl Visitor) -> Result<ControlFlow<()>> {
     let (features, learner) = (model.features(), model.learner());
-    let (theta, offset) = (learner.output(), learner.value_offset());
+    let values = learner.value_function();
     let mut row = Row::for_map(features);
     let flow = Transitions::new(reader, Pairing::default()).for_each(|step| {
         if step.restart {
             visitor.end(false);
         }
         features.write(step.obs, &mut row);
-        let value = row.features().dot(&theta) + offset;
+        let value = values.value(row.features());
         if !value.is_finite() {
             return ControlFlow::Break(());
         }

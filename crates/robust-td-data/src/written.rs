@@ -73,7 +73,7 @@ mod tests {
         let mut reader = Reader::open(vec![source], options).unwrap();
         let map = Fitting::new(spec, 2).unwrap().finish().unwrap();
         assert!(Written::suits(&map));
-        let params = alg1::Params::decaying(0.8, 300, 0.05).check().unwrap();
+        let params = alg1::Alg1Params::decaying(0.8, 300, 0.05, 1.0);
         let learner = Alg1::new(params, map.outputs()).unwrap().into();
         let mut model = Model::new(map.clone(), learner, 3.0, None).unwrap();
         let mut batch = Batch::default();

@@ -8,7 +8,8 @@
 use std::time::Instant;
 
 use robust_td_core::learner::recipe::{Output, Samples};
-use robust_td_core::learner::{AnyLearner, Recipe, Steps, Td0};
+use robust_td_core::learner::{Recipe, Steps, Td0};
+use robust_td_core::registry::AnyLearner;
 use robust_td_core::{Problem, catalog};
 use robust_td_engine::{Contest, ContestOptions, Entrant, Kernel, contest};
 

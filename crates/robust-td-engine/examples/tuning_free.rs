@@ -7,9 +7,10 @@ use std::error::Error;
 use std::time::Instant;
 
 use robust_td_core::catalog;
-use robust_td_core::learner::method::Setting;
 use robust_td_core::learner::recipe::Output;
-use robust_td_core::learner::{AnyLearner, Learner, Td0, methods};
+use robust_td_core::learner::{Learner, Td0};
+use robust_td_core::registry::Setting;
+use robust_td_core::registry::{self, AnyLearner};
 use robust_td_core::{Mixing, Problem};
 use robust_td_engine::{Contest, ContestOptions, Entrant, Score, contest};
 
@@ -94,7 +95,7 @@ fn case(name: &'static str, problem: Problem, horizon: u64) -> Result<Case, Box<
     };
     let mut places = Vec::new();
     for id in METHODS {
-        let prepared = methods::find(id)?.prepare(&setting, &[] as &[(&str, f64)]);
+        let prepared = registry::find(id)?.prepare(&setting, &[] as &[(&str, f64)]);
         places.push(prepared.ok().map(|prepared| {
             let oracle = prepared.oracle();
             (enter(prepared.learner), oracle)
@@ -105,7 +106,7 @@ fn case(name: &'static str, problem: Problem, horizon: u64) -> Result<Case, Box<
         .collect();
     let (mut weighted, mut plain) = (Vec::new(), Vec::new());
     for &c in &constants {
-        let learner = methods::find("alg1")?
+        let learner = registry::find("alg1")?
             .prepare(&setting, &[("c", c)])?
             .learner;
         let mut recipe = learner.recipe().ok_or("alg1 has no recipe")?;

@@ -1,5 +1,6 @@
 //! Measures boundedness, divergence and suboptimality of the lanes.
 
+use robust_td_core::iterate::nan_as_infinity;
 use serde::{Deserialize, Serialize};
 
 use crate::kernel::{CELL, PACK, QUAD, Work};
@@ -119,7 +120,7 @@ fn total(row: &[f64; PACK]) -> [f64; QUAD] {
 pub struct Estimate {
     /// Mean over runs.
     pub mean: f64,
-    /// Standard deviation over sqrt(runs); 0 for one run.
+    /// Standard deviation over sqrt(runs); NaN for one run.
     pub standard_error: f64,
 }
 
@@ -211,7 +212,7 @@ impl Record {
             }
         }
         for (norm, max) in norms.iter_mut().zip(&mut maxima) {
-            *norm = infinite_if_nan(*norm * square);
+            *norm = nan_as_infinity(*norm * square);
             if *norm == f64::INFINITY {
                 *max = f64::INFINITY;
             }
@@ -254,9 +255,5 @@ fn quadratic_forms(a: &[f64], errors: &[f64], runs: usize) -> Vec<f64> {
             *form += e * product;
         }
     }
-    forms.into_iter().map(infinite_if_nan).collect()
-}
-
-fn infinite_if_nan(x: f64) -> f64 {
-    if x.is_nan() { f64::INFINITY } else { x }
+    forms.into_iter().map(nan_as_infinity).collect()
 }

@@ -1,5 +1,6 @@
 //! Describes a sweep: problems, lanes, runs, horizon, random numbers and diagnostics.
 
+use robust_td_core::schedule::SHORTEST_HORIZON;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
@@ -66,9 +67,6 @@ pub struct Plan {
     pub curve_points_per_decade: u32,
 }
 
-/// |theta|^2 beyond which a run counts as diverged.
-pub const DIVERGED: f64 = 1e12;
-
 impl Plan {
     /// Validates the plan.
     ///
@@ -88,7 +86,7 @@ impl Plan {
         if self.runs == 0 {
             return Err(Error::NoRuns);
         }
-        if self.horizon < 3 {
+        if self.horizon < SHORTEST_HORIZON {
             return Err(Error::Horizon {
                 horizon: self.horizon,
             });

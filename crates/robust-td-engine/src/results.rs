@@ -1,10 +1,11 @@
 //! Summarises what every lane did.
 
+use robust_td_core::iterate::DIVERGENCE_THRESHOLD;
 use serde::{Deserialize, Serialize};
 
 use crate::context::Context;
 use crate::diagnostics::{CurvePoint, Estimate, Peak, Record};
-use crate::plan::{DIVERGED, Lane};
+use crate::plan::Lane;
 use crate::unit::UnitState;
 
 /// Quantiles over runs, by linear interpolation between order statistics.
@@ -133,8 +134,12 @@ fn summarise(context: &Context, (peak, spread): (Peak, f64), record: Record) -> 
     let square = scale * scale;
     let theta_star = plan.variants[lane.variant].theta_star_squared();
     let mean = peak.sum / runs * square;
-    // Not `m > DIVERGED`: a NaN must count as diverged.
-    let diverged = record.maxima.iter().filter(|m| !(**m <= DIVERGED)).count();
+    // Not `m > DIVERGENCE_THRESHOLD`: a NaN must count as diverged.
+    let diverged = record
+        .maxima
+        .iter()
+        .filter(|m| !(**m <= DIVERGENCE_THRESHOLD))
+        .count();
     let rate = diverged as f64 / runs;
     LaneResult {
         lane,

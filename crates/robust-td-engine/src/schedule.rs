@@ -1,17 +1,13 @@
 //! Computes the decays b_t = 1 / (log(t+3) sqrt(t+1)) of consecutive steps.
 
+pub use robust_td_core::schedule::decay;
+
 use crate::kernel::Work;
 
 /// Steps that share one logarithm.
 const SHARED: usize = 64;
 /// Index from which logarithms are shared.
 const SERIES: u64 = (SHARED as u64) << 7;
-
-/// b_t = 1 / (log(t+3) sqrt(t+1)).
-pub fn decay(t: u64) -> f64 {
-    let t = t as f64;
-    1.0 / ((t + 3.0).ln() * (t + 1.0).sqrt())
-}
 
 /// Filling in b_t for t = first, first + 1, ..
 ///

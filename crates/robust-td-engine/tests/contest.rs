@@ -9,9 +9,10 @@ use std::sync::Mutex;
 use common::random_problem;
 use proptest::prelude::*;
 use robust_td_core::learner::recipe::{Output, Samples};
-use robust_td_core::learner::{Alg1, AnyLearner, Learner, Recipe, Steps, Td0, Transition, alg1};
+use robust_td_core::learner::{Alg1, Learner, Recipe, Steps, Td0, Transition, alg1};
 use robust_td_core::moments::Moments;
 use robust_td_core::random::Stream;
+use robust_td_core::registry::AnyLearner;
 use robust_td_core::schedule::Schedule;
 use robust_td_core::simulate::Sampler;
 use robust_td_core::{Problem, catalog};
@@ -71,8 +72,8 @@ fn entrants(problem: &Problem, horizon: u64) -> Vec<Entrant> {
     let d = problem.dimension();
     let lanes = recipes(problem, horizon).into_iter();
     let mut entrants: Vec<_> = lanes.map(|r| entrant(Td0::new(r, d).unwrap())).collect();
-    let alg1 = alg1::Params::decaying(problem.discount(), horizon, 0.5).phi_inf(problem.phi_inf());
-    entrants.insert(3, entrant(Alg1::new(alg1.check().unwrap(), d).unwrap()));
+    let alg1 = alg1::Alg1Params::decaying(problem.discount(), horizon, 0.5, problem.phi_inf());
+    entrants.insert(3, entrant(Alg1::new(alg1, d).unwrap()));
     let steps = Steps::Constant { eta: 0.1 };
     let tail = Recipe::plain("alg1", problem.discount(), steps, Output::DoublingTail);
     entrants.insert(7, entrant(Td0::new(tail, d).unwrap()));
@@ -283,9 +284,8 @@ fn divergence_is_what_the_learners_report() {
 fn means_are_the_exact_expectations() {
     let problem = random_problem(21, 4, 2);
     let horizon = 300;
-    let params =
-        alg1::Params::decaying(problem.discount(), horizon, 0.2).phi_inf(problem.phi_inf());
-    let learner = Alg1::new(params.check().unwrap(), 2).unwrap();
+    let params = alg1::Alg1Params::decaying(problem.discount(), horizon, 0.2, problem.phi_inf());
+    let learner = Alg1::new(params, 2).unwrap();
     let steps = learner.recipe().unwrap().steps;
     let race = Contest {
         entrants: vec![entrant(learner)],

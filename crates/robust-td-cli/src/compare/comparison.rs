@@ -1,6 +1,6 @@
 //! Holds what a comparison was about, who took part and what was found.
 
-use robust_td_core::learner::method::{Input, Quantity, Source};
+use robust_td_core::registry::{Input, Quantity, Source};
 use robust_td_core::{Mixing, Problem};
 use robust_td_engine::contest::Score;
 

@@ -1,6 +1,6 @@
 //! Presents a comparison as JSON, under the names that scripts rely on.
 
-use robust_td_core::learner::method::Input;
+use robust_td_core::registry::Input;
 use robust_td_engine::contest::{self, Score};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};

@@ -1,6 +1,6 @@
 //! Prints a comparison as a Markdown table: the paper's Table 1 with a measured column.
 
-use robust_td_core::learner::method::Source;
+use robust_td_core::registry::Source;
 use robust_td_engine::contest::Score;
 
 use super::comparison::Comparison;

@@ -1,6 +1,6 @@
 //! Fills in the report of a comparison.
 
-use robust_td_core::learner::method::{Quantity, Source};
+use robust_td_core::registry::{Quantity, Source};
 use robust_td_engine::contest::Score;
 use robust_td_report::{
     Cell, Column, ConstantsRow, Drawing, Fact, Report, ReportFigure, Rerun, RunFacts, Table,

@@ -1,6 +1,6 @@
 //! Prints a comparison as a page: the ranking, then what the methods were told and what does not hold.
 
-use robust_td_core::learner::method::{Quantity, Standing};
+use robust_td_core::registry::{Quantity, Standing};
 use robust_td_engine::contest::Score;
 
 use super::comparison::{Comparison, input_words};

@@ -1,7 +1,7 @@
 //! Parses the names of methods and their settings: `alg1`, `alg1:c=0.01`, `bhandari-b:step=0.1:radius=3`.
 
-use robust_td_core::learner::method::Method;
-use robust_td_core::learner::methods::{self, METHODS};
+use robust_td_core::registry::Method;
+use robust_td_core::registry::{self, METHODS};
 
 use crate::problem_argument::setting;
 use crate::suggestion;
@@ -42,7 +42,7 @@ impl Choice {
 
 /// The method with an id, or a suggestion.
 pub fn method(id: &str) -> Result<&'static Method, String> {
-    methods::find(id).map_err(|_| {
+    registry::find(id).map_err(|_| {
         let known: Vec<&str> = METHODS.iter().map(|method| method.id).collect();
         let hint = suggestion::or_known(id, &known);
         format!("there is no algorithm {id:?}; {hint}")

@@ -1,7 +1,7 @@
 //! Sets up the methods that take part, with what each is told.
 
-use robust_td_core::learner::method::{Method, Prepared, Setting, Standing};
-use robust_td_core::learner::methods::METHODS;
+use robust_td_core::registry::METHODS;
+use robust_td_core::registry::{Method, Prepared, Setting, Standing};
 use robust_td_core::{Error, Mixing, Problem};
 
 use super::choice::{Choice, Wish};

@@ -1,6 +1,6 @@
 //! Gives the curves of methods their places in a figure: patterns by what a method was told, bands, limits.
 
-use robust_td_core::learner::method::Standing;
+use robust_td_core::registry::Standing;
 use robust_td_engine::contest::Estimate;
 use robust_td_report::{BandPoint, Clamp, Curve, LineMeaning, Pattern};
 

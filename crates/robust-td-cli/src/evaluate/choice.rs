@@ -1,6 +1,6 @@
 //! Says which constant the data chose.
 
-use robust_td_core::learner::AnyLearner;
+use robust_td_core::learner::Learner;
 use robust_td_core::portfolio::Answer;
 use robust_td_data::Model;
 use serde::Serialize;
@@ -28,12 +28,9 @@ struct Lane {
 impl Choice {
     /// The choice of a model, if it has one.
     pub fn of(model: &Model) -> Option<Self> {
-        let AnyLearner::Auto(learner) = model.learner() else {
-            return None;
-        };
         let Answer {
             c, samples, lanes, ..
-        } = learner.answer();
+        } = model.learner().choice()?;
         let lane = |lane: &robust_td_core::portfolio::LaneReport| Lane {
             c: lane.c,
             residual: lane.residual,
@@ -50,10 +47,7 @@ impl Choice {
 
     /// How many transitions a portfolio's answer rests on.
     pub fn samples_of(model: &Model) -> Option<u64> {
-        match model.learner() {
-            AnyLearner::Auto(learner) => Some(learner.answer().samples),
-            _ => None,
-        }
+        model.learner().choice().map(|answer| answer.samples)
     }
 
     /// One line for people.

@@ -10,7 +10,8 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;
-use robust_td_core::learner::{Learner, methods};
+use robust_td_core::learner::Learner;
+use robust_td_core::registry;
 use robust_td_data::{Batch, Model, Purpose, ReadAhead};
 
 use crate::confidence::Confidence;
@@ -183,7 +184,7 @@ impl Learning {
 
 /// Says that the importance ratios of a log make no difference to this algorithm.
 fn warn_of_unused_ratios(id: &str) {
-    let users: Vec<&str> = methods::OFF_POLICY.iter().map(|method| method.id).collect();
+    let users: Vec<&str> = registry::with_ratios().map(|method| method.id).collect();
     if !users.contains(&id) {
         eprintln!(
             "warning: the log has importance ratios (rho), but {id} does not use them: the values are those of the policy \
@@ -272,7 +273,7 @@ fn resumed(arguments: &Arguments, path: &std::path::Path) -> Result<Model, Failu
     }
     if let Some(id) = &arguments.algorithm
         && id != learner.id()
-        && !(id == "alg1" && ["alg1-auto", "alg1-doubling"].contains(&learner.id()))
+        && !registry::find(id).is_ok_and(|method| method.is_replaced_by(learner.id()))
     {
         return refuse("--algorithm", id.clone(), learner.id().into());
     }

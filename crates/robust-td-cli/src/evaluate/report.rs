@@ -4,6 +4,7 @@ use std::io::Write;
 use std::time::Duration;
 
 use robust_td_core::learner::{DIVERGENCE_THRESHOLD, Learner};
+use robust_td_core::registry::Approach;
 use robust_td_data::Model;
 use serde::Serialize;
 
@@ -16,6 +17,8 @@ use crate::text;
 #[derive(Debug, Serialize)]
 pub struct Report {
     algorithm: &'static str,
+    #[serde(skip)]
+    approach: Approach,
     steps: u64,
     dimension: usize,
     theta: Vec<f64>,
@@ -63,6 +66,7 @@ impl Report {
         let td_errors = model.diagnostics().td_errors();
         Self {
             algorithm: learner.id(),
+            approach: learner.abilities().approach,
             steps: learner.steps(),
             dimension: learner.dimension(),
             theta: learner.theta().to_vec(),
@@ -82,7 +86,7 @@ impl Report {
             projections: learner.projections(),
             value_offset: learner.value_offset(),
             diverged_at: health.diverged_at,
-            suggestion: health.diverged().then(|| suggestion(learner.id())),
+            suggestion: health.diverged().then(|| learner.abilities().advice.into()),
             td_error: TdError {
                 mean: td_errors.mean(),
                 rms: td_errors.rms(),
@@ -169,30 +173,18 @@ impl Report {
     /// How far the iterates went.
     fn iterates(&self) -> String {
         let largest = text::number(self.max_theta_norm_sq);
-        match (self.algorithm, self.diverged_at) {
+        match (self.approach, self.diverged_at) {
             // It has no steps that could be too large: only a matrix that is nearly singular throws it off, for a while.
-            ("lstd", None) => {
+            (Approach::Solution, None) => {
                 format!("solved for, not stepped to: largest |theta|^2 on the way {largest}")
             }
-            ("lstd", Some(step)) => format!(
+            (Approach::Solution, Some(step)) => format!(
                 "solved for, not stepped to: |theta|^2 up to {largest} on the way, above {DIVERGENCE_THRESHOLD:e} first at step \
                  {step}, where the matrix was nearly singular"
             ),
             (_, Some(step)) => format!("diverged at step {step}"),
             (_, None) => format!("bounded: largest |theta|^2 {largest}"),
         }
-    }
-}
-
-/// What to try after a divergence.
-fn suggestion(id: &str) -> String {
-    match id {
-        "alg1" | "alg1-const" | "alg1-doubling" | "td-lambda" | "lee26" | "lee26-mixfree" => {
-            "ten times the c makes the steps ten times smaller".into()
-        }
-        "lstd" => "a larger ridge".into(),
-        "alg1-auto" => "no constant stays bounded: is phi_inf too small, or are the data off-policy? (gtd2, tdc, etd and lstd take ratios)".into(),
-        _ => "a smaller step, or alg1 with a larger c".into(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Says how the returns of complete episodes compare with the predicted values.
 
-use robust_td_core::learner::{Learner, methods};
+use robust_td_core::learner::Learner;
 use robust_td_data::{Decile, Model, Purpose, ReturnCheck};
 use serde::Serialize;
 
@@ -40,7 +40,7 @@ pub fn check(log: &LogArgument, model: &Model) -> Result<MonteCarloCheck, Failur
     let found = ReturnCheck::take(&mut open, model).map_err(wrong_data)?;
     let mut meaning = meaning(found.as_ref());
     let id = model.learner().id();
-    if rated && methods::OFF_POLICY.iter().any(|method| method.id == id) {
+    if rated && model.learner().abilities().ratios {
         meaning += &format!(
             "; {id} corrects by the importance ratios (rho), returns are those of the policy that was logged: they differ \
              unless the two policies are one"

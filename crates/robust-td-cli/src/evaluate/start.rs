@@ -1,11 +1,12 @@
 //! Sets a new model up from the command line and a first look at the data.
 
 use robust_td_core::features::{FeatureMap, Fitting};
-use robust_td_core::learner::method::{Method, Setting};
 use robust_td_core::learner::recipe::{Output, Recipe};
-use robust_td_core::learner::{AnyLearner, Learner, Td0, methods};
+use robust_td_core::learner::{Learner, Td0};
 use robust_td_core::portfolio::{self, RobustTd};
+use robust_td_core::registry::{self, AnyLearner, IntervalSource, Method, Setting};
 use robust_td_core::sandwich;
+use robust_td_core::schedule::SHORTEST_HORIZON;
 use robust_td_data::{Model, Purpose, Survey};
 
 use super::{Arguments, Learning};
@@ -94,17 +95,21 @@ impl Start {
         let unknown_length = arguments.log.is_stream() && arguments.horizon.is_none();
         let fixed = arguments.c.as_deref().is_some_and(|c| c != "auto")
             || (arguments.parameters.iter()).any(|text| text.trim_start().starts_with("c="));
-        let method = match arguments.algorithm.as_deref() {
-            None | Some("alg1") if !fixed => portfolio::METHOD.id,
-            None | Some("alg1") if unknown_length => "alg1-doubling",
-            None => "alg1",
-            Some(id) => id,
+        let id = arguments.algorithm.as_deref().unwrap_or(registry::DEFAULT);
+        let find = |id: &str| {
+            registry::find(id).map_err(|_| {
+                let known: Vec<&str> = registry::METHODS.iter().map(|method| method.id).collect();
+                let hint = suggestion::or_known(id, &known);
+                Failure::Usage(format!("--algorithm: there is no {id:?}; {hint}"))
+            })
         };
-        let known: Vec<&str> = methods::METHODS.iter().map(|method| method.id).collect();
-        let method = methods::find(method).map_err(|_| {
-            let hint = suggestion::or_known(method, &known);
-            Failure::Usage(format!("--algorithm: there is no {method:?}; {hint}"))
-        })?;
+        let named = find(id)?;
+        let stand_in = match (fixed, unknown_length) {
+            (false, _) => named.abilities.without_c,
+            (true, true) => named.abilities.without_horizon,
+            (true, false) => None,
+        };
+        let method = stand_in.map_or(Ok(named), find)?;
         let replicates = replicates(arguments, method)?;
         let given = given(arguments, method)?;
         Ok(Self {
@@ -145,14 +150,14 @@ impl Start {
             dimension: features.outputs(),
             horizon,
             phi_inf,
-            model: None,
+            known: None,
         };
         let wrong = |error: robust_td_core::Error| Failure::Usage(error.to_string());
         let model = |learner: AnyLearner| {
             let model = Model::new(features, learner, phi_inf, self.limit).map_err(wrong_data)?;
             self.add_least_squares(model)
         };
-        if horizon < 3 && self.limit.is_none() && self.method.needs.contains(&"T") {
+        if horizon < SHORTEST_HORIZON && self.limit.is_none() && self.method.needs_horizon() {
             let id = self.method.id;
             return Err(Failure::Usage(format!(
                 "the data hold {}, but {id} needs at least 3",
@@ -160,16 +165,13 @@ impl Start {
             )));
         }
         let prepared = self.method.prepare(&setting, &self.given).map_err(wrong)?;
-        if self.method.id == portfolio::METHOD.id {
-            let params = portfolio::Params {
-                phi_inf,
+        if self.method.abilities.intervals == IntervalSource::Replicates {
+            let params = portfolio::RobustTdParams {
                 horizon: (horizon != UNKNOWN).then_some(horizon),
                 replicates: self.replicates,
-                ..portfolio::Params::new(self.discount)
+                ..portfolio::RobustTdParams::new(self.discount, phi_inf)
             };
-            let learner = params
-                .check()
-                .and_then(|params| RobustTd::auto(params, setting.dimension));
+            let learner = RobustTd::new(params, setting.dimension);
             return model(learner.map_err(wrong)?.into());
         }
         let mut learner = prepared.learner;
@@ -207,7 +209,7 @@ impl Start {
 
 /// The number of replicates, checked.
 fn replicates(arguments: &Arguments, method: &Method) -> Result<usize, Failure> {
-    let auto = method.id == portfolio::METHOD.id;
+    let auto = method.abilities.intervals == IntervalSource::Replicates;
     let Some(text) = &arguments.replicates else {
         // Rows that are learned from again are not new samples.
         return Ok(if auto && arguments.passes == 1 {
@@ -248,9 +250,11 @@ fn least_squares(
     let traces = given
         .iter()
         .any(|(key, value)| key == "lambda" && *value != 0.0);
-    let fits = match method.id {
-        "lstd" => !traces,
-        id => id == portfolio::METHOD.id,
+    let intervals = method.abilities.intervals;
+    let fits = match intervals {
+        IntervalSource::LeastSquares => !traces,
+        IntervalSource::Replicates => true,
+        IntervalSource::None => false,
     };
     let once = arguments.passes == 1;
     if arguments.sandwich && !(fits && once) {
@@ -259,7 +263,9 @@ fn least_squares(
     }
     Ok(match (arguments.sandwich, fits && once) {
         (true, _) => LeastSquares::Always,
-        (false, true) if method.id == "lstd" || replicates > 0 => LeastSquares::IfSmall,
+        (false, true) if intervals == IntervalSource::LeastSquares || replicates > 0 => {
+            LeastSquares::IfSmall
+        }
         _ => LeastSquares::Never,
     })
 }
@@ -292,14 +298,14 @@ fn given(arguments: &Arguments, method: &Method) -> Result<Vec<(String, f64)>, F
             }
         }
     }
-    if ["optimal-stopping", "q-learning"].contains(&method.id) {
+    if !method.abilities.logs {
         let why = "it learns from choices, which a log of one policy does not show";
         return Err(Failure::Usage(format!(
             "{} does not apply: {why}",
             method.id
         )));
     }
-    let has_c = method.parameters.iter().any(|p| p.name == "c");
+    let has_c = method.parameter("c").is_some();
     let id = method.id;
     match arguments.c.as_deref() {
         Some("auto") | None if has_c && given.iter().all(|(key, _)| key != "c") => {

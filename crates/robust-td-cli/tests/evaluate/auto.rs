@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use robust_td_core::learner::{Alg1, Learner, alg1};
-use robust_td_core::portfolio::{CONSTANTS, Params, RobustTd};
+use robust_td_core::portfolio::{CONSTANTS, RobustTd, RobustTdParams};
 use serde_json::Value;
 
 use crate::bad_data::assert_refused;
@@ -50,13 +50,12 @@ fn the_default_chooses_a_constant_and_says_how() {
     assert!(bounded.len() < lanes.len());
 
     // The library ends with the same numbers.
-    let params = Params {
-        phi_inf: log.phi_inf(),
+    let params = RobustTdParams {
         horizon: Some(20_000),
         replicates: 64,
-        ..Params::new(0.95)
+        ..RobustTdParams::new(0.95, log.phi_inf())
     };
-    let mut learner = RobustTd::auto(params.check().unwrap(), 8).unwrap().into();
+    let mut learner = RobustTd::new(params, 8).unwrap().into();
     log.feed(&mut learner);
     assert_eq!(numbers(&found["theta_bar"]), learner.output());
     assert_eq!(numbers(&found["theta"]), learner.theta());
@@ -76,8 +75,8 @@ fn the_default_chooses_a_constant_and_says_how() {
     {
         assert!((x - y).abs() < 1e-9 * (1.0 + y.abs()));
     }
-    let own = alg1::Params::decaying(0.95, 20_000, c).phi_inf(log.phi_inf());
-    let mut own = Alg1::new(own.check().unwrap(), 8).unwrap().into();
+    let own = alg1::Alg1Params::decaying(0.95, 20_000, c, log.phi_inf());
+    let mut own = Alg1::new(own, 8).unwrap().into();
     log.feed(&mut own);
     assert_eq!(numbers(&fixed["theta"]), own.theta());
 }

@@ -61,11 +61,8 @@ fn algorithm_1_is_that_of_its_own_constructor() {
     let log = Log::continuing("ref-3", 400, 4);
     let folder = folder([]);
     log.write(folder.path(), "log.csv", Columns::All);
-    let params = alg1::Params {
-        phi_inf: 2.5,
-        ..alg1::Params::decaying(0.9, 400, 0.3)
-    };
-    let mut learner = Alg1::new(params.check().unwrap(), 2).unwrap().into();
+    let params = alg1::Alg1Params::decaying(0.9, 400, 0.3, 2.5);
+    let mut learner = Alg1::new(params, 2).unwrap().into();
     log.feed(&mut learner);
     let line = "evaluate log.csv --discount 0.9 --c 0.3 --phi-inf 2.5 --json";
     assert_same(&json_in(folder.path(), &words(line)), &learner, "alg1");

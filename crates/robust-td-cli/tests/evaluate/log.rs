@@ -5,10 +5,11 @@ use std::io::Write as _;
 use std::path::Path;
 
 use robust_td_core::catalog;
-use robust_td_core::learner::method::Setting;
-use robust_td_core::learner::{AnyLearner, Features, Learner, Outcome, Transition, methods};
+use robust_td_core::learner::{Features, Learner, Outcome, Transition};
 use robust_td_core::problem::Problem;
 use robust_td_core::random::Stream;
+use robust_td_core::registry::Setting;
+use robust_td_core::registry::{self, AnyLearner};
 use robust_td_core::simulate::Sampler;
 use robust_td_data::{ValueFormat, ValueWriter};
 
@@ -173,9 +174,9 @@ impl Log {
             dimension: self.problem.dimension(),
             horizon,
             phi_inf: self.phi_inf(),
-            model: None,
+            known: None,
         };
-        methods::find(id)
+        registry::find(id)
             .unwrap()
             .prepare(&setting, given)
             .unwrap()

@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use assert_cmd::Command;
-use robust_td_core::learner::{AnyLearner, Learner};
-use robust_td_core::portfolio::{Params, RobustTd};
+use robust_td_core::learner::Learner;
+use robust_td_core::portfolio::{RobustTd, RobustTdParams};
+use robust_td_core::registry::AnyLearner;
 use serde_json::Value;
 
 use crate::common::{folder, run_in};
@@ -27,19 +28,15 @@ fn piped(folder: &Path, line: &str, input: &str) -> Vec<u8> {
 fn a_stream_ends_with_the_bits_of_the_library() {
     let log = Log::episodic("boyan", 4000, 6);
     let folder = folder([]);
-    let params = Params {
-        phi_inf: 1.0,
+    let params = RobustTdParams {
         replicates: 64,
-        ..Params::new(0.9)
+        ..RobustTdParams::new(0.9, 1.0)
     };
-    let new = RobustTd::auto(params.check().unwrap(), 4).unwrap();
+    let new = RobustTd::new(params, 4).unwrap();
     let mut learner = AnyLearner::from(new);
     log.feed(&mut learner);
-    let AnyLearner::Auto(auto) = &learner else {
-        unreachable!("a portfolio stays one");
-    };
     // Phases of 1024 and 2048 rows are complete, the third is under way.
-    let answer = auto.answer();
+    let answer = learner.choice().unwrap();
     assert_eq!(answer.samples, 2048);
     for (format, input) in [
         ("csv", log.csv(Columns::All, 0..4000)),

@@ -10,7 +10,7 @@
 use super::episode::{self, Move};
 use super::{Entry, Parameter, Values};
 use crate::error::Result;
-use crate::problem::Problem;
+use crate::model::problem::Problem;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "boyan",

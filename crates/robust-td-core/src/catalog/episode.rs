@@ -8,10 +8,10 @@
 //! in `A` and `c`. The *true* values of the joined chain differ: there the end state is worth
 //! `gamma V(start)`, the value of the next episode.
 
-use crate::chain::Chain;
 use crate::error::Result;
 use crate::matrix::{Matrix, SparseMatrix};
-use crate::problem::{Problem, Reward};
+use crate::model::chain::Chain;
+use crate::model::problem::{Problem, Reward};
 
 /// One possible move of an episodic task.
 pub(super) struct Move {

@@ -19,10 +19,10 @@ use super::parameter::whole_in;
 use super::{Entry, Parameter, Values};
 use crate::error::Result;
 use crate::matrix::{Matrix, SparseMatrix};
-use crate::mdp::Mdp;
-use crate::problem::Problem;
+use crate::model::mdp::Mdp;
+use crate::model::problem::Problem;
+use crate::model::reward::Reward;
 use crate::random::Stream;
-use crate::reward::Reward;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "garnet",

@@ -22,10 +22,10 @@ use std::f64::consts::PI;
 
 use super::parameter::whole_in;
 use super::{Entry, Parameter, Values};
-use crate::chain::Chain;
 use crate::error::Result;
 use crate::matrix::{Matrix, SparseMatrix};
-use crate::problem::{Problem, Reward};
+use crate::model::chain::Chain;
+use crate::model::problem::{Problem, Reward};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "grid-world",
@@ -121,7 +121,7 @@ fn cosines(length: usize, order: usize) -> Matrix {
 mod tests {
     use super::*;
     use crate::catalog::problem;
-    use crate::mixing::Mixing;
+    use crate::model::mixing::Mixing;
 
     fn grid(width: usize, height: usize, order: usize, discount: f64) -> Problem {
         let settings = [

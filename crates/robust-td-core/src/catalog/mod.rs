@@ -19,7 +19,7 @@ pub mod two_cluster;
 pub mod two_state;
 
 use crate::error::{Error, Result};
-use crate::problem::Problem;
+use crate::model::problem::Problem;
 
 pub use parameter::{Parameter, Values};
 

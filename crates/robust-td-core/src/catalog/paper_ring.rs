@@ -17,10 +17,10 @@
 //! | 16 | 1419 | 22.37 | 0.0025783857848231616 | 65865.20165283907 |
 
 use super::{Entry, Parameter, Values};
-use crate::chain::Chain;
 use crate::error::Result;
 use crate::matrix::{Matrix, SparseMatrix};
-use crate::problem::{Problem, Reward};
+use crate::model::chain::Chain;
+use crate::model::problem::{Problem, Reward};
 use crate::random::Dsfmt;
 
 pub(super) const ENTRY: Entry = Entry {
@@ -74,7 +74,7 @@ fn uniforms_by_column(columns: usize) -> Matrix {
 #[cfg(test)]
 mod tests {
     use crate::catalog::problem;
-    use crate::mixing::Mixing;
+    use crate::model::mixing::Mixing;
 
     fn close(found: f64, expected: f64, relative: f64) {
         assert!(

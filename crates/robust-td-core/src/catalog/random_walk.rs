@@ -17,7 +17,7 @@ use super::episode::{self, Move};
 use super::parameter::whole_in;
 use super::{Entry, Parameter, Values};
 use crate::error::Result;
-use crate::problem::Problem;
+use crate::model::problem::Problem;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "random-walk",
@@ -57,7 +57,7 @@ fn build(values: &Values) -> Result<Problem> {
 #[cfg(test)]
 mod tests {
     use crate::catalog::problem;
-    use crate::problem::Problem;
+    use crate::model::problem::Problem;
 
     fn walk(states: usize, discount: f64) -> Problem {
         problem(

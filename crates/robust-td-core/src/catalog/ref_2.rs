@@ -9,7 +9,7 @@
 
 use super::{Entry, Values, two_state};
 use crate::error::Result;
-use crate::problem::Problem;
+use crate::model::problem::Problem;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "ref-2",
@@ -26,7 +26,7 @@ fn build(_: &Values) -> Result<Problem> {
 #[cfg(test)]
 mod tests {
     use crate::catalog::{all_close, problem};
-    use crate::mixing::Mixing;
+    use crate::model::mixing::Mixing;
 
     #[test]
     fn table_of_answers() {

@@ -9,10 +9,10 @@
 //! ```
 
 use super::{Entry, Values};
-use crate::chain::Chain;
 use crate::error::Result;
 use crate::matrix::Matrix;
-use crate::problem::{Problem, Reward};
+use crate::model::chain::Chain;
+use crate::model::problem::{Problem, Reward};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "ref-3",
@@ -33,7 +33,7 @@ fn build(_: &Values) -> Result<Problem> {
 #[cfg(test)]
 mod tests {
     use crate::catalog::{all_close, problem};
-    use crate::mixing::Mixing;
+    use crate::model::mixing::Mixing;
 
     #[test]
     fn table_of_answers() {

@@ -17,7 +17,7 @@ use super::episode::{self, Move};
 use super::parameter::whole_in;
 use super::{Entry, Parameter, Values};
 use crate::error::Result;
-use crate::problem::Problem;
+use crate::model::problem::Problem;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "thousand-walk",
@@ -93,7 +93,7 @@ fn build(values: &Values) -> Result<Problem> {
 #[cfg(test)]
 mod tests {
     use crate::catalog::problem;
-    use crate::problem::Problem;
+    use crate::model::problem::Problem;
 
     /// The averaged Bellman equation, iterated with visit counts that are themselves iterated.
     fn averaged_fixed_point(p: &Problem, groups: usize) -> Vec<f64> {

@@ -14,10 +14,10 @@
 
 use super::parameter::whole_in;
 use super::{Entry, Parameter, Values};
-use crate::chain::Chain;
 use crate::error::Result;
 use crate::matrix::Matrix;
-use crate::problem::{Problem, Reward};
+use crate::model::chain::Chain;
+use crate::model::problem::{Problem, Reward};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "two-cluster",
@@ -85,7 +85,7 @@ fn build(values: &Values) -> Result<Problem> {
 #[cfg(test)]
 mod tests {
     use crate::catalog::problem;
-    use crate::mixing::Mixing;
+    use crate::model::mixing::Mixing;
 
     const KNOBS: [(f64, f64); 5] = [
         (1e-14, 1.0),

@@ -15,10 +15,10 @@
 //! At the defaults it is the reference problem [`ref-2`](super::ref_2).
 
 use super::{Entry, Parameter, Values};
-use crate::chain::Chain;
 use crate::error::Result;
 use crate::matrix::Matrix;
-use crate::problem::{Problem, Reward};
+use crate::model::chain::Chain;
+use crate::model::problem::{Problem, Reward};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "two-state",
@@ -59,7 +59,7 @@ pub(super) fn two_state(alpha: f64, epsilon: f64, discount: f64) -> Result<Probl
 #[cfg(test)]
 mod tests {
     use crate::catalog::problem;
-    use crate::mixing::Mixing;
+    use crate::model::mixing::Mixing;
 
     #[test]
     fn closed_form_over_both_knobs() {

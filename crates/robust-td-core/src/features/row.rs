@@ -2,7 +2,7 @@
 
 use crate::features::FeatureMap;
 use crate::features::sink::Sink;
-use crate::learner::Features;
+use crate::phi::Features;
 
 /// A feature vector that a map writes to.
 #[derive(Debug, Clone, Default)]

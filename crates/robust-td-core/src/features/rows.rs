@@ -1,7 +1,7 @@
 //! Holds the features of several observations contiguously.
 
 use crate::features::Row;
-use crate::learner::Features;
+use crate::phi::Features;
 
 /// Feature vectors that a map writes together, in reusable memory.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -11,7 +11,7 @@ use super::line::{Line, WIDTH};
 use super::step::{Score, Step};
 use super::vector::Vector;
 use super::work::Work;
-use crate::learner::Features;
+use crate::phi::Features;
 
 /// One transition as the lanes see it: delta = reward + psi.theta, theta += eta delta phi.
 #[derive(Debug, Clone, Copy)]

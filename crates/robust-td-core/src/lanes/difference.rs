@@ -2,7 +2,7 @@
 
 use super::line::{Line, WIDTH};
 use super::vector::Vector;
-use crate::learner::Features;
+use crate::phi::Features;
 
 /// Room for gamma phi(s') - phi(s), dense or sparse.
 #[derive(Debug, Clone, Default)]

@@ -212,7 +212,7 @@ impl From<Saved> for Lanes {
     }
 }
 
-/// theta - U / S, as in [`average`](crate::learner::average).
+/// theta - U / S, as in [`average`](crate::iterate::average).
 #[inline(always)]
 fn average(theta: f64, moves: f64, counted: u64) -> f64 {
     if counted == 0 {

@@ -4,7 +4,7 @@ use super::Lanes;
 use super::line::Line;
 use super::recent::Place;
 use super::vector::Vector;
-use crate::learner::Features;
+use crate::phi::Features;
 
 /// sums += delta phi.
 pub struct Score<'a, V> {
@@ -19,7 +19,7 @@ pub struct Step<V> {
     /// eta delta.
     g: V,
     /// The same times the number of iterates that the averages count, the one before this step included: with Delta = eta delta phi
-    /// the move of the iterate, the sum of moves gains counted Delta (see [`average`](crate::learner::average)).
+    /// the move of the iterate, the sum of moves gains counted Delta (see [`average`](crate::iterate::average)).
     coefficient: V,
     /// |theta|^2 of the coordinates that moved, before a sparse step.
     pub before: V,

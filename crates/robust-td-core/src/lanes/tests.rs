@@ -1,7 +1,7 @@
 //! Tests the work on lanes: the formulas, and the same bits by all vectors.
 
 use super::*;
-use crate::learner::Features;
+use crate::phi::Features;
 use crate::random::Stream;
 
 /// Random numbers.

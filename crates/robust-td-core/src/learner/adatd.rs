@@ -27,154 +27,20 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::check::{check_discount, check_length, check_positive};
 use crate::error::{Error, Result};
-use crate::learner::features::{check_length, dot};
-use crate::learner::iterate::Iterate;
-use crate::learner::method::{Inputs, Method, Parameter, Range, Standing};
+use crate::iterate::Iterate;
+use crate::learner::Learner;
+use crate::learner::forward::read_iterate;
 use crate::learner::td0::projection_factor;
-use crate::learner::{AnyLearner, Health, Learner, Transition, check_discount};
-use crate::schedule::check_positive;
-
-/// AdaTD.
-pub static METHOD: Method = Method {
-    id: "adatd",
-    title: "AdaTD: adaptive steps, momentum, projection",
-    reference: "Sun, Shen, Chen & Li 2021, arXiv:2002.08537",
-    standing: Standing::Proved,
-    needs: &["phi_inf", "R"],
-    parameters: &[
-        Parameter {
-            name: "radius",
-            meaning: "R, the radius of a ball that contains theta*, in the units of theta",
-            range: Range::Positive,
-            default: "2 r_inf / (sqrt(omega) (1-gamma)^(3/2)) of the exact problem",
-        },
-        Parameter {
-            name: "step",
-            meaning: "eta, for features of norm at most 1",
-            range: Range::Positive,
-            default: "0.5",
-        },
-        Parameter {
-            name: "beta",
-            meaning: "the weight of the past in the momentum",
-            range: Range::BelowOne,
-            default: "0.9",
-        },
-        Parameter {
-            name: "delta",
-            meaning: "what is added to v under the root, for features of norm at most 1",
-            range: Range::Positive,
-            default: "1e-8",
-        },
-        Parameter {
-            name: "coordinatewise",
-            meaning: "1 for one v per coordinate, 0 for one in all",
-            range: Range::Whole(0),
-            default: "0",
-        },
-    ],
-    build,
-};
-
-fn build(inputs: &mut Inputs<'_>) -> Result<AnyLearner> {
-    let phi_inf = inputs.phi_inf();
-    let radius = inputs.radius()?;
-    let coordinatewise = inputs.value("coordinatewise", 0.0);
-    if coordinatewise > 1.0 {
-        return Err(inputs.refused("coordinatewise", coordinatewise, "0 or 1"));
-    }
-    let params = Params {
-        discount: inputs.discount(),
-        phi_inf,
-        radius,
-        step: inputs.value("step", 0.5),
-        beta: inputs.value("beta", 0.9),
-        delta: inputs.value("delta", 1e-8),
-        coordinatewise: coordinatewise == 1.0,
-    };
-    if let Some(problem) = inputs.known_problem()
-        && !(radius >= problem.theta_star_norm())
-    {
-        let norm = problem.theta_star_norm();
-        inputs.warn(format!(
-            "the ball of radius {radius} does not contain theta* of norm {norm:.6}"
-        ));
-    }
-    Ok(AdaTd::new(params, inputs.dimension())?.into())
-}
-
-/// The parameters.
-///
-/// | name | default | meaning | valid range |
-/// |---|---|---|---|
-/// | `discount` | none | gamma | [0, 1) |
-/// | `phi_inf` | 1 | an upper bound on the norm of the features | finite, > 0 |
-/// | `radius` | none | R, in the units of theta | finite, > 0 |
-/// | `step` | 0.5 | eta, for normalised features | finite, > 0 |
-/// | `beta` | 0.9 | the weight of the past in the momentum | [0, 1) |
-/// | `delta` | 1e-8 | added to v, for normalised features | finite, > 0 |
-/// | `coordinatewise` | false | one v per coordinate | |
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Params {
-    /// gamma.
-    pub discount: f64,
-    /// An upper bound on the norm of the features.
-    pub phi_inf: f64,
-    /// R, in the units of theta.
-    pub radius: f64,
-    /// eta, for normalised features.
-    pub step: f64,
-    /// The weight of the past in the momentum.
-    pub beta: f64,
-    /// What is added to v under the root, for normalised features.
-    pub delta: f64,
-    /// Whether each coordinate has its own v.
-    pub coordinatewise: bool,
-}
-
-impl Params {
-    /// The defaults.
-    #[must_use]
-    pub fn new(discount: f64, radius: f64) -> Self {
-        Self {
-            discount,
-            phi_inf: 1.0,
-            radius,
-            step: 0.5,
-            beta: 0.9,
-            delta: 1e-8,
-            coordinatewise: false,
-        }
-    }
-
-    /// Checks every range.
-    ///
-    /// # Errors
-    /// Names the parameter that is out of its range.
-    pub fn check(&self) -> Result<()> {
-        check_discount(self.discount)?;
-        check_positive("phi_inf", self.phi_inf)?;
-        check_positive("radius", self.radius)?;
-        check_positive("step", self.step)?;
-        check_positive("delta", self.delta)?;
-        if !(0.0..1.0).contains(&self.beta) {
-            return Err(Error::Parameter {
-                name: "beta",
-                value: self.beta,
-                expected: "at least 0 and below 1",
-            });
-        }
-        Ok(())
-    }
-}
+use crate::method::{Abilities, Inputs, Method, Parameter, Range, Standing};
+use crate::phi::{Transition, dot};
 
 /// The learner `adatd`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Saved")]
+#[serde(try_from = "SavedAdaTd")]
 pub struct AdaTd {
-    params: Params,
+    params: AdaTdParams,
     iterate: Iterate,
     /// m, for normalised features.
     #[serde(with = "crate::exact_float")]
@@ -188,48 +54,9 @@ pub struct AdaTd {
     projections: u64,
 }
 
-impl AdaTd {
-    /// The learner at theta_0 = 0, for feature vectors of the given dimension.
-    ///
-    /// # Errors
-    /// When a parameter is out of its range or the dimension is 0.
-    pub fn new(params: Params, dimension: usize) -> Result<Self> {
-        params.check()?;
-        Ok(Self {
-            params,
-            iterate: Iterate::zero(dimension)?,
-            momentum: vec![0.0; dimension],
-            squares: vec![0.0; accumulators(&params, dimension)],
-            sum: vec![0.0; dimension],
-            projections: 0,
-        })
-    }
-}
-
-/// How many numbers v has.
-fn accumulators(params: &Params, dimension: usize) -> usize {
-    if params.coordinatewise { dimension } else { 1 }
-}
-
 impl Learner for AdaTd {
-    fn id(&self) -> &'static str {
-        METHOD.id
-    }
-
-    fn discount(&self) -> f64 {
-        self.params.discount
-    }
-
-    fn steps(&self) -> u64 {
-        self.iterate.steps()
-    }
-
-    fn projections(&self) -> Option<u64> {
-        Some(self.projections)
-    }
-
     fn step(&mut self, transition: &Transition<'_>) {
-        let Params {
+        let AdaTdParams {
             discount,
             phi_inf,
             radius,
@@ -273,8 +100,16 @@ impl Learner for AdaTd {
         });
     }
 
-    fn theta(&self) -> &[f64] {
-        self.iterate.theta()
+    fn id(&self) -> &'static str {
+        METHOD.id
+    }
+
+    fn discount(&self) -> f64 {
+        self.params.discount
+    }
+
+    fn projections(&self) -> Option<u64> {
+        Some(self.projections)
     }
 
     /// The uniform average of theta_0, ..., theta_{t-1}; theta_0 when t = 0.
@@ -283,16 +118,173 @@ impl Learner for AdaTd {
         self.sum.iter().map(|sum| sum / count).collect()
     }
 
-    fn health(&self) -> &Health {
-        self.iterate.health()
+    read_iterate!(iterate);
+}
+
+impl AdaTd {
+    /// The learner at theta_0 = 0, for feature vectors of the given dimension.
+    ///
+    /// # Errors
+    /// When a parameter is out of its range or the dimension is 0.
+    pub fn new(params: AdaTdParams, dimension: usize) -> Result<Self> {
+        params.check()?;
+        Ok(Self {
+            params,
+            iterate: Iterate::zero(dimension)?,
+            momentum: vec![0.0; dimension],
+            squares: vec![0.0; accumulators(&params, dimension)],
+            sum: vec![0.0; dimension],
+            projections: 0,
+        })
     }
+}
+
+/// How many numbers v has.
+fn accumulators(params: &AdaTdParams, dimension: usize) -> usize {
+    if params.coordinatewise { dimension } else { 1 }
+}
+
+/// The parameters.
+///
+/// | name | default | meaning | valid range |
+/// |---|---|---|---|
+/// | `discount` | none | gamma | [0, 1) |
+/// | `phi_inf` | none | an upper bound on the norm of the features | finite, > 0 |
+/// | `radius` | none | R, in the units of theta | finite, > 0 |
+/// | `step` | 0.5 | eta, for normalised features | finite, > 0 |
+/// | `beta` | 0.9 | the weight of the past in the momentum | [0, 1) |
+/// | `delta` | 1e-8 | added to v, for normalised features | finite, > 0 |
+/// | `coordinatewise` | false | one v per coordinate | |
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AdaTdParams {
+    /// gamma.
+    pub discount: f64,
+    /// An upper bound on the norm of the features.
+    pub phi_inf: f64,
+    /// R, in the units of theta.
+    pub radius: f64,
+    /// eta, for normalised features.
+    pub step: f64,
+    /// The weight of the past in the momentum.
+    pub beta: f64,
+    /// What is added to v under the root, for normalised features.
+    pub delta: f64,
+    /// Whether each coordinate has its own v.
+    pub coordinatewise: bool,
+}
+
+impl AdaTdParams {
+    /// The defaults.
+    #[must_use]
+    pub fn new(discount: f64, radius: f64, phi_inf: f64) -> Self {
+        Self {
+            discount,
+            phi_inf,
+            radius,
+            step: 0.5,
+            beta: 0.9,
+            delta: 1e-8,
+            coordinatewise: false,
+        }
+    }
+
+    /// Checks every range.
+    ///
+    /// # Errors
+    /// Names the parameter that is out of its range.
+    pub fn check(&self) -> Result<()> {
+        check_discount(self.discount)?;
+        check_positive("phi_inf", self.phi_inf)?;
+        check_positive("radius", self.radius)?;
+        check_positive("step", self.step)?;
+        check_positive("delta", self.delta)?;
+        if !(0.0..1.0).contains(&self.beta) {
+            return Err(Error::Parameter {
+                name: "beta",
+                value: self.beta,
+                expected: "at least 0 and below 1",
+            });
+        }
+        Ok(())
+    }
+}
+
+/// AdaTD.
+pub const METHOD: Method<AdaTd> = Method {
+    id: "adatd",
+    title: "AdaTD: adaptive steps, momentum, projection",
+    reference: "Sun, Shen, Chen & Li 2021, arXiv:2002.08537",
+    standing: Standing::Proved,
+    needs: &["phi_inf", "R"],
+    parameters: &[
+        Parameter {
+            name: "radius",
+            meaning: "R, the radius of a ball that contains theta*, in the units of theta",
+            range: Range::Positive,
+            default: "2 r_inf / (sqrt(omega) (1-gamma)^(3/2)) of the exact problem",
+        },
+        Parameter {
+            name: "step",
+            meaning: "eta, for features of norm at most 1",
+            range: Range::Positive,
+            default: "0.5",
+        },
+        Parameter {
+            name: "beta",
+            meaning: "the weight of the past in the momentum",
+            range: Range::BelowOne,
+            default: "0.9",
+        },
+        Parameter {
+            name: "delta",
+            meaning: "what is added to v under the root, for features of norm at most 1",
+            range: Range::Positive,
+            default: "1e-8",
+        },
+        Parameter {
+            name: "coordinatewise",
+            meaning: "1 for one v per coordinate, 0 for one in all",
+            range: Range::Whole(0),
+            default: "0",
+        },
+    ],
+    abilities: Abilities::PLAIN,
+    build,
+};
+
+fn build(inputs: &mut Inputs<'_>) -> Result<AdaTd> {
+    let phi_inf = inputs.phi_inf();
+    let radius = inputs.radius()?;
+    let coordinatewise = inputs.value("coordinatewise", 0.0);
+    if coordinatewise > 1.0 {
+        return Err(inputs.refused("coordinatewise", coordinatewise, "0 or 1"));
+    }
+    let params = AdaTdParams {
+        discount: inputs.discount(),
+        phi_inf,
+        radius,
+        step: inputs.value("step", 0.5),
+        beta: inputs.value("beta", 0.9),
+        delta: inputs.value("delta", 1e-8),
+        coordinatewise: coordinatewise == 1.0,
+    };
+    if let Some(problem) = inputs.known_problem()
+        && !(radius >= problem.theta_star_norm())
+    {
+        let norm = problem.theta_star_norm();
+        inputs.warn(format!(
+            "the ball of radius {radius} does not contain theta* of norm {norm:.6}"
+        ));
+    }
+    AdaTd::new(params, inputs.dimension())
 }
 
 /// What is stored, before it is checked.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Saved {
-    params: Params,
+struct SavedAdaTd {
+    params: AdaTdParams,
     iterate: Iterate,
     #[serde(with = "crate::exact_float")]
     momentum: Vec<f64>,
@@ -303,11 +295,11 @@ struct Saved {
     projections: u64,
 }
 
-impl TryFrom<Saved> for AdaTd {
+impl TryFrom<SavedAdaTd> for AdaTd {
     type Error = Error;
 
-    fn try_from(saved: Saved) -> Result<Self> {
-        let Saved {
+    fn try_from(saved: SavedAdaTd) -> Result<Self> {
+        let SavedAdaTd {
             params,
             iterate,
             momentum,
@@ -339,16 +331,16 @@ impl TryFrom<Saved> for AdaTd {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::learner::Features;
+    use crate::phi::Features;
 
     #[test]
     fn two_steps_by_hand() {
         for coordinatewise in [false, true] {
-            let params = Params {
+            let params = AdaTdParams {
                 beta: 0.5,
                 delta: 7.0,
                 coordinatewise,
-                ..Params::new(0.0, 0.2)
+                ..AdaTdParams::new(0.0, 0.2, 1.0)
             };
             let mut learner = AdaTd::new(params, 1).unwrap();
             // m = 1.5, v = 9: theta = 0.5 * 1.5 / 4.

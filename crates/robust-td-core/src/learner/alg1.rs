@@ -24,81 +24,91 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::check::check_discount;
 use crate::error::{Error, Result};
-use crate::learner::average::AveragedIterate;
-use crate::learner::knowledge::features_within_bound;
-use crate::learner::method::{Inputs, Method, Parameter, Quantity, Range, Standing};
+use crate::iterate::average::AveragedIterate;
+use crate::learner::forward::read_iterate;
+use crate::learner::knowledge::{C, guarantee, warn_small_c};
 use crate::learner::recipe::{Output, Recipe};
-use crate::learner::upcoming::Upcoming;
-use crate::learner::{AnyLearner, Health, Learner, Steps, Transition, check_discount};
-use crate::schedule::{RobustConstant, RobustDecay, Schedule};
-use crate::theory::best_bound::best_bound;
-use crate::theory::constants::C0;
+use crate::learner::{Learner, doubling, portfolio};
+use crate::method::{Abilities, Inputs, Method, Standing};
+use crate::phi::Transition;
+use crate::schedule::upcoming::Upcoming;
+use crate::schedule::{RobustDecay, Schedule, Steps};
 
-/// The constant c of Algorithm 1's steps.
-pub(crate) const C: Parameter = Parameter {
-    name: "c",
-    meaning: "divides the steps; the theorem asks for c > 40.4558",
-    range: Range::Positive,
-    default: "1",
-};
-
-/// Algorithm 1.
-pub static DECAYING: Method = Method {
-    id: "alg1",
-    title: "Algorithm 1: decaying steps, weighted average",
-    reference: "Lee & Orabona 2025, arXiv:2506.01052, Algorithm 1",
-    standing: Standing::Proved,
-    needs: &["phi_inf", "T"],
-    parameters: &[C],
-    build: |inputs| build(inputs, Variant::Decaying),
-};
-
-/// Its constant-step variant.
-pub static CONSTANT: Method = Method {
-    id: "alg1-const",
-    title: "Algorithm 1 with its last step throughout",
-    reference: "Lee & Orabona 2025, arXiv:2506.01052, experiments",
-    standing: Standing::Proved,
-    needs: &["phi_inf", "T"],
-    parameters: &[C],
-    build: |inputs| build(inputs, Variant::Constant),
-};
-
-fn build(inputs: &mut Inputs<'_>, variant: Variant) -> Result<AnyLearner> {
-    let params = Params {
-        variant,
-        discount: inputs.discount(),
-        phi_inf: inputs.phi_inf(),
-        horizon: inputs.horizon(),
-        c: inputs.value("c", 1.0),
-    };
-    warn_small_c(inputs, params.c);
-    let learner = Alg1::new(params.check()?, inputs.dimension())?;
-    let unit = Params { c: 1.0, ..params }.check()?.steps;
-    guarantee(inputs, params.horizon, params.c, |t| unit.step_size(t));
-    Ok(learner.into())
+/// The learner `alg1`, or `alg1-const`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(try_from = "SavedAlg1")]
+pub struct Alg1 {
+    params: Alg1Params,
+    // The schedule follows from the parameters.
+    #[serde(skip)]
+    steps: Steps,
+    state: AveragedIterate,
+    #[serde(skip)]
+    upcoming: Upcoming,
 }
 
-/// States the best certificate for T of the steps unit(t)/c, if one is proved.
-pub(crate) fn guarantee(inputs: &mut Inputs<'_>, horizon: u64, c: f64, unit: impl Fn(u64) -> f64) {
-    let (Some(problem), Some(mixing)) = (inputs.known_problem(), inputs.known_mixing()) else {
-        return;
-    };
-    if !features_within_bound(inputs) {
-        return;
+impl Learner for Alg1 {
+    #[inline]
+    fn step(&mut self, transition: &Transition<'_>) {
+        self.learn(transition);
     }
-    if let Some(best) = best_bound(problem, mixing, horizon, c, unit) {
-        inputs.guarantee(Quantity::F, best.bound, best.statement);
+
+    #[inline]
+    fn learn(&mut self, transition: &Transition<'_>) -> f64 {
+        let delta = transition.td_error(self.state.theta(), self.params.discount);
+        let eta = (self.upcoming).step_size(&self.steps, self.state.steps());
+        self.state.advance(eta, eta * delta, transition.features);
+        delta
     }
+
+    fn id(&self) -> &'static str {
+        match self.params.variant {
+            Variant::Decaying => DECAYING.id,
+            Variant::Constant => CONSTANT.id,
+        }
+    }
+
+    fn discount(&self) -> f64 {
+        self.params.discount
+    }
+
+    fn recipe(&self) -> Option<Recipe> {
+        let (id, discount) = (self.id(), self.params.discount);
+        Some(Recipe::plain(
+            id,
+            discount,
+            self.steps,
+            Output::StepWeighted,
+        ))
+    }
+
+    fn output(&self) -> Vec<f64> {
+        self.state.average()
+    }
+
+    read_iterate!(state);
 }
 
-/// Says that the paper's theorem does not cover this c.
-pub(crate) fn warn_small_c(inputs: &mut Inputs<'_>, c: f64) {
-    if !(c > C0) {
-        inputs.warn(format!(
-            "c = {c} is not above c_0 = {C0:.4}, as Theorem 1 asks"
-        ));
+impl Alg1 {
+    /// The learner at theta_0 = 0, for feature vectors of the given dimension.
+    ///
+    /// # Errors
+    /// When a parameter is out of its range or the dimension is 0.
+    pub fn new(params: Alg1Params, dimension: usize) -> Result<Self> {
+        Ok(Self {
+            params,
+            steps: params.steps()?,
+            state: AveragedIterate::zero(dimension)?,
+            upcoming: Upcoming::default(),
+        })
+    }
+
+    /// The parameters.
+    #[must_use]
+    pub fn params(&self) -> &Alg1Params {
+        &self.params
     }
 }
 
@@ -112,7 +122,7 @@ pub enum Variant {
     Constant,
 }
 
-/// The parameters, not yet checked.
+/// The parameters.
 ///
 /// | name | default | meaning | valid range |
 /// |---|---|---|---|
@@ -120,10 +130,10 @@ pub enum Variant {
 /// | `discount` | none | gamma | [0, 1) |
 /// | `horizon` | none | T, the number of steps to come | >= 3 |
 /// | `c` | none | divides the steps; the theorem asks for c > 40.4558 | finite, > 0 |
-/// | `phi_inf` | 1 | an upper bound on the norm of the features | finite, > 0 |
+/// | `phi_inf` | none | an upper bound on the norm of the features | finite, > 0 |
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Params {
+pub struct Alg1Params {
     /// Decaying or constant steps.
     pub variant: Variant,
     /// gamma.
@@ -136,198 +146,118 @@ pub struct Params {
     pub phi_inf: f64,
 }
 
-impl Params {
+impl Alg1Params {
     /// The parameters of `alg1`.
     #[must_use]
-    pub fn decaying(discount: f64, horizon: u64, c: f64) -> Self {
+    pub fn decaying(discount: f64, horizon: u64, c: f64, phi_inf: f64) -> Self {
         Self {
             variant: Variant::Decaying,
             discount,
             horizon,
             c,
-            phi_inf: 1.0,
+            phi_inf,
         }
     }
 
     /// The parameters of `alg1-const`.
     #[must_use]
-    pub fn constant(discount: f64, horizon: u64, c: f64) -> Self {
+    pub fn constant(discount: f64, horizon: u64, c: f64, phi_inf: f64) -> Self {
         Self {
             variant: Variant::Constant,
-            ..Self::decaying(discount, horizon, c)
+            ..Self::decaying(discount, horizon, c, phi_inf)
         }
     }
 
-    /// Sets the bound on the norm of the features.
-    #[must_use]
-    pub fn phi_inf(self, phi_inf: f64) -> Self {
-        Self { phi_inf, ..self }
-    }
-
-    /// Checks every range once, so that the learner never has to.
+    /// Checks every range, and says which steps the parameters define.
     ///
     /// # Errors
     /// Names the parameter that is out of its range.
-    pub fn check(self) -> Result<ValidParams> {
-        let Self {
-            variant,
-            discount,
-            horizon,
-            c,
-            phi_inf,
-        } = self;
-        check_discount(discount)?;
-        let steps = match variant {
-            Variant::Decaying => Rule::Decaying(RobustDecay::new(horizon, c, phi_inf)?),
-            Variant::Constant => Rule::Constant(RobustConstant::new(horizon, c, phi_inf)?),
-        };
-        Ok(ValidParams {
-            params: self,
-            steps,
+    pub fn steps(&self) -> Result<Steps> {
+        check_discount(self.discount)?;
+        let decay = RobustDecay::new(self.horizon, self.c, self.phi_inf)?;
+        Ok(match self.variant {
+            Variant::Decaying => Steps::Robust {
+                scale: decay.scale(),
+            },
+            Variant::Constant => Steps::Constant {
+                eta: decay.step_size(self.horizon),
+            },
         })
     }
 }
 
-/// Parameters that are within their ranges, with the schedule that they define.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Params", into = "Params")]
-pub struct ValidParams {
-    params: Params,
-    steps: Rule,
+/// Algorithm 1.
+pub const DECAYING: Method<Alg1> = Method {
+    id: "alg1",
+    title: "Algorithm 1: decaying steps, weighted average",
+    reference: "Lee & Orabona 2025, arXiv:2506.01052, Algorithm 1",
+    standing: Standing::Proved,
+    needs: &["phi_inf", "T"],
+    parameters: &[C],
+    abilities: Abilities {
+        without_c: Some(portfolio::METHOD.id),
+        without_horizon: Some(doubling::METHOD.id),
+        ..Abilities::DIVIDED_BY_C
+    },
+    build: |inputs| build(inputs, Variant::Decaying),
+};
+
+/// Its constant-step variant.
+pub const CONSTANT: Method<Alg1> = Method {
+    id: "alg1-const",
+    title: "Algorithm 1 with its last step throughout",
+    reference: "Lee & Orabona 2025, arXiv:2506.01052, experiments",
+    standing: Standing::Proved,
+    needs: &["phi_inf", "T"],
+    parameters: &[C],
+    abilities: Abilities::DIVIDED_BY_C,
+    build: |inputs| build(inputs, Variant::Constant),
+};
+
+fn build(inputs: &mut Inputs<'_>, variant: Variant) -> Result<Alg1> {
+    let params = Alg1Params {
+        variant,
+        discount: inputs.discount(),
+        phi_inf: inputs.phi_inf(),
+        horizon: inputs.horizon(),
+        c: inputs.value("c", 1.0),
+    };
+    warn_small_c(inputs, params.c);
+    let learner = Alg1::new(params, inputs.dimension())?;
+    let unit = Alg1Params { c: 1.0, ..params }.steps()?;
+    guarantee(inputs, params.horizon, params.c, |t| unit.step_size(t));
+    Ok(learner)
 }
 
-impl ValidParams {
-    /// The values.
-    #[must_use]
-    pub fn params(&self) -> &Params {
-        &self.params
-    }
+/// What is stored, before it is checked.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SavedAlg1 {
+    params: Alg1Params,
+    state: AveragedIterate,
 }
 
-impl TryFrom<Params> for ValidParams {
+impl TryFrom<SavedAlg1> for Alg1 {
     type Error = Error;
 
-    fn try_from(params: Params) -> Result<Self> {
-        params.check()
-    }
-}
-
-impl From<ValidParams> for Params {
-    fn from(valid: ValidParams) -> Self {
-        valid.params
-    }
-}
-
-/// The schedule of either variant.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Rule {
-    Decaying(RobustDecay),
-    Constant(RobustConstant),
-}
-
-impl Schedule for Rule {
-    #[inline]
-    fn step_size(&self, t: u64) -> f64 {
-        match self {
-            Self::Decaying(schedule) => schedule.step_size(t),
-            Self::Constant(schedule) => schedule.step_size(t),
-        }
-    }
-}
-
-/// The learner `alg1`, or `alg1-const`.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Alg1 {
-    params: ValidParams,
-    state: AveragedIterate,
-    #[serde(skip)]
-    upcoming: Upcoming,
-}
-
-impl Alg1 {
-    /// The learner at theta_0 = 0, for feature vectors of the given dimension.
-    ///
-    /// # Errors
-    /// When the dimension is 0.
-    pub fn new(params: ValidParams, dimension: usize) -> Result<Self> {
+    fn try_from(SavedAlg1 { params, state }: SavedAlg1) -> Result<Self> {
         Ok(Self {
             params,
-            state: AveragedIterate::zero(dimension)?,
+            steps: params.steps()?,
+            state,
             upcoming: Upcoming::default(),
         })
-    }
-
-    /// The parameters.
-    #[must_use]
-    pub fn params(&self) -> &Params {
-        self.params.params()
-    }
-}
-
-impl Learner for Alg1 {
-    fn id(&self) -> &'static str {
-        match self.params().variant {
-            Variant::Decaying => "alg1",
-            Variant::Constant => "alg1-const",
-        }
-    }
-
-    fn discount(&self) -> f64 {
-        self.params().discount
-    }
-
-    fn steps(&self) -> u64 {
-        self.state.steps()
-    }
-
-    fn recipe(&self) -> Option<Recipe> {
-        let steps = match self.params.steps {
-            Rule::Decaying(schedule) => Steps::Robust {
-                scale: schedule.scale(),
-            },
-            Rule::Constant(schedule) => Steps::Constant {
-                eta: schedule.step_size(0),
-            },
-        };
-        let (id, discount) = (self.id(), self.params().discount);
-        Some(Recipe::plain(id, discount, steps, Output::StepWeighted))
-    }
-
-    #[inline]
-    fn step(&mut self, transition: &Transition<'_>) {
-        self.learn(transition);
-    }
-
-    #[inline]
-    fn learn(&mut self, transition: &Transition<'_>) -> f64 {
-        let delta = transition.td_error(self.state.theta(), self.params.params.discount);
-        let eta = (self.upcoming).step_size(&self.params.steps, self.state.steps());
-        self.state.advance(eta, eta * delta, transition.features);
-        delta
-    }
-
-    fn theta(&self) -> &[f64] {
-        self.state.theta()
-    }
-
-    fn output(&self) -> Vec<f64> {
-        self.state.average()
-    }
-
-    fn health(&self) -> &Health {
-        self.state.health()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::learner::Features;
+    use crate::phi::Features;
 
     #[test]
     fn three_steps_by_hand() {
-        let mut learner = Alg1::new(Params::decaying(0.5, 3, 2.0).check().unwrap(), 1).unwrap();
+        let mut learner = Alg1::new(Alg1Params::decaying(0.5, 3, 2.0, 1.0), 1).unwrap();
         let phi = Features::Dense(&[1.0]);
         let (mut theta, mut weighted, mut total) = (0.0, 0.0, 0.0);
         for t in 0..3 {
@@ -335,7 +265,7 @@ mod tests {
             weighted += eta * theta;
             total += eta;
             theta += eta * (1.0 - 0.5 * theta);
-            learner.step(&Transition::continues(phi, 1.0, phi));
+            learner.step(&Transition::new(phi, 1.0, phi));
         }
         assert!((learner.theta()[0] - theta).abs() < 1e-15);
         assert!((learner.output()[0] - weighted / total).abs() < 1e-15);
@@ -347,24 +277,30 @@ mod tests {
 
     #[test]
     fn parameters_out_of_range_are_refused_by_name() {
-        let name = |params: Params| match params.check() {
+        let name = |params: Alg1Params| match Alg1::new(params, 1) {
             Err(Error::Parameter { name, .. }) => name,
             Err(Error::Discount { .. }) => "discount",
             other => panic!("{other:?}"),
         };
-        let good = Params::decaying(0.9, 10, 1.0);
+        let good = Alg1Params::decaying(0.9, 10, 1.0, 1.0);
         for discount in [-0.1, 1.0, f64::NAN, f64::INFINITY] {
-            assert_eq!(name(Params { discount, ..good }), "discount");
+            assert_eq!(name(Alg1Params { discount, ..good }), "discount");
         }
-        assert_eq!(name(Params { horizon: 2, ..good }), "horizon");
+        assert_eq!(name(Alg1Params { horizon: 2, ..good }), "horizon");
         assert_eq!(
-            name(Params {
+            name(Alg1Params {
                 c: f64::NAN,
                 ..good
             }),
             "c"
         );
-        assert_eq!(name(good.phi_inf(0.0)), "phi_inf");
-        assert!(Alg1::new(good.check().unwrap(), 0).is_err());
+        assert_eq!(
+            name(Alg1Params {
+                phi_inf: 0.0,
+                ..good
+            }),
+            "phi_inf"
+        );
+        assert!(Alg1::new(good, 0).is_err());
     }
 }

@@ -26,12 +26,13 @@
 //! The mean of theta_0, ..., theta_{t-1} for (a) and (c), the last iterate for (b).
 
 use crate::error::Result;
+use crate::learner::Td0;
 use crate::learner::knowledge::horizon_from;
-use crate::learner::method::{Inputs, Method, Parameter, Range, Standing};
 use crate::learner::recipe::{Output, Recipe};
-use crate::learner::{AnyLearner, Steps, Td0};
-use crate::mixing::Mixing;
-use crate::problem::Problem;
+use crate::method::{Abilities, Inputs, Method, Parameter, Range, Standing};
+use crate::model::mixing::Mixing;
+use crate::model::problem::Problem;
+use crate::schedule::Steps;
 use crate::theory::horizon::tau;
 
 /// The radius of the ball.
@@ -46,13 +47,14 @@ pub(crate) const RADIUS: Parameter = Parameter {
 const SENSIBLE_STEP: f64 = 0.1;
 
 /// Projected TD(0) with steps 1/sqrt T.
-pub static A: Method = Method {
+pub const A: Method<Td0> = Method {
     id: "bhandari-a",
     title: "projected TD(0), steps 1/sqrt T, uniform average",
     reference: "Bhandari, Russo & Singal 2018, Theorem 3(a)",
     standing: Standing::Proved,
     needs: &["phi_inf", "R", "T"],
     parameters: &[RADIUS],
+    abilities: Abilities::PLAIN,
     build: |inputs| {
         let recipe = robust(inputs)?;
         let radius = radius(inputs)?;
@@ -66,7 +68,7 @@ pub static A: Method = Method {
 };
 
 /// Projected TD(0) with a constant step.
-pub static B: Method = Method {
+pub const B: Method<Td0> = Method {
     id: "bhandari-b",
     title: "projected TD(0), constant step, last iterate",
     reference: "Bhandari, Russo & Singal 2018, Theorem 3(b)",
@@ -81,13 +83,14 @@ pub static B: Method = Method {
             default: "min(0.1, 1 / (4 omega (1-gamma)))",
         },
     ],
+    abilities: Abilities::PLAIN,
     build: |inputs| {
         let square = inputs.phi_inf().powi(2);
         let rest = 1.0 - inputs.discount();
         let limit = |omega: f64| 1.0 / (2.0 * (omega / square) * rest);
         let by_hand = inputs.given("step").is_some();
-        let step = inputs.value_or_oracle("step", |model| {
-            Ok(SENSIBLE_STEP.min(0.5 * limit(model.problem.omega())))
+        let step = inputs.value_or_oracle("step", |known| {
+            Ok(SENSIBLE_STEP.min(0.5 * limit(known.problem.omega())))
         })?;
         match inputs.known_problem() {
             Some(problem) => {
@@ -113,7 +116,7 @@ pub static B: Method = Method {
 };
 
 /// Projected TD(0) with harmonic steps.
-pub static C: Method = Method {
+pub const C: Method<Td0> = Method {
     id: "bhandari-c",
     title: "projected TD(0), steps 1/(omega (1-gamma) (t+1)), uniform average",
     reference: "Bhandari, Russo & Singal 2018, Theorem 3(c)",
@@ -128,6 +131,7 @@ pub static C: Method = Method {
             default: "from the exact problem",
         },
     ],
+    abilities: Abilities::PLAIN,
     build: |inputs| {
         let omega = inputs.omega()?;
         if let Some(problem) = inputs.known_problem()
@@ -193,6 +197,6 @@ pub fn stationary_bound_a(
     Some((start + noise) / (2.0 * root * (1.0 - problem.discount())))
 }
 
-fn learner(inputs: &Inputs<'_>, recipe: Recipe) -> Result<AnyLearner> {
-    Ok(Td0::new(recipe, inputs.dimension())?.into())
+fn learner(inputs: &Inputs<'_>, recipe: Recipe) -> Result<Td0> {
+    Td0::new(recipe, inputs.dimension())
 }

@@ -20,10 +20,11 @@
 //! The mean of theta_0, ..., theta_{T-1}, with E f <= (1+gamma) phi_inf^2 (14.8 + 7.4 sqrt(8u+1)) x^2 / sqrt T,
 //! x = max( |theta*|, max |g(theta*)| / ((1+gamma) phi_inf^2) ).
 
+use crate::learner::Td0;
 use crate::learner::knowledge::{features_within_bound, horizon_from};
-use crate::learner::method::{Method, Quantity, Standing};
 use crate::learner::recipe::{Output, Recipe};
-use crate::learner::{Steps, Td0};
+use crate::method::{Abilities, Method, Quantity, Standing};
+use crate::schedule::Steps;
 use crate::theory::best_bound::WORK;
 use crate::theory::certificate::{Inputs, constant_step};
 use crate::theory::certify::inputs_with;
@@ -32,13 +33,14 @@ use crate::theory::certify::inputs_with;
 const MAX_LAG: f64 = (1 << 20) as f64;
 
 /// The certified constant step.
-pub static METHOD: Method = Method {
+pub const METHOD: Method<Td0> = Method {
     id: "td-const-certified",
     title: "TD(0), certified constant step, uniform average",
     reference: "certificate C, after Lee & Orabona 2025, arXiv:2506.01052",
     standing: Standing::Proved,
     needs: &["phi_inf", "t_mix", "T"],
     parameters: &[],
+    abilities: Abilities::PLAIN,
     build: |inputs| {
         let (problem, mixing) = (inputs.problem()?, inputs.mixing()?);
         let phi_inf = inputs.phi_inf();
@@ -63,6 +65,6 @@ pub static METHOD: Method = Method {
         let eta = constant_step::step_size(&Inputs { phi_inf, ..known }, horizon, lag);
         let steps = Steps::Constant { eta };
         let recipe = Recipe::plain(inputs.id(), inputs.discount(), steps, Output::Uniform);
-        Ok(Td0::new(recipe, inputs.dimension())?.into())
+        Td0::new(recipe, inputs.dimension())
     },
 };

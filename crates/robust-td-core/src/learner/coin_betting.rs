@@ -30,162 +30,20 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::check::{check_discount, check_length, check_positive};
 use crate::error::{Error, Result};
-use crate::learner::features::check_length;
-use crate::learner::iterate::Iterate;
-use crate::learner::method::{Inputs, Method, Parameter, Range, Standing};
+use crate::iterate::Iterate;
+use crate::learner::Learner;
+use crate::learner::forward::read_iterate;
 use crate::learner::td0::projection_factor;
-use crate::learner::{AnyLearner, Features, Health, Learner, Transition, check_discount};
-use crate::schedule::check_positive;
-
-/// TD(0) by coin betting.
-pub static METHOD: Method = Method {
-    id: "coin-betting",
-    title: "TD(0) by coin betting: no step size",
-    reference: "Cutkosky & Orabona 2018, Algorithms 1 and 2",
-    standing: Standing::Experimental,
-    needs: &[],
-    parameters: &[
-        Parameter {
-            name: "eps",
-            meaning: "initial wealth",
-            range: Range::Positive,
-            default: "1",
-        },
-        Parameter {
-            name: "h0",
-            meaning: "lower bound on the scale of the updates",
-            range: Range::Positive,
-            default: "1e-8",
-        },
-        Parameter {
-            name: "coordinatewise",
-            meaning: "1 to bet on each coordinate by itself, 0 to bet on the norm",
-            range: Range::Whole(0),
-            default: "0",
-        },
-    ],
-    build,
-};
-
-fn build(inputs: &mut Inputs<'_>) -> Result<AnyLearner> {
-    let default = Params::new(inputs.discount());
-    let coordinatewise = inputs.value("coordinatewise", 0.0);
-    if coordinatewise > 1.0 {
-        return Err(inputs.refused("coordinatewise", coordinatewise, "0 or 1"));
-    }
-    let params = Params {
-        eps: inputs.value("eps", default.eps),
-        h0: inputs.value("h0", default.h0),
-        coordinatewise: coordinatewise == 1.0,
-        ..default
-    };
-    Ok(CoinBetting::new(params, inputs.dimension())?.into())
-}
-
-/// The parameters.
-///
-/// | name | default | meaning | valid range |
-/// |---|---|---|---|
-/// | `discount` | none | gamma | [0, 1) |
-/// | `eps` | 1 | initial wealth, of each bettor | finite, > 0 |
-/// | `h0` | 1e-8 | lower bound on the scale of the updates | finite, > 0 |
-/// | `coordinatewise` | false | whether each coordinate has a bettor of its own | |
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Params {
-    /// gamma.
-    pub discount: f64,
-    /// Initial wealth.
-    pub eps: f64,
-    /// Lower bound on the scale of the updates.
-    pub h0: f64,
-    /// Whether each coordinate has a bettor of its own.
-    pub coordinatewise: bool,
-}
-
-impl Params {
-    /// The defaults around a discount.
-    #[must_use]
-    pub fn new(discount: f64) -> Self {
-        Self {
-            discount,
-            eps: 1.0,
-            h0: 1e-8,
-            coordinatewise: false,
-        }
-    }
-
-    /// Checks every range.
-    ///
-    /// # Errors
-    /// Names the parameter that is out of its range.
-    pub fn check(&self) -> Result<()> {
-        check_discount(self.discount)?;
-        check_positive("eps", self.eps)?;
-        check_positive("h0", self.h0)
-    }
-}
-
-/// Bets a fraction of its wealth on the sign of the next slope, with the scale of the slopes so far.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Bettor {
-    /// W.
-    #[serde(with = "crate::exact_float")]
-    wealth: f64,
-    /// v.
-    #[serde(with = "crate::exact_float")]
-    fraction: f64,
-    /// A.
-    #[serde(with = "crate::exact_float")]
-    curvature: f64,
-    /// h.
-    #[serde(with = "crate::exact_float")]
-    scale: f64,
-}
-
-impl Bettor {
-    fn new(params: &Params) -> Self {
-        Self {
-            wealth: params.eps,
-            fraction: 0.0,
-            curvature: 1.0,
-            scale: params.h0,
-        }
-    }
-
-    /// What is played next, x = v W.
-    #[inline]
-    fn bet(&self) -> f64 {
-        self.fraction * self.wealth
-    }
-
-    /// Takes note of the size of an update, and says by what to divide it.
-    #[inline]
-    fn rescale(&mut self, size: f64) -> f64 {
-        self.scale = if size <= self.scale { self.scale } else { size };
-        self.scale
-    }
-
-    /// Receives the slope s of the loss.
-    #[inline]
-    fn receive(&mut self, slope: f64) {
-        // 2 / (2 - ln 3): the step of online Newton on the logarithm of the wealth.
-        const NEWTON: f64 = 2.218_801_049_600_289;
-        self.wealth -= slope * self.bet();
-        let zeta = slope / (1.0 - slope * self.fraction);
-        self.curvature += zeta * zeta;
-        let moved = self.fraction - NEWTON * zeta / self.curvature;
-        self.fraction = moved.clamp(-0.5, 0.5);
-    }
-}
+use crate::method::{Abilities, Inputs, Method, Parameter, Range, Standing};
+use crate::phi::{Features, Transition};
 
 /// The learner `coin-betting`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "SavedCoinBetting")]
 pub struct CoinBetting {
-    params: Params,
+    params: CoinBettingParams,
     iterate: Iterate,
     /// One for the norm, or one per coordinate.
     bettors: Vec<Bettor>,
@@ -200,12 +58,41 @@ pub struct CoinBetting {
     sum: Vec<f64>,
 }
 
+impl Learner for CoinBetting {
+    fn step(&mut self, transition: &Transition<'_>) {
+        let theta = self.iterate.theta();
+        let delta = transition.td_error(theta, self.params.discount);
+        self.sum.iter_mut().zip(theta).for_each(|(s, x)| *s += x);
+        if self.params.coordinatewise {
+            self.bet_on_coordinates(delta, transition.features);
+        } else {
+            self.bet_on_norm(delta, transition.features);
+        }
+    }
+
+    fn id(&self) -> &'static str {
+        METHOD.id
+    }
+
+    fn discount(&self) -> f64 {
+        self.params.discount
+    }
+
+    /// The uniform average of theta_0, ..., theta_{t-1}; theta_0 when t = 0.
+    fn output(&self) -> Vec<f64> {
+        let count = self.steps().max(1) as f64;
+        self.sum.iter().map(|sum| sum / count).collect()
+    }
+
+    read_iterate!(iterate);
+}
+
 impl CoinBetting {
     /// The learner at theta_0 = 0, for feature vectors of the given dimension.
     ///
     /// # Errors
     /// When the dimension is 0 or a parameter is out of its range.
-    pub fn new(params: Params, dimension: usize) -> Result<Self> {
+    pub fn new(params: CoinBettingParams, dimension: usize) -> Result<Self> {
         params.check()?;
         let bettors = bettors(&params, dimension);
         Ok(Self {
@@ -220,7 +107,7 @@ impl CoinBetting {
 
     /// The parameters.
     #[must_use]
-    pub fn params(&self) -> &Params {
+    pub fn params(&self) -> &CoinBettingParams {
         &self.params
     }
 
@@ -269,55 +156,160 @@ impl CoinBetting {
     }
 }
 
-/// How many bettors there are.
-fn bettors(params: &Params, dimension: usize) -> usize {
-    if params.coordinatewise { dimension } else { 1 }
+/// Bets a fraction of its wealth on the sign of the next slope, with the scale of the slopes so far.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Bettor {
+    /// W.
+    #[serde(with = "crate::exact_float")]
+    wealth: f64,
+    /// v.
+    #[serde(with = "crate::exact_float")]
+    fraction: f64,
+    /// A.
+    #[serde(with = "crate::exact_float")]
+    curvature: f64,
+    /// h.
+    #[serde(with = "crate::exact_float")]
+    scale: f64,
 }
 
-impl Learner for CoinBetting {
-    fn id(&self) -> &'static str {
-        METHOD.id
-    }
-
-    fn discount(&self) -> f64 {
-        self.params.discount
-    }
-
-    fn steps(&self) -> u64 {
-        self.iterate.steps()
-    }
-
-    fn step(&mut self, transition: &Transition<'_>) {
-        let theta = self.iterate.theta();
-        let delta = transition.td_error(theta, self.params.discount);
-        self.sum.iter_mut().zip(theta).for_each(|(s, x)| *s += x);
-        if self.params.coordinatewise {
-            self.bet_on_coordinates(delta, transition.features);
-        } else {
-            self.bet_on_norm(delta, transition.features);
+impl Bettor {
+    fn new(params: &CoinBettingParams) -> Self {
+        Self {
+            wealth: params.eps,
+            fraction: 0.0,
+            curvature: 1.0,
+            scale: params.h0,
         }
     }
 
-    fn theta(&self) -> &[f64] {
-        self.iterate.theta()
+    /// What is played next, x = v W.
+    #[inline]
+    fn bet(&self) -> f64 {
+        self.fraction * self.wealth
     }
 
-    /// The uniform average of theta_0, ..., theta_{t-1}; theta_0 when t = 0.
-    fn output(&self) -> Vec<f64> {
-        let count = self.steps().max(1) as f64;
-        self.sum.iter().map(|sum| sum / count).collect()
+    /// Takes note of the size of an update, and says by what to divide it.
+    #[inline]
+    fn rescale(&mut self, size: f64) -> f64 {
+        self.scale = if size <= self.scale { self.scale } else { size };
+        self.scale
     }
 
-    fn health(&self) -> &Health {
-        self.iterate.health()
+    /// Receives the slope s of the loss.
+    #[inline]
+    fn receive(&mut self, slope: f64) {
+        // 2 / (2 - ln 3): the step of online Newton on the logarithm of the wealth.
+        const NEWTON: f64 = 2.218_801_049_600_289;
+        self.wealth -= slope * self.bet();
+        let zeta = slope / (1.0 - slope * self.fraction);
+        self.curvature += zeta * zeta;
+        let moved = self.fraction - NEWTON * zeta / self.curvature;
+        self.fraction = moved.clamp(-0.5, 0.5);
     }
+}
+
+/// How many bettors there are.
+fn bettors(params: &CoinBettingParams, dimension: usize) -> usize {
+    if params.coordinatewise { dimension } else { 1 }
+}
+
+/// The parameters.
+///
+/// | name | default | meaning | valid range |
+/// |---|---|---|---|
+/// | `discount` | none | gamma | [0, 1) |
+/// | `eps` | 1 | initial wealth, of each bettor | finite, > 0 |
+/// | `h0` | 1e-8 | lower bound on the scale of the updates | finite, > 0 |
+/// | `coordinatewise` | false | whether each coordinate has a bettor of its own | |
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CoinBettingParams {
+    /// gamma.
+    pub discount: f64,
+    /// Initial wealth.
+    pub eps: f64,
+    /// Lower bound on the scale of the updates.
+    pub h0: f64,
+    /// Whether each coordinate has a bettor of its own.
+    pub coordinatewise: bool,
+}
+
+impl CoinBettingParams {
+    /// The defaults around a discount.
+    #[must_use]
+    pub fn new(discount: f64) -> Self {
+        Self {
+            discount,
+            eps: 1.0,
+            h0: 1e-8,
+            coordinatewise: false,
+        }
+    }
+
+    /// Checks every range.
+    ///
+    /// # Errors
+    /// Names the parameter that is out of its range.
+    pub fn check(&self) -> Result<()> {
+        check_discount(self.discount)?;
+        check_positive("eps", self.eps)?;
+        check_positive("h0", self.h0)
+    }
+}
+
+/// TD(0) by coin betting.
+pub const METHOD: Method<CoinBetting> = Method {
+    id: "coin-betting",
+    title: "TD(0) by coin betting: no step size",
+    reference: "Cutkosky & Orabona 2018, Algorithms 1 and 2",
+    standing: Standing::Experimental,
+    needs: &[],
+    parameters: &[
+        Parameter {
+            name: "eps",
+            meaning: "initial wealth",
+            range: Range::Positive,
+            default: "1",
+        },
+        Parameter {
+            name: "h0",
+            meaning: "lower bound on the scale of the updates",
+            range: Range::Positive,
+            default: "1e-8",
+        },
+        Parameter {
+            name: "coordinatewise",
+            meaning: "1 to bet on each coordinate by itself, 0 to bet on the norm",
+            range: Range::Whole(0),
+            default: "0",
+        },
+    ],
+    abilities: Abilities::PLAIN,
+    build,
+};
+
+fn build(inputs: &mut Inputs<'_>) -> Result<CoinBetting> {
+    let default = CoinBettingParams::new(inputs.discount());
+    let coordinatewise = inputs.value("coordinatewise", 0.0);
+    if coordinatewise > 1.0 {
+        return Err(inputs.refused("coordinatewise", coordinatewise, "0 or 1"));
+    }
+    let params = CoinBettingParams {
+        eps: inputs.value("eps", default.eps),
+        h0: inputs.value("h0", default.h0),
+        coordinatewise: coordinatewise == 1.0,
+        ..default
+    };
+    CoinBetting::new(params, inputs.dimension())
 }
 
 /// What is stored, before it is checked.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SavedCoinBetting {
-    params: Params,
+    params: CoinBettingParams,
     iterate: Iterate,
     bettors: Vec<Bettor>,
     #[serde(with = "crate::exact_float")]
@@ -355,7 +347,7 @@ mod tests {
 
     #[test]
     fn a_bettor_by_hand() {
-        let mut bettor = Bettor::new(&Params::new(0.0));
+        let mut bettor = Bettor::new(&CoinBettingParams::new(0.0));
         bettor.receive(-1.0);
         // zeta = -1, A = 2, v = min(1/2, 1/(2 - ln 3)) = 1/2.
         assert_eq!((bettor.wealth, bettor.fraction), (1.0, 0.5));

@@ -28,77 +28,87 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::check::{check_discount, check_positive};
 use crate::error::{Error, Result};
-use crate::learner::average::AveragedIterate;
-use crate::learner::method::{Inputs, Method, Parameter, Range, Standing};
-use crate::learner::{AnyLearner, Health, Learner, Transition, check_discount};
-use crate::schedule::check_positive;
+use crate::iterate::average::AveragedIterate;
+use crate::learner::Learner;
+use crate::learner::forward::read_iterate;
+use crate::method::{Abilities, Inputs, Method, Parameter, Range, Standing};
+use crate::phi::Transition;
 
-/// The first distance.
-const R_EPS: Parameter = Parameter {
-    name: "r_eps",
-    meaning: "distance from the start that the first step goes by",
-    range: Range::Positive,
-    default: "1e-4",
-};
+/// The learner `dog`, or `t-dog`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(try_from = "SavedDog")]
+pub struct Dog {
+    params: DogParams,
+    state: AveragedIterate,
+    /// rbar_t.
+    #[serde(with = "crate::exact_float")]
+    distance: f64,
+    /// G_{t-1}.
+    #[serde(with = "crate::exact_float")]
+    squares: f64,
+}
 
-/// Distance over gradients.
-pub static DOG: Method = Method {
-    id: "dog",
-    title: "TD(0) with distance-over-gradients steps",
-    reference: "Ivgi, Hinder & Carmon 2023, DoG",
-    standing: Standing::Experimental,
-    needs: &[],
-    parameters: &[R_EPS],
-    build: |inputs| build(inputs, None),
-};
-
-/// Tamed distance over gradients.
-pub static T_DOG: Method = Method {
-    id: "t-dog",
-    title: "TD(0) with tamed distance-over-gradients steps",
-    reference: "Ivgi, Hinder & Carmon 2023, T-DoG",
-    standing: Standing::Experimental,
-    needs: &["T", "lg"],
-    parameters: &[
-        R_EPS,
-        Parameter {
-            name: "delta",
-            meaning: "probability of failure",
-            range: Range::OpenUnit,
-            default: "0.01",
-        },
-        Parameter {
-            name: "lg",
-            meaning: "bound on the norm of an update",
-            range: Range::Positive,
-            default: "from the problem",
-        },
-    ],
-    build: |inputs| {
-        let taming = Taming {
-            horizon: inputs.horizon(),
-            delta: inputs.value("delta", 0.01),
-            lg: inputs.value_or_oracle("lg", |model| {
-                let problem = model.problem;
-                let (growth, phi_inf) = (1.0 + problem.discount(), problem.phi_inf());
-                let radius = 3.0 * problem.theta_star_norm();
-                let bound = phi_inf * (problem.r_inf() + growth * phi_inf * radius);
-                // Without rewards every update is zero and any bound is one.
-                Ok(if bound > 0.0 { bound } else { 1.0 })
-            })?,
+impl Learner for Dog {
+    #[inline]
+    fn step(&mut self, transition: &Transition<'_>) {
+        let delta = transition.td_error(self.state.theta(), self.params.discount);
+        let before = self.squares;
+        self.squares += delta * delta * transition.features.norm_sq();
+        let under = match self.params.taming {
+            None => self.squares + 1e-8,
+            Some(taming) => taming.tamed(self.state.steps(), before),
         };
-        build(inputs, Some(taming))
-    },
-};
+        let eta = self.distance / under.sqrt();
+        self.state
+            .advance(self.distance, eta * delta, transition.features);
+        let norm = self.state.norm_sq().sqrt();
+        // A norm that overflowed says nothing more; that the iterate diverged is on record.
+        if norm > self.distance && norm.is_finite() {
+            self.distance = norm;
+        }
+    }
 
-fn build(inputs: &mut Inputs<'_>, taming: Option<Taming>) -> Result<AnyLearner> {
-    let params = Params {
-        r_eps: inputs.value("r_eps", 1e-4),
-        taming,
-        ..Params::new(inputs.discount())
-    };
-    Ok(Dog::new(params, inputs.dimension())?.into())
+    fn id(&self) -> &'static str {
+        match self.params.taming {
+            None => DOG.id,
+            Some(_) => T_DOG.id,
+        }
+    }
+
+    fn discount(&self) -> f64 {
+        self.params.discount
+    }
+
+    /// The average of theta_0, ..., theta_{t-1} with weights rbar.
+    fn output(&self) -> Vec<f64> {
+        self.state.average()
+    }
+
+    read_iterate!(state);
+}
+
+impl Dog {
+    /// The learner at theta_0 = 0, for feature vectors of the given dimension.
+    ///
+    /// # Errors
+    /// When the dimension is 0 or a parameter is out of its range.
+    pub fn new(params: DogParams, dimension: usize) -> Result<Self> {
+        params.check()?;
+        Ok(Self {
+            params,
+            state: AveragedIterate::zero(dimension)?,
+            distance: params.r_eps,
+            squares: 0.0,
+        })
+    }
+
+    /// The parameters.
+    #[must_use]
+    pub fn params(&self) -> &DogParams {
+        &self.params
+    }
 }
 
 /// What T-DoG is told.
@@ -135,7 +145,7 @@ impl Taming {
 /// | `taming` | none | what makes it `t-dog` | see [`Taming`] |
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Params {
+pub struct DogParams {
     /// gamma.
     pub discount: f64,
     /// Distance from the start that the first step goes by.
@@ -144,7 +154,7 @@ pub struct Params {
     pub taming: Option<Taming>,
 }
 
-impl Params {
+impl DogParams {
     /// The defaults of `dog` around a discount.
     #[must_use]
     pub fn new(discount: f64) -> Self {
@@ -171,103 +181,87 @@ impl Params {
             return Err(Error::Parameter {
                 name: "delta",
                 value: taming.delta,
-                expected: Range::OpenUnit.words(),
+                expected: "above 0 and below 1",
             });
         }
         Ok(())
     }
 }
 
-/// The learner `dog`, or `t-dog`.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "SavedDog")]
-pub struct Dog {
-    params: Params,
-    state: AveragedIterate,
-    /// rbar_t.
-    #[serde(with = "crate::exact_float")]
-    distance: f64,
-    /// G_{t-1}.
-    #[serde(with = "crate::exact_float")]
-    squares: f64,
-}
+/// The first distance.
+const R_EPS: Parameter = Parameter {
+    name: "r_eps",
+    meaning: "distance from the start that the first step goes by",
+    range: Range::Positive,
+    default: "1e-4",
+};
 
-impl Dog {
-    /// The learner at theta_0 = 0, for feature vectors of the given dimension.
-    ///
-    /// # Errors
-    /// When the dimension is 0 or a parameter is out of its range.
-    pub fn new(params: Params, dimension: usize) -> Result<Self> {
-        params.check()?;
-        Ok(Self {
-            params,
-            state: AveragedIterate::zero(dimension)?,
-            distance: params.r_eps,
-            squares: 0.0,
-        })
-    }
+/// Distance over gradients.
+pub const DOG: Method<Dog> = Method {
+    id: "dog",
+    title: "TD(0) with distance-over-gradients steps",
+    reference: "Ivgi, Hinder & Carmon 2023, DoG",
+    standing: Standing::Experimental,
+    needs: &[],
+    parameters: &[R_EPS],
+    abilities: Abilities::PLAIN,
+    build: |inputs| build(inputs, None),
+};
 
-    /// The parameters.
-    #[must_use]
-    pub fn params(&self) -> &Params {
-        &self.params
-    }
-}
-
-impl Learner for Dog {
-    fn id(&self) -> &'static str {
-        match self.params.taming {
-            None => DOG.id,
-            Some(_) => T_DOG.id,
-        }
-    }
-
-    fn discount(&self) -> f64 {
-        self.params.discount
-    }
-
-    fn steps(&self) -> u64 {
-        self.state.steps()
-    }
-
-    #[inline]
-    fn step(&mut self, transition: &Transition<'_>) {
-        let delta = transition.td_error(self.state.theta(), self.params.discount);
-        let before = self.squares;
-        self.squares += delta * delta * transition.features.norm_sq();
-        let under = match self.params.taming {
-            None => self.squares + 1e-8,
-            Some(taming) => taming.tamed(self.state.steps(), before),
+/// Tamed distance over gradients.
+pub const T_DOG: Method<Dog> = Method {
+    id: "t-dog",
+    title: "TD(0) with tamed distance-over-gradients steps",
+    reference: "Ivgi, Hinder & Carmon 2023, T-DoG",
+    standing: Standing::Experimental,
+    needs: &["T", "lg"],
+    parameters: &[
+        R_EPS,
+        Parameter {
+            name: "delta",
+            meaning: "probability of failure",
+            range: Range::OpenUnit,
+            default: "0.01",
+        },
+        Parameter {
+            name: "lg",
+            meaning: "bound on the norm of an update",
+            range: Range::Positive,
+            default: "from the problem",
+        },
+    ],
+    abilities: Abilities::PLAIN,
+    build: |inputs| {
+        let taming = Taming {
+            horizon: inputs.horizon(),
+            delta: inputs.value("delta", 0.01),
+            lg: inputs.value_or_oracle("lg", |known| {
+                let problem = known.problem;
+                let (growth, phi_inf) = (1.0 + problem.discount(), problem.phi_inf());
+                let radius = 3.0 * problem.theta_star_norm();
+                let bound = phi_inf * (problem.r_inf() + growth * phi_inf * radius);
+                // Without rewards every update is zero and any bound is one.
+                Ok(if bound > 0.0 { bound } else { 1.0 })
+            })?,
         };
-        let eta = self.distance / under.sqrt();
-        self.state
-            .advance(self.distance, eta * delta, transition.features);
-        let norm = self.state.norm_sq().sqrt();
-        // A norm that overflowed says nothing more; that the iterate diverged is on record.
-        if norm > self.distance && norm.is_finite() {
-            self.distance = norm;
-        }
-    }
+        build(inputs, Some(taming))
+    },
+};
 
-    fn theta(&self) -> &[f64] {
-        self.state.theta()
-    }
-
-    /// The average of theta_0, ..., theta_{t-1} with weights rbar.
-    fn output(&self) -> Vec<f64> {
-        self.state.average()
-    }
-
-    fn health(&self) -> &Health {
-        self.state.health()
-    }
+fn build(inputs: &mut Inputs<'_>, taming: Option<Taming>) -> Result<Dog> {
+    let params = DogParams {
+        r_eps: inputs.value("r_eps", 1e-4),
+        taming,
+        ..DogParams::new(inputs.discount())
+    };
+    Dog::new(params, inputs.dimension())
 }
 
 /// What is stored, before it is checked.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SavedDog {
-    params: Params,
+    params: DogParams,
     state: AveragedIterate,
     #[serde(with = "crate::exact_float")]
     distance: f64,
@@ -302,13 +296,13 @@ impl TryFrom<SavedDog> for Dog {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::learner::Features;
+    use crate::phi::Features;
 
     #[test]
     fn the_first_step_of_dog_has_the_length_r_eps() {
-        let mut learner = Dog::new(Params::new(0.5), 2).unwrap();
+        let mut learner = Dog::new(DogParams::new(0.5), 2).unwrap();
         let phi = Features::Dense(&[3.0, 4.0]);
-        learner.step(&Transition::continues(phi, 1e3, phi));
+        learner.step(&Transition::new(phi, 1e3, phi));
         let [x, y] = learner.theta() else { panic!() };
         assert!((x / 0.6e-4 - 1.0).abs() < 1e-12 && (y / 0.8e-4 - 1.0).abs() < 1e-12);
         // The average of theta_0 alone, up to the rounding of theta_1 in its sum by parts.

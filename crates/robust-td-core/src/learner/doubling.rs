@@ -18,16 +18,178 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::check::{check_discount, check_horizon, check_length};
 use crate::error::{Error, Result};
-use crate::learner::alg1::{C, guarantee, warn_small_c};
-use crate::learner::average::AveragedIterate;
-use crate::learner::features::check_length;
-use crate::learner::method::{Method, Parameter, Range, Standing};
-use crate::learner::{Health, Learner, Phase, Transition, check_discount};
-use crate::schedule::{RobustDecay, Schedule};
+use crate::iterate::average::AveragedIterate;
+use crate::learner::Learner;
+use crate::learner::forward::read_iterate;
+use crate::learner::knowledge::{C, guarantee, warn_small_c};
+use crate::method::{Abilities, Method, Parameter, Range, Standing};
+use crate::phi::Transition;
+use crate::schedule::{Phase, RobustDecay, Schedule};
+
+/// The learner `alg1-doubling`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(try_from = "SavedDoubling")]
+pub struct Doubling {
+    params: DoublingParams,
+    // The phase and its schedule follow from the parameters and the number of steps.
+    #[serde(skip)]
+    phase: Phase,
+    #[serde(skip)]
+    schedule: RobustDecay,
+    state: AveragedIterate,
+    /// The average of the phase before this one; zero in phase 0.
+    #[serde(with = "crate::exact_float")]
+    completed: Vec<f64>,
+}
+
+impl Learner for Doubling {
+    #[inline]
+    fn step(&mut self, transition: &Transition<'_>) {
+        if self.state.steps() == self.phase.end() {
+            self.open_next_phase();
+        }
+        let eta = self
+            .schedule
+            .step_size(self.state.steps() - self.phase.start);
+        let delta = transition.td_error(self.state.theta(), self.params.discount);
+        self.state.advance(eta, eta * delta, transition.features);
+    }
+
+    fn id(&self) -> &'static str {
+        METHOD.id
+    }
+
+    fn discount(&self) -> f64 {
+        self.params.discount
+    }
+
+    /// The average of the last completed phase; before there is one, the average so far.
+    fn output(&self) -> Vec<f64> {
+        if self.reports_earlier_phase() {
+            self.completed.clone()
+        } else {
+            self.state.average()
+        }
+    }
+
+    read_iterate!(state);
+}
+
+impl Doubling {
+    /// The learner at theta_0 = 0, for feature vectors of the given dimension.
+    ///
+    /// # Errors
+    /// When a parameter is out of its range or the dimension is 0.
+    pub fn new(params: DoublingParams, dimension: usize) -> Result<Self> {
+        params.check()?;
+        let state = AveragedIterate::zero(dimension)?;
+        Self::at_phase(Phase::first(params.t0), params, state, vec![0.0; dimension])
+    }
+
+    fn at_phase(
+        phase: Phase,
+        params: DoublingParams,
+        state: AveragedIterate,
+        completed: Vec<f64>,
+    ) -> Result<Self> {
+        let schedule = RobustDecay::new(phase.length, params.c, params.phi_inf)?;
+        Ok(Self {
+            params,
+            phase,
+            schedule,
+            state,
+            completed,
+        })
+    }
+
+    /// The parameters.
+    #[must_use]
+    pub fn params(&self) -> &DoublingParams {
+        &self.params
+    }
+
+    /// The running phase, or the one that was just completed.
+    #[must_use]
+    pub fn phase(&self) -> &Phase {
+        &self.phase
+    }
+
+    /// Whether the output is that of an earlier phase rather than of [`Doubling::phase`].
+    fn reports_earlier_phase(&self) -> bool {
+        self.phase.index > 0 && self.state.steps() < self.phase.end()
+    }
+
+    /// Keeps the average of the completed phase and starts the next one.
+    #[cold]
+    fn open_next_phase(&mut self) {
+        self.state.write_average(&mut self.completed);
+        self.state.restart();
+        self.phase = self.phase.next(self.params.factor);
+        self.schedule = self.schedule.with_horizon(self.phase.length);
+    }
+}
+
+/// The parameters.
+///
+/// | name | default | meaning | valid range |
+/// |---|---|---|---|
+/// | `discount` | none | gamma | [0, 1) |
+/// | `c` | none | divides the steps; the theorem asks for c > 40.4558 | finite, > 0 |
+/// | `phi_inf` | none | an upper bound on the norm of the features | finite, > 0 |
+/// | `t0` | 1024 | length of the first phase | >= 3 |
+/// | `factor` | 2 | growth of the phases | finite, > 1 |
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DoublingParams {
+    /// gamma.
+    pub discount: f64,
+    /// The constant that divides the steps.
+    pub c: f64,
+    /// An upper bound on the norm of the features.
+    pub phi_inf: f64,
+    /// Length of the first phase.
+    pub t0: u64,
+    /// Growth of the phases.
+    pub factor: f64,
+}
+
+impl DoublingParams {
+    /// The defaults around a discount, a constant c and a bound on the norm of the features.
+    #[must_use]
+    pub fn new(discount: f64, c: f64, phi_inf: f64) -> Self {
+        Self {
+            discount,
+            c,
+            phi_inf,
+            t0: 1024,
+            factor: 2.0,
+        }
+    }
+
+    /// Checks every range.
+    ///
+    /// # Errors
+    /// Names the parameter that is out of its range.
+    pub fn check(&self) -> Result<()> {
+        check_discount(self.discount)?;
+        check_horizon("t0", self.t0)?;
+        if !(self.factor > 1.0 && self.factor.is_finite()) {
+            let expected = "finite and above 1";
+            return Err(Error::Parameter {
+                name: "factor",
+                value: self.factor,
+                expected,
+            });
+        }
+        RobustDecay::new(self.t0, self.c, self.phi_inf)?;
+        Ok(())
+    }
+}
 
 /// Algorithm 1 with the doubling trick.
-pub static METHOD: Method = Method {
+pub const METHOD: Method<Doubling> = Method {
     id: "alg1-doubling",
     title: "Algorithm 1 in phases of doubling length",
     reference: "Lee & Orabona 2025, arXiv:2506.01052, appendix on the doubling trick",
@@ -48,232 +210,32 @@ pub static METHOD: Method = Method {
             default: "2",
         },
     ],
+    abilities: Abilities::DIVIDED_BY_C,
     build: |inputs| {
-        let params = Params {
+        let params = DoublingParams {
+            discount: inputs.discount(),
             phi_inf: inputs.phi_inf(),
             t0: inputs.value("t0", 1024.0) as u64,
             factor: inputs.value("factor", 2.0),
-            ..Params::new(inputs.discount(), inputs.value("c", 1.0))
+            c: inputs.value("c", 1.0),
         };
         warn_small_c(inputs, params.c);
-        let learner = Doubling::new(params.check()?, inputs.dimension())?;
+        let learner = Doubling::new(params, inputs.dimension())?;
         // Each phase starts from zero in some state: Algorithm 1 with the horizon of the last complete one.
         let complete = Phase::last_complete(params.t0, params.factor, inputs.samples());
         if let Some(phase) = complete {
             let unit = RobustDecay::new(phase.length, 1.0, params.phi_inf)?;
             guarantee(inputs, phase.length, params.c, |t| unit.step_size(t));
         }
-        Ok(learner.into())
+        Ok(learner)
     },
 };
-
-/// The parameters, not yet checked.
-///
-/// | name | default | meaning | valid range |
-/// |---|---|---|---|
-/// | `discount` | none | gamma | [0, 1) |
-/// | `c` | none | divides the steps; the theorem asks for c > 40.4558 | finite, > 0 |
-/// | `phi_inf` | 1 | an upper bound on the norm of the features | finite, > 0 |
-/// | `t0` | 1024 | length of the first phase | >= 3 |
-/// | `factor` | 2 | growth of the phases | finite, > 1 |
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Params {
-    /// gamma.
-    pub discount: f64,
-    /// The constant that divides the steps.
-    pub c: f64,
-    /// An upper bound on the norm of the features.
-    pub phi_inf: f64,
-    /// Length of the first phase.
-    pub t0: u64,
-    /// Growth of the phases.
-    pub factor: f64,
-}
-
-impl Params {
-    /// The defaults around a discount and a constant c.
-    #[must_use]
-    pub fn new(discount: f64, c: f64) -> Self {
-        Self {
-            discount,
-            c,
-            phi_inf: 1.0,
-            t0: 1024,
-            factor: 2.0,
-        }
-    }
-
-    /// Checks every range once, so that the learner never has to.
-    ///
-    /// # Errors
-    /// Names the parameter that is out of its range.
-    pub fn check(self) -> Result<ValidParams> {
-        check_discount(self.discount)?;
-        if self.t0 < 3 {
-            let value = self.t0 as f64;
-            return Err(Error::Parameter {
-                name: "t0",
-                value,
-                expected: "at least 3",
-            });
-        }
-        if !(self.factor > 1.0 && self.factor.is_finite()) {
-            let expected = "finite and above 1";
-            return Err(Error::Parameter {
-                name: "factor",
-                value: self.factor,
-                expected,
-            });
-        }
-        RobustDecay::new(self.t0, self.c, self.phi_inf)?;
-        Ok(ValidParams(self))
-    }
-}
-
-/// Parameters that are within their ranges.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Params", into = "Params")]
-pub struct ValidParams(Params);
-
-impl TryFrom<Params> for ValidParams {
-    type Error = Error;
-
-    fn try_from(params: Params) -> Result<Self> {
-        params.check()
-    }
-}
-
-impl From<ValidParams> for Params {
-    fn from(valid: ValidParams) -> Self {
-        valid.0
-    }
-}
-
-/// The learner `alg1-doubling`.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "SavedDoubling")]
-pub struct Doubling {
-    params: ValidParams,
-    // The phase and its schedule follow from the parameters and the number of steps.
-    #[serde(skip)]
-    phase: Phase,
-    #[serde(skip)]
-    schedule: RobustDecay,
-    state: AveragedIterate,
-    /// The average of the phase before this one; zero in phase 0.
-    #[serde(with = "crate::exact_float")]
-    completed: Vec<f64>,
-}
-
-impl Doubling {
-    /// The learner at theta_0 = 0, for feature vectors of the given dimension.
-    ///
-    /// # Errors
-    /// When the dimension is 0.
-    pub fn new(params: ValidParams, dimension: usize) -> Result<Self> {
-        let state = AveragedIterate::zero(dimension)?;
-        Self::at_phase(
-            Phase::first(params.0.t0),
-            params,
-            state,
-            vec![0.0; dimension],
-        )
-    }
-
-    fn at_phase(
-        phase: Phase,
-        params: ValidParams,
-        state: AveragedIterate,
-        completed: Vec<f64>,
-    ) -> Result<Self> {
-        let schedule = RobustDecay::new(phase.length, params.0.c, params.0.phi_inf)?;
-        Ok(Self {
-            params,
-            phase,
-            schedule,
-            state,
-            completed,
-        })
-    }
-
-    /// The parameters.
-    #[must_use]
-    pub fn params(&self) -> &Params {
-        &self.params.0
-    }
-
-    /// The running phase, or the one that was just completed.
-    #[must_use]
-    pub fn phase(&self) -> &Phase {
-        &self.phase
-    }
-
-    /// Whether the output is that of an earlier phase rather than of [`Doubling::phase`].
-    fn reports_earlier_phase(&self) -> bool {
-        self.phase.index > 0 && self.state.steps() < self.phase.end()
-    }
-
-    /// Keeps the average of the completed phase and starts the next one.
-    #[cold]
-    fn open_next_phase(&mut self) {
-        self.state.write_average(&mut self.completed);
-        self.state.restart();
-        self.phase = self.phase.next(self.params.0.factor);
-        self.schedule = self.schedule.with_horizon(self.phase.length);
-    }
-}
-
-impl Learner for Doubling {
-    fn id(&self) -> &'static str {
-        "alg1-doubling"
-    }
-
-    fn discount(&self) -> f64 {
-        self.params.0.discount
-    }
-
-    fn steps(&self) -> u64 {
-        self.state.steps()
-    }
-
-    #[inline]
-    fn step(&mut self, transition: &Transition<'_>) {
-        if self.state.steps() == self.phase.end() {
-            self.open_next_phase();
-        }
-        let eta = self
-            .schedule
-            .step_size(self.state.steps() - self.phase.start);
-        let delta = transition.td_error(self.state.theta(), self.params.0.discount);
-        self.state.advance(eta, eta * delta, transition.features);
-    }
-
-    /// The running phase's iterate.
-    fn theta(&self) -> &[f64] {
-        self.state.theta()
-    }
-
-    /// The average of the last completed phase; before there is one, the average so far.
-    fn output(&self) -> Vec<f64> {
-        if self.reports_earlier_phase() {
-            self.completed.clone()
-        } else {
-            self.state.average()
-        }
-    }
-
-    /// How far the iterates of all phases went.
-    fn health(&self) -> &Health {
-        self.state.health()
-    }
-}
 
 /// What is stored, before it is checked.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SavedDoubling {
-    params: ValidParams,
+    params: DoublingParams,
     state: AveragedIterate,
     #[serde(with = "crate::exact_float")]
     completed: Vec<f64>,
@@ -294,9 +256,10 @@ impl TryFrom<SavedDoubling> for Doubling {
             state.theta().len(),
             completed.len(),
         )?;
-        let mut phase = Phase::first(params.0.t0);
+        params.check()?;
+        let mut phase = Phase::first(params.t0);
         while phase.end() < state.steps() {
-            phase = phase.next(params.0.factor);
+            phase = phase.next(params.factor);
         }
         Self::at_phase(phase, params, state, completed)
     }
@@ -308,27 +271,27 @@ mod tests {
 
     #[test]
     fn parameters_out_of_range_are_refused_by_name() {
-        let name = |params: Params| match params.check() {
+        let name = |params: DoublingParams| match params.check() {
             Err(Error::Parameter { name, .. }) => name,
             Err(Error::Discount { .. }) => "discount",
             other => panic!("{other:?}"),
         };
-        let good = Params::new(0.9, 1.0);
+        let good = DoublingParams::new(0.9, 1.0, 1.0);
         assert!(good.check().is_ok());
         for factor in [1.0, 0.5, -2.0, f64::NAN, f64::INFINITY] {
-            assert_eq!(name(Params { factor, ..good }), "factor");
+            assert_eq!(name(DoublingParams { factor, ..good }), "factor");
         }
-        assert_eq!(name(Params { t0: 2, ..good }), "t0");
-        assert_eq!(name(Params { c: 0.0, ..good }), "c");
+        assert_eq!(name(DoublingParams { t0: 2, ..good }), "t0");
+        assert_eq!(name(DoublingParams { c: 0.0, ..good }), "c");
         assert_eq!(
-            name(Params {
+            name(DoublingParams {
                 phi_inf: f64::NAN,
                 ..good
             }),
             "phi_inf"
         );
         assert_eq!(
-            name(Params {
+            name(DoublingParams {
                 discount: 1.0,
                 ..good
             }),

@@ -25,17 +25,129 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::check::{check_discount, check_lambda, check_positive};
 use crate::error::{Error, Result};
-use crate::learner::implicit_td::default_step;
-use crate::learner::iterate::Iterate;
-use crate::learner::method::{Inputs, Method, Parameter, Range, Standing};
-use crate::learner::td_lambda::warn_other_target;
-use crate::learner::trace::{Trace, check_lambda};
-use crate::learner::{AnyLearner, Health, Learner, Transition, check_discount};
-use crate::schedule::check_positive;
+use crate::iterate::Iterate;
+use crate::iterate::trace::Trace;
+use crate::learner::Learner;
+use crate::learner::forward::read_iterate;
+use crate::learner::knowledge::{default_step, warn_other_target};
+use crate::method::{Abilities, Inputs, Method, Parameter, Range, Standing};
+use crate::phi::Transition;
+
+/// The learner `etd`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(try_from = "SavedEtd")]
+pub struct Etd {
+    params: EtdParams,
+    iterate: Iterate,
+    trace: Trace,
+    /// gamma rho_{t-1} F_{t-1}, what F inherits; 0 at the first state of an episode.
+    #[serde(with = "crate::exact_float")]
+    inherited: f64,
+}
+
+impl Learner for Etd {
+    #[inline]
+    fn step(&mut self, transition: &Transition<'_>) {
+        let EtdParams {
+            discount,
+            step,
+            lambda,
+        } = self.params;
+        let follow_on = self.follow_on();
+        let emphasis = lambda + (1.0 - lambda) * follow_on;
+        let delta = transition.td_error(self.iterate.theta(), discount);
+        let (factor, e) = self.trace.visit(discount * lambda, emphasis, transition);
+        self.iterate.advance(factor * (step * delta), e);
+        self.trace.leave(transition);
+        self.inherited = if transition.outcome.ends_episode() {
+            0.0
+        } else {
+            discount * transition.ratio * follow_on
+        };
+    }
+
+    fn id(&self) -> &'static str {
+        METHOD.id
+    }
+
+    fn discount(&self) -> f64 {
+        self.params.discount
+    }
+
+    fn start_episode(&mut self) {
+        self.trace.clear();
+        self.inherited = 0.0;
+    }
+
+    fn output(&self) -> Vec<f64> {
+        self.theta().to_vec()
+    }
+
+    read_iterate!(iterate);
+}
+
+impl Etd {
+    /// The learner at theta_0 = 0, for feature vectors of the given dimension.
+    ///
+    /// # Errors
+    /// When a parameter is out of its range or the dimension is 0.
+    pub fn new(params: EtdParams, dimension: usize) -> Result<Self> {
+        params.check()?;
+        Ok(Self {
+            params,
+            iterate: Iterate::zero(dimension)?,
+            trace: Trace::zero(dimension),
+            inherited: 0.0,
+        })
+    }
+
+    /// F of the state to come.
+    #[must_use]
+    pub fn follow_on(&self) -> f64 {
+        self.inherited + 1.0
+    }
+}
+
+/// lambda + (1-lambda)/(1-gamma), by which on-policy emphasis enlarges the step in the long run.
+#[must_use]
+pub fn fair_factor(discount: f64, lambda: f64) -> f64 {
+    lambda + (1.0 - lambda) / (1.0 - discount)
+}
+
+/// The parameters.
+///
+/// | name | default | meaning | valid range |
+/// |---|---|---|---|
+/// | `discount` | none | gamma | [0, 1) |
+/// | `step` | none | a | finite, > 0 |
+/// | `lambda` | none | how slowly the trace fades | [0, 1] |
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EtdParams {
+    /// gamma.
+    pub discount: f64,
+    /// a.
+    pub step: f64,
+    /// How slowly the trace fades.
+    pub lambda: f64,
+}
+
+impl EtdParams {
+    /// Checks every range.
+    ///
+    /// # Errors
+    /// Names the parameter that is out of its range.
+    pub fn check(&self) -> Result<()> {
+        check_discount(self.discount)?;
+        check_positive("step", self.step)?;
+        check_lambda(self.lambda)
+    }
+}
 
 /// Emphatic TD.
-pub static METHOD: Method = Method {
+pub const METHOD: Method<Etd> = Method {
     id: "etd",
     title: "emphatic TD(lambda)",
     reference: "Sutton, Mahmood & White 2016, JMLR 17",
@@ -55,13 +167,17 @@ pub static METHOD: Method = Method {
             default: "0",
         },
     ],
+    abilities: Abilities {
+        ratios: true,
+        ..Abilities::PLAIN
+    },
     build,
 };
 
-fn build(inputs: &mut Inputs<'_>) -> Result<AnyLearner> {
+fn build(inputs: &mut Inputs<'_>) -> Result<Etd> {
     let lambda = inputs.value("lambda", 0.0);
     let discount = inputs.discount();
-    let params = Params {
+    let params = EtdParams {
         discount,
         step: match inputs.given("step") {
             Some(step) => step,
@@ -75,146 +191,25 @@ fn build(inputs: &mut Inputs<'_>) -> Result<AnyLearner> {
         lambda,
     };
     warn_other_target(inputs, lambda);
-    Ok(Etd::new(params, inputs.dimension())?.into())
-}
-
-/// lambda + (1-lambda)/(1-gamma), by which on-policy emphasis enlarges the step in the long run.
-#[must_use]
-pub fn fair_factor(discount: f64, lambda: f64) -> f64 {
-    lambda + (1.0 - lambda) / (1.0 - discount)
-}
-
-/// The parameters.
-///
-/// | name | default | meaning | valid range |
-/// |---|---|---|---|
-/// | `discount` | none | gamma | [0, 1) |
-/// | `step` | none | a | finite, > 0 |
-/// | `lambda` | none | how slowly the trace fades | [0, 1] |
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Params {
-    /// gamma.
-    pub discount: f64,
-    /// a.
-    pub step: f64,
-    /// How slowly the trace fades.
-    pub lambda: f64,
-}
-
-impl Params {
-    /// Checks every range.
-    ///
-    /// # Errors
-    /// Names the parameter that is out of its range.
-    pub fn check(&self) -> Result<()> {
-        check_discount(self.discount)?;
-        check_positive("step", self.step)?;
-        check_lambda(self.lambda)
-    }
-}
-
-/// The learner `etd`.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Saved")]
-pub struct Etd {
-    params: Params,
-    iterate: Iterate,
-    trace: Trace,
-    /// gamma rho_{t-1} F_{t-1}, what F inherits; 0 at the first state of an episode.
-    #[serde(with = "crate::exact_float")]
-    inherited: f64,
-}
-
-impl Etd {
-    /// The learner at theta_0 = 0, for feature vectors of the given dimension.
-    ///
-    /// # Errors
-    /// When a parameter is out of its range or the dimension is 0.
-    pub fn new(params: Params, dimension: usize) -> Result<Self> {
-        params.check()?;
-        Ok(Self {
-            params,
-            iterate: Iterate::zero(dimension)?,
-            trace: Trace::zero(dimension),
-            inherited: 0.0,
-        })
-    }
-
-    /// F of the state to come.
-    #[must_use]
-    pub fn follow_on(&self) -> f64 {
-        self.inherited + 1.0
-    }
-}
-
-impl Learner for Etd {
-    fn id(&self) -> &'static str {
-        METHOD.id
-    }
-
-    fn discount(&self) -> f64 {
-        self.params.discount
-    }
-
-    fn steps(&self) -> u64 {
-        self.iterate.steps()
-    }
-
-    #[inline]
-    fn step(&mut self, transition: &Transition<'_>) {
-        let Params {
-            discount,
-            step,
-            lambda,
-        } = self.params;
-        let follow_on = self.follow_on();
-        let emphasis = lambda + (1.0 - lambda) * follow_on;
-        let delta = transition.td_error(self.iterate.theta(), discount);
-        let (factor, e) = self.trace.visit(discount * lambda, emphasis, transition);
-        self.iterate.advance(factor * (step * delta), e);
-        self.trace.leave(transition);
-        self.inherited = if transition.outcome.ends_episode() {
-            0.0
-        } else {
-            discount * transition.ratio * follow_on
-        };
-    }
-
-    fn start_episode(&mut self) {
-        self.trace.clear();
-        self.inherited = 0.0;
-    }
-
-    fn theta(&self) -> &[f64] {
-        self.iterate.theta()
-    }
-
-    fn output(&self) -> Vec<f64> {
-        self.theta().to_vec()
-    }
-
-    fn health(&self) -> &Health {
-        self.iterate.health()
-    }
+    Etd::new(params, inputs.dimension())
 }
 
 /// What is stored, before it is checked.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Saved {
-    params: Params,
+struct SavedEtd {
+    params: EtdParams,
     iterate: Iterate,
     trace: Trace,
     #[serde(with = "crate::exact_float")]
     inherited: f64,
 }
 
-impl TryFrom<Saved> for Etd {
+impl TryFrom<SavedEtd> for Etd {
     type Error = Error;
 
-    fn try_from(saved: Saved) -> Result<Self> {
-        let Saved {
+    fn try_from(saved: SavedEtd) -> Result<Self> {
+        let SavedEtd {
             params,
             iterate,
             trace,
@@ -234,11 +229,11 @@ impl TryFrom<Saved> for Etd {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::learner::Features;
+    use crate::phi::Features;
 
     #[test]
     fn the_emphasis_rises_to_its_limit_and_restarts() {
-        let params = Params {
+        let params = EtdParams {
             discount: 0.75,
             step: 1e-3,
             lambda: 0.5,
@@ -246,10 +241,10 @@ mod tests {
         let mut learner = Etd::new(params, 1).unwrap();
         let phi = Features::Dense(&[1.0]);
         assert_eq!(learner.follow_on(), 1.0);
-        learner.step(&Transition::continues(phi, 1.0, phi).with_ratio(2.0));
+        learner.step(&Transition::new(phi, 1.0, phi).with_ratio(2.0));
         assert_eq!(learner.follow_on(), 1.0 + 0.75 * 2.0);
         for _ in 0..200 {
-            learner.step(&Transition::continues(phi, 1.0, phi));
+            learner.step(&Transition::new(phi, 1.0, phi));
         }
         assert!((learner.follow_on() - 4.0).abs() < 1e-12);
         assert_eq!(fair_factor(0.75, 0.5), 0.5 + 0.5 * 4.0);

@@ -7,13 +7,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::check::{check_discount, check_length, check_positive};
 use crate::error::{Error, Result};
-use crate::learner::features::check_length;
-use crate::learner::implicit_td::given_or_default_step;
-use crate::learner::iterate::Iterate;
-use crate::learner::method::{Inputs, Parameter, Range};
-use crate::learner::{Transition, check_discount};
-use crate::schedule::check_positive;
+use crate::iterate::Iterate;
+use crate::learner::knowledge::given_or_default_step;
+use crate::method::{Inputs, Parameter, Range};
+use crate::phi::Transition;
 
 /// The step of theta.
 pub(crate) const STEP: Parameter = Parameter {
@@ -40,7 +39,7 @@ pub(crate) const STEP_W: Parameter = Parameter {
 /// | `step_w` | none | b, the step of w | finite, > 0 |
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Params {
+pub struct GradientParams {
     /// gamma.
     pub discount: f64,
     /// a, the step of theta.
@@ -49,7 +48,7 @@ pub struct Params {
     pub step_w: f64,
 }
 
-impl Params {
+impl GradientParams {
     /// What the user gave, or the defaults.
     pub(crate) fn gather(inputs: &mut Inputs<'_>) -> Self {
         let step = given_or_default_step(inputs);
@@ -73,9 +72,9 @@ impl Params {
 
 /// theta and w.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Saved")]
+#[serde(try_from = "SavedTwoIterates")]
 pub(crate) struct TwoIterates {
-    pub params: Params,
+    pub params: GradientParams,
     pub iterate: Iterate,
     #[serde(with = "crate::exact_float")]
     w: Vec<f64>,
@@ -83,7 +82,7 @@ pub(crate) struct TwoIterates {
 
 impl TwoIterates {
     /// theta_0 = 0 and w_0 = 0.
-    pub fn new(params: Params, dimension: usize) -> Result<Self> {
+    pub fn new(params: GradientParams, dimension: usize) -> Result<Self> {
         params.check()?;
         Ok(Self {
             params,
@@ -112,17 +111,17 @@ impl TwoIterates {
 /// What is stored, before it is checked.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Saved {
-    params: Params,
+struct SavedTwoIterates {
+    params: GradientParams,
     iterate: Iterate,
     #[serde(with = "crate::exact_float")]
     w: Vec<f64>,
 }
 
-impl TryFrom<Saved> for TwoIterates {
+impl TryFrom<SavedTwoIterates> for TwoIterates {
     type Error = Error;
 
-    fn try_from(Saved { params, iterate, w }: Saved) -> Result<Self> {
+    fn try_from(SavedTwoIterates { params, iterate, w }: SavedTwoIterates) -> Result<Self> {
         params.check()?;
         check_length("the saved second iterate", iterate.theta().len(), w.len())?;
         Ok(Self { params, iterate, w })

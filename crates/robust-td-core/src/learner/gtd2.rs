@@ -23,21 +23,11 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
-pub use crate::learner::gradient::Params;
-use crate::learner::gradient::{STEP, STEP_W, TwoIterates};
-use crate::learner::method::{Method, Standing};
-use crate::learner::{Health, Learner, Transition};
-
-/// GTD2.
-pub static METHOD: Method = Method {
-    id: "gtd2",
-    title: "GTD2: gradient descent on the projected Bellman error",
-    reference: "Sutton, Maei, Precup, Bhatnagar, Silver, Szepesvari & Wiewiora 2009",
-    standing: Standing::Baseline,
-    needs: &["phi_inf", "T"],
-    parameters: &[STEP, STEP_W],
-    build: |inputs| Ok(Gtd2::new(Params::gather(inputs), inputs.dimension())?.into()),
-};
+use crate::learner::Learner;
+use crate::learner::forward::read_iterate;
+use crate::learner::gradient::{GradientParams, STEP, STEP_W, TwoIterates};
+use crate::method::{Abilities, Method, Standing};
+use crate::phi::Transition;
 
 /// The learner `gtd2`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -46,12 +36,41 @@ pub struct Gtd2 {
     state: TwoIterates,
 }
 
+impl Learner for Gtd2 {
+    #[inline]
+    fn step(&mut self, transition: &Transition<'_>) {
+        let (_, predicted) = self.state.track(transition);
+        let GradientParams { discount, step, .. } = self.state.params;
+        let iterate = &mut self.state.iterate;
+        let weight = step * transition.ratio;
+        iterate.add(weight * predicted, transition.features);
+        if let Some(next) = transition.outcome.next_features() {
+            iterate.add(-discount * (weight * predicted), *next);
+        }
+        iterate.finish_step();
+    }
+
+    fn id(&self) -> &'static str {
+        METHOD.id
+    }
+
+    fn discount(&self) -> f64 {
+        self.state.params.discount
+    }
+
+    fn output(&self) -> Vec<f64> {
+        self.theta().to_vec()
+    }
+
+    read_iterate!(state.iterate);
+}
+
 impl Gtd2 {
     /// The learner at theta_0 = w_0 = 0, for feature vectors of the given dimension.
     ///
     /// # Errors
     /// When a parameter is out of its range or the dimension is 0.
-    pub fn new(params: Params, dimension: usize) -> Result<Self> {
+    pub fn new(params: GradientParams, dimension: usize) -> Result<Self> {
         Ok(Self {
             state: TwoIterates::new(params, dimension)?,
         })
@@ -64,53 +83,29 @@ impl Gtd2 {
     }
 }
 
-impl Learner for Gtd2 {
-    fn id(&self) -> &'static str {
-        METHOD.id
-    }
-
-    fn discount(&self) -> f64 {
-        self.state.params.discount
-    }
-
-    fn steps(&self) -> u64 {
-        self.state.iterate.steps()
-    }
-
-    #[inline]
-    fn step(&mut self, transition: &Transition<'_>) {
-        let (_, predicted) = self.state.track(transition);
-        let Params { discount, step, .. } = self.state.params;
-        let iterate = &mut self.state.iterate;
-        let weight = step * transition.ratio;
-        iterate.add(weight * predicted, transition.features);
-        if let Some(next) = transition.outcome.next_features() {
-            iterate.add(-discount * (weight * predicted), *next);
-        }
-        iterate.finish_step();
-    }
-
-    fn theta(&self) -> &[f64] {
-        self.state.iterate.theta()
-    }
-
-    fn output(&self) -> Vec<f64> {
-        self.theta().to_vec()
-    }
-
-    fn health(&self) -> &Health {
-        self.state.iterate.health()
-    }
-}
+/// GTD2.
+pub const METHOD: Method<Gtd2> = Method {
+    id: "gtd2",
+    title: "GTD2: gradient descent on the projected Bellman error",
+    reference: "Sutton, Maei, Precup, Bhatnagar, Silver, Szepesvari & Wiewiora 2009",
+    standing: Standing::Baseline,
+    needs: &["phi_inf", "T"],
+    parameters: &[STEP, STEP_W],
+    abilities: Abilities {
+        ratios: true,
+        ..Abilities::PLAIN
+    },
+    build: |inputs| Gtd2::new(GradientParams::gather(inputs), inputs.dimension()),
+};
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::learner::Features;
+    use crate::phi::Features;
 
     #[test]
     fn two_steps_by_hand() {
-        let params = Params {
+        let params = GradientParams {
             discount: 0.5,
             step: 0.5,
             step_w: 0.25,
@@ -118,13 +113,13 @@ mod tests {
         let mut learner = Gtd2::new(params, 2).unwrap();
         let (one, two) = (Features::Dense(&[1.0, 0.0]), Features::Dense(&[0.0, 2.0]));
         // w is 0, so theta stays; delta = 1.
-        learner.step(&Transition::continues(one, 1.0, two).with_ratio(2.0));
+        learner.step(&Transition::new(one, 1.0, two).with_ratio(2.0));
         assert_eq!(
             (learner.theta(), learner.w()),
             (&[0.0, 0.0][..], &[0.5, 0.0][..])
         );
         // phi.w = 0.5, delta = 3: theta += 0.5 * 0.5 (1, -1), w += 0.25 (3 - 0.5) (1, 0).
-        learner.step(&Transition::continues(one, 3.0, two));
+        learner.step(&Transition::new(one, 3.0, two));
         assert_eq!(
             (learner.theta(), learner.w()),
             (&[0.25, -0.25][..], &[1.125, 0.0][..])

@@ -21,16 +21,106 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::check::{check_discount, check_lambda, check_positive};
 use crate::error::{Error, Result};
-use crate::learner::iterate::Iterate;
-use crate::learner::method::{Inputs, Method, Parameter, Range, Standing};
-use crate::learner::td_lambda::warn_other_target;
-use crate::learner::trace::{Trace, check_lambda};
-use crate::learner::{AnyLearner, Health, Learner, Transition, check_discount};
-use crate::schedule::check_positive;
+use crate::iterate::Iterate;
+use crate::iterate::trace::Trace;
+use crate::learner::Learner;
+use crate::learner::forward::read_iterate;
+use crate::learner::knowledge::{given_or_default_step, warn_other_target};
+use crate::method::{Abilities, Inputs, Method, Parameter, Range, Standing};
+use crate::phi::Transition;
+
+/// The learner `implicit-td`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(try_from = "SavedImplicitTd")]
+pub struct ImplicitTd {
+    params: ImplicitTdParams,
+    iterate: Iterate,
+    trace: Trace,
+}
+
+impl Learner for ImplicitTd {
+    #[inline]
+    fn step(&mut self, transition: &Transition<'_>) {
+        let ImplicitTdParams {
+            discount,
+            step,
+            lambda,
+        } = self.params;
+        let delta = transition.td_error(self.iterate.theta(), discount);
+        let (factor, z) = self.trace.visit(discount * lambda, 1.0, transition);
+        let eta = step / (1.0 + step * (factor * factor) * z.norm_sq());
+        self.iterate.advance(factor * (eta * delta), z);
+        self.trace.leave(transition);
+    }
+
+    fn id(&self) -> &'static str {
+        METHOD.id
+    }
+
+    fn discount(&self) -> f64 {
+        self.params.discount
+    }
+
+    fn start_episode(&mut self) {
+        self.trace.clear();
+    }
+
+    fn output(&self) -> Vec<f64> {
+        self.theta().to_vec()
+    }
+
+    read_iterate!(iterate);
+}
+
+impl ImplicitTd {
+    /// The learner at theta_0 = 0, for feature vectors of the given dimension.
+    ///
+    /// # Errors
+    /// When a parameter is out of its range or the dimension is 0.
+    pub fn new(params: ImplicitTdParams, dimension: usize) -> Result<Self> {
+        params.check()?;
+        Ok(Self {
+            params,
+            iterate: Iterate::zero(dimension)?,
+            trace: Trace::zero(dimension),
+        })
+    }
+}
+
+/// The parameters.
+///
+/// | name | default | meaning | valid range |
+/// |---|---|---|---|
+/// | `discount` | none | gamma | [0, 1) |
+/// | `step` | none | eta before it shrinks | finite, > 0 |
+/// | `lambda` | none | how slowly the trace fades | [0, 1] |
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ImplicitTdParams {
+    /// gamma.
+    pub discount: f64,
+    /// eta before it shrinks.
+    pub step: f64,
+    /// How slowly the trace fades.
+    pub lambda: f64,
+}
+
+impl ImplicitTdParams {
+    /// Checks every range.
+    ///
+    /// # Errors
+    /// Names the parameter that is out of its range.
+    pub fn check(&self) -> Result<()> {
+        check_discount(self.discount)?;
+        check_positive("step", self.step)?;
+        check_lambda(self.lambda)
+    }
+}
 
 /// Implicit TD.
-pub static METHOD: Method = Method {
+pub const METHOD: Method<ImplicitTd> = Method {
     id: "implicit-td",
     title: "implicit TD(lambda): steps that cannot overshoot",
     reference: "Tamar, Toulis, Mannor & Airoldi 2014, arXiv:1412.6734",
@@ -50,146 +140,37 @@ pub static METHOD: Method = Method {
             default: "0",
         },
     ],
+    abilities: Abilities {
+        ratios: true,
+        ..Abilities::PLAIN
+    },
     build,
 };
 
-fn build(inputs: &mut Inputs<'_>) -> Result<AnyLearner> {
-    let params = Params {
+fn build(inputs: &mut Inputs<'_>) -> Result<ImplicitTd> {
+    let params = ImplicitTdParams {
         discount: inputs.discount(),
         step: given_or_default_step(inputs),
         lambda: inputs.value("lambda", 0.0),
     };
     warn_other_target(inputs, params.lambda);
-    Ok(ImplicitTd::new(params, inputs.dimension())?.into())
-}
-
-/// The given `step`, or 1/(phi_inf^2 sqrt T), which is put on record.
-pub(crate) fn given_or_default_step(inputs: &mut Inputs<'_>) -> f64 {
-    inputs.given("step").unwrap_or_else(|| {
-        let step = default_step(inputs);
-        inputs.note_known("step", step);
-        step
-    })
-}
-
-/// 1/(phi_inf^2 sqrt T): the step that baselines without a step rule of their own get.
-pub(crate) fn default_step(inputs: &mut Inputs<'_>) -> f64 {
-    let (phi_inf, horizon) = (inputs.phi_inf(), inputs.horizon() as f64);
-    1.0 / (phi_inf * phi_inf * horizon.sqrt())
-}
-
-/// The parameters.
-///
-/// | name | default | meaning | valid range |
-/// |---|---|---|---|
-/// | `discount` | none | gamma | [0, 1) |
-/// | `step` | none | eta before it shrinks | finite, > 0 |
-/// | `lambda` | none | how slowly the trace fades | [0, 1] |
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Params {
-    /// gamma.
-    pub discount: f64,
-    /// eta before it shrinks.
-    pub step: f64,
-    /// How slowly the trace fades.
-    pub lambda: f64,
-}
-
-impl Params {
-    /// Checks every range.
-    ///
-    /// # Errors
-    /// Names the parameter that is out of its range.
-    pub fn check(&self) -> Result<()> {
-        check_discount(self.discount)?;
-        check_positive("step", self.step)?;
-        check_lambda(self.lambda)
-    }
-}
-
-/// The learner `implicit-td`.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Saved")]
-pub struct ImplicitTd {
-    params: Params,
-    iterate: Iterate,
-    trace: Trace,
-}
-
-impl ImplicitTd {
-    /// The learner at theta_0 = 0, for feature vectors of the given dimension.
-    ///
-    /// # Errors
-    /// When a parameter is out of its range or the dimension is 0.
-    pub fn new(params: Params, dimension: usize) -> Result<Self> {
-        params.check()?;
-        Ok(Self {
-            params,
-            iterate: Iterate::zero(dimension)?,
-            trace: Trace::zero(dimension),
-        })
-    }
-}
-
-impl Learner for ImplicitTd {
-    fn id(&self) -> &'static str {
-        METHOD.id
-    }
-
-    fn discount(&self) -> f64 {
-        self.params.discount
-    }
-
-    fn steps(&self) -> u64 {
-        self.iterate.steps()
-    }
-
-    #[inline]
-    fn step(&mut self, transition: &Transition<'_>) {
-        let Params {
-            discount,
-            step,
-            lambda,
-        } = self.params;
-        let delta = transition.td_error(self.iterate.theta(), discount);
-        let (factor, z) = self.trace.visit(discount * lambda, 1.0, transition);
-        let eta = step / (1.0 + step * (factor * factor) * z.norm_sq());
-        self.iterate.advance(factor * (eta * delta), z);
-        self.trace.leave(transition);
-    }
-
-    fn start_episode(&mut self) {
-        self.trace.clear();
-    }
-
-    fn theta(&self) -> &[f64] {
-        self.iterate.theta()
-    }
-
-    fn output(&self) -> Vec<f64> {
-        self.theta().to_vec()
-    }
-
-    fn health(&self) -> &Health {
-        self.iterate.health()
-    }
+    ImplicitTd::new(params, inputs.dimension())
 }
 
 /// What is stored, before it is checked.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Saved {
-    params: Params,
+struct SavedImplicitTd {
+    params: ImplicitTdParams,
     iterate: Iterate,
     trace: Trace,
 }
 
-impl TryFrom<Saved> for ImplicitTd {
+impl TryFrom<SavedImplicitTd> for ImplicitTd {
     type Error = Error;
 
-    fn try_from(saved: Saved) -> Result<Self> {
-        let Saved {
+    fn try_from(saved: SavedImplicitTd) -> Result<Self> {
+        let SavedImplicitTd {
             params,
             iterate,
             trace,
@@ -207,11 +188,11 @@ impl TryFrom<Saved> for ImplicitTd {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::learner::Features;
+    use crate::phi::Features;
 
     #[test]
     fn even_a_huge_step_only_reaches_the_target() {
-        let params = Params {
+        let params = ImplicitTdParams {
             discount: 0.5,
             step: 1e9,
             lambda: 0.0,

@@ -1,9 +1,12 @@
-//! Asks for what several methods must know: a horizon, the mixing of the chain, a tail to average.
+//! Shares what several declarations ask for and state: parameters, horizons, mixing, certificates.
 
 use crate::error::Result;
-use crate::learner::method::Inputs;
 use crate::learner::recipe::{Output, Samples};
-use crate::mixing::Mixing;
+use crate::method::{Inputs, Parameter, Quantity, Range};
+use crate::model::mixing::Mixing;
+use crate::theory::best_bound::best_bound;
+use crate::theory::constants::C0;
+use crate::theory::lambda::LambdaTheory;
 
 /// T, refused below the least that the method's formulas are defined for.
 pub(crate) fn horizon_from(inputs: &mut Inputs<'_>, least: u64) -> Result<u64> {
@@ -50,4 +53,65 @@ pub(crate) fn features_within_bound(inputs: &mut Inputs<'_>) -> bool {
     inputs
         .known_problem()
         .is_some_and(|problem| problem.phi_inf() <= phi_inf)
+}
+
+/// The constant c of Algorithm 1's steps.
+pub(crate) const C: Parameter = Parameter {
+    name: "c",
+    meaning: "divides the steps; the theorem asks for c > 40.4558",
+    range: Range::Positive,
+    default: "1",
+};
+
+/// States the best certificate for T of the steps unit(t)/c, if one is proved.
+pub(crate) fn guarantee(inputs: &mut Inputs<'_>, horizon: u64, c: f64, unit: impl Fn(u64) -> f64) {
+    let (Some(problem), Some(mixing)) = (inputs.known_problem(), inputs.known_mixing()) else {
+        return;
+    };
+    if !features_within_bound(inputs) {
+        return;
+    }
+    if let Some(best) = best_bound(problem, mixing, horizon, c, unit) {
+        inputs.guarantee(Quantity::F, best.bound, best.statement);
+    }
+}
+
+/// Says that the paper's theorem does not cover this c.
+pub(crate) fn warn_small_c(inputs: &mut Inputs<'_>, c: f64) {
+    if !(c > C0) {
+        inputs.warn(format!(
+            "c = {c} is not above c_0 = {C0:.4}, as Theorem 1 asks"
+        ));
+    }
+}
+
+/// Says that the method's own fixed point is not theta*, and what it costs in f where that is known.
+pub(crate) fn warn_other_target(inputs: &mut Inputs<'_>, lambda: f64) {
+    if lambda * inputs.discount() == 0.0 {
+        return;
+    }
+    let Some(problem) = inputs.known_problem() else {
+        return inputs.warn("the answer approaches theta*_lambda, not theta*");
+    };
+    if let Ok(theory) = LambdaTheory::new(problem, lambda) {
+        let gap = problem.f(theory.theta_star());
+        inputs.warn(format!(
+            "the answer approaches theta*_lambda, where f is {gap:.3e}, not theta*"
+        ));
+    }
+}
+
+/// The given `step`, or 1/(phi_inf^2 sqrt T), which is put on record.
+pub(crate) fn given_or_default_step(inputs: &mut Inputs<'_>) -> f64 {
+    inputs.given("step").unwrap_or_else(|| {
+        let step = default_step(inputs);
+        inputs.note_known("step", step);
+        step
+    })
+}
+
+/// 1/(phi_inf^2 sqrt T): the step that baselines without a step rule of their own get.
+pub(crate) fn default_step(inputs: &mut Inputs<'_>) -> f64 {
+    let (phi_inf, horizon) = (inputs.phi_inf(), inputs.horizon() as f64);
+    1.0 / (phi_inf * phi_inf * horizon.sqrt())
 }

@@ -23,10 +23,11 @@
 //! The last iterate.
 
 use crate::error::Result;
+use crate::learner::Td0;
 use crate::learner::knowledge::horizon_from;
-use crate::learner::method::{Inputs, Method, Parameter, Range, Standing};
 use crate::learner::recipe::{Output, Recipe};
-use crate::learner::{AnyLearner, Steps, Td0};
+use crate::method::{Abilities, Inputs, Method, Parameter, Range, Standing};
+use crate::schedule::Steps;
 
 const STEP: Parameter = Parameter {
     name: "step",
@@ -36,29 +37,31 @@ const STEP: Parameter = Parameter {
 };
 
 /// TD(0) with exponential steps.
-pub static PLAIN: Method = Method {
+pub const PLAIN: Method<Td0> = Method {
     id: "li-exp",
     title: "TD(0), exponential steps, last iterate",
     reference: "Li, Schmidt, Babanezhad & Vaswani, arXiv:2603.02577",
     standing: Standing::Proved,
     needs: &["phi_inf", "T"],
     parameters: &[STEP],
+    abilities: Abilities::PLAIN,
     build: |inputs| build(inputs, |_, _| 0.0),
 };
 
 /// The same with regularisation.
-pub static REGULARISED: Method = Method {
+pub const REGULARISED: Method<Td0> = Method {
     id: "li-exp-reg",
     title: "regularised TD(0), exponential steps, last iterate",
     reference: "Li, Schmidt, Babanezhad & Vaswani, arXiv:2603.02577",
     standing: Standing::Proved,
     needs: &["phi_inf", "T"],
     parameters: &[STEP],
+    abilities: Abilities::PLAIN,
     build: |inputs| build(inputs, |square, horizon| square / (horizon as f64).sqrt()),
 };
 
 /// Sets up either form, given the regulariser for phi_inf^2 and T.
-fn build(inputs: &mut Inputs<'_>, regulariser: fn(f64, u64) -> f64) -> Result<AnyLearner> {
+fn build(inputs: &mut Inputs<'_>, regulariser: fn(f64, u64) -> f64) -> Result<Td0> {
     let square = inputs.phi_inf().powi(2);
     let horizon = horizon_from(inputs, 1)?;
     let discount = inputs.discount();
@@ -66,5 +69,5 @@ fn build(inputs: &mut Inputs<'_>, regulariser: fn(f64, u64) -> f64) -> Result<An
     let steps = Steps::Exponential { first, horizon };
     let recipe = Recipe::plain(inputs.id(), discount, steps, Output::Last);
     let recipe = recipe.regularised(regulariser(square, horizon));
-    Ok(Td0::new(recipe, inputs.dimension())?.into())
+    Td0::new(recipe, inputs.dimension())
 }

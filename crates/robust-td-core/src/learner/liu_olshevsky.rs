@@ -30,28 +30,13 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::check::check_length;
 use crate::error::{Error, Result};
 use crate::learner::bhandari::{RADIUS, radius, robust};
-use crate::learner::features::check_length;
-use crate::learner::method::{Method, Standing};
-use crate::learner::recipe::Recipe;
-use crate::learner::{Health, Learner, Td0, Transition};
-
-/// Projected TD(0) with mean adjustment.
-pub static METHOD: Method = Method {
-    id: "liu-olshevsky",
-    title: "projected TD(0), steps 1/sqrt T; predicted values are mean-adjusted",
-    reference: "Liu & Olshevsky 2021, Corollary 2",
-    standing: Standing::Proved,
-    needs: &["phi_inf", "R", "T"],
-    parameters: &[RADIUS],
-    build: |inputs| {
-        let recipe = robust(inputs)?;
-        let radius = radius(inputs)?;
-        let inner = Td0::new(recipe.projected(radius), inputs.dimension())?;
-        Ok(MeanAdjusted::new(inner).into())
-    },
-};
+use crate::learner::forward::forward;
+use crate::learner::{Learner, Td0};
+use crate::method::{Abilities, Method, Standing};
+use crate::phi::Transition;
 
 /// The learner `liu-olshevsky`: any TD(0)-type learner with the mean of its values adjusted.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -62,6 +47,35 @@ pub struct MeanAdjusted {
     reward_sum: f64,
     #[serde(with = "crate::exact_float")]
     feature_sum: Vec<f64>,
+}
+
+/// Evaluates an expression with the learner inside.
+macro_rules! inner {
+    ($adjusted:expr, $inner:ident => $call:expr) => {{
+        let $inner = &$adjusted.inner;
+        $call
+    }};
+}
+
+impl Learner for MeanAdjusted {
+    #[inline]
+    fn step(&mut self, transition: &Transition<'_>) {
+        self.reward_sum += transition.reward;
+        transition.features.axpy(1.0, &mut self.feature_sum);
+        self.inner.step(transition);
+    }
+
+    fn value_offset(&self) -> f64 {
+        if self.steps() == 0 {
+            return 0.0;
+        }
+        let steps = self.steps() as f64;
+        let mean_value = crate::matrix::dot(&self.feature_sum, &self.output()) / steps;
+        self.reward_sum / steps / (1.0 - self.discount()) - mean_value
+    }
+
+    // The recipe is that of theta and of the output; it does not know the adjustment.
+    forward!(inner: id dimension discount steps updates projections recipe theta output health);
 }
 
 impl MeanAdjusted {
@@ -77,60 +91,22 @@ impl MeanAdjusted {
     }
 }
 
-impl Learner for MeanAdjusted {
-    fn id(&self) -> &'static str {
-        self.inner.id()
-    }
-
-    fn discount(&self) -> f64 {
-        self.inner.discount()
-    }
-
-    fn steps(&self) -> u64 {
-        self.inner.steps()
-    }
-
-    fn updates(&self) -> u64 {
-        self.inner.updates()
-    }
-
-    fn projections(&self) -> Option<u64> {
-        self.inner.projections()
-    }
-
-    /// The recipe of theta and of the output; it does not know the adjustment.
-    fn recipe(&self) -> Option<Recipe> {
-        self.inner.recipe()
-    }
-
-    #[inline]
-    fn step(&mut self, transition: &Transition<'_>) {
-        self.reward_sum += transition.reward;
-        transition.features.axpy(1.0, &mut self.feature_sum);
-        self.inner.step(transition);
-    }
-
-    fn theta(&self) -> &[f64] {
-        self.inner.theta()
-    }
-
-    fn output(&self) -> Vec<f64> {
-        self.inner.output()
-    }
-
-    fn value_offset(&self) -> f64 {
-        if self.steps() == 0 {
-            return 0.0;
-        }
-        let steps = self.steps() as f64;
-        let mean_value = crate::matrix::dot(&self.feature_sum, &self.output()) / steps;
-        self.reward_sum / steps / (1.0 - self.discount()) - mean_value
-    }
-
-    fn health(&self) -> &Health {
-        self.inner.health()
-    }
-}
+/// Projected TD(0) with mean adjustment.
+pub const METHOD: Method<MeanAdjusted> = Method {
+    id: "liu-olshevsky",
+    title: "projected TD(0), steps 1/sqrt T; predicted values are mean-adjusted",
+    reference: "Liu & Olshevsky 2021, Corollary 2",
+    standing: Standing::Proved,
+    needs: &["phi_inf", "R", "T"],
+    parameters: &[RADIUS],
+    abilities: Abilities::PLAIN,
+    build: |inputs| {
+        let recipe = robust(inputs)?;
+        let radius = radius(inputs)?;
+        let inner = Td0::new(recipe.projected(radius), inputs.dimension())?;
+        Ok(MeanAdjusted::new(inner))
+    },
+};
 
 /// What is stored, before it is checked.
 #[derive(Deserialize)]

@@ -25,100 +25,26 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::check::{check_discount, check_lambda, check_length, check_positive};
 use crate::error::{Error, Result};
-use crate::learner::features::{Features, check_length};
-use crate::learner::iterate::Iterate;
-use crate::learner::method::{Inputs, Method, Parameter, Range, Standing};
-use crate::learner::td_lambda::warn_other_target;
-use crate::learner::trace::{Trace, check_lambda};
-use crate::learner::{AnyLearner, Health, Learner, Transition, check_discount};
-use crate::schedule::check_positive;
+use crate::iterate::Iterate;
+use crate::iterate::trace::Trace;
+use crate::learner::Learner;
+use crate::learner::forward::read_iterate;
+use crate::learner::knowledge::warn_other_target;
+use crate::method::{
+    Abilities, Approach, Inputs, IntervalSource, Method, Parameter, Range, Standing,
+};
+use crate::phi::{Features, Transition};
 
 /// Denominators of the Sherman-Morrison formula up to this are rounding errors of 0.
 const SINGULAR: f64 = 1e-12;
 
-/// LSTD.
-pub static METHOD: Method = Method {
-    id: "lstd",
-    title: "recursive least-squares TD(lambda)",
-    reference: "Bradtke & Barto 1996; Boyan 2002",
-    standing: Standing::Baseline,
-    needs: &["phi_inf"],
-    parameters: &[
-        Parameter {
-            name: "ridge",
-            meaning: "what the matrix starts with on its diagonal, in the squared units of the features",
-            range: Range::Positive,
-            default: "1e-3 phi_inf^2",
-        },
-        Parameter {
-            name: "lambda",
-            meaning: "how slowly the trace fades",
-            range: Range::Unit,
-            default: "0",
-        },
-    ],
-    build,
-};
-
-fn build(inputs: &mut Inputs<'_>) -> Result<AnyLearner> {
-    let params = Params {
-        discount: inputs.discount(),
-        lambda: inputs.value("lambda", 0.0),
-        ridge: match inputs.given("ridge") {
-            Some(ridge) => ridge,
-            None => {
-                let ridge = default_ridge(inputs.phi_inf());
-                inputs.note_known("ridge", ridge);
-                ridge
-            }
-        },
-    };
-    warn_other_target(inputs, params.lambda);
-    Ok(Lstd::new(params, inputs.dimension())?.into())
-}
-
-/// The ridge unless one is given: a thousandth of one sample's weight.
-#[must_use]
-pub fn default_ridge(phi_inf: f64) -> f64 {
-    1e-3 * phi_inf.powi(2)
-}
-
-/// The parameters.
-///
-/// | name | default | meaning | valid range |
-/// |---|---|---|---|
-/// | `discount` | none | gamma | [0, 1) |
-/// | `lambda` | none | how slowly the trace fades | [0, 1] |
-/// | `ridge` | none | what the matrix starts with on its diagonal | finite, > 0 |
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Params {
-    /// gamma.
-    pub discount: f64,
-    /// How slowly the trace fades.
-    pub lambda: f64,
-    /// What the matrix starts with on its diagonal.
-    pub ridge: f64,
-}
-
-impl Params {
-    /// Checks every range.
-    ///
-    /// # Errors
-    /// Names the parameter that is out of its range.
-    pub fn check(&self) -> Result<()> {
-        check_discount(self.discount)?;
-        check_lambda(self.lambda)?;
-        check_positive("ridge", self.ridge)
-    }
-}
-
 /// The learner `lstd`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Saved")]
+#[serde(try_from = "SavedLstd")]
 pub struct Lstd {
-    params: Params,
+    params: LstdParams,
     iterate: Iterate,
     trace: Trace,
     /// M, row after row.
@@ -132,54 +58,9 @@ pub struct Lstd {
     p: Vec<f64>,
 }
 
-impl Lstd {
-    /// The learner at theta_0 = 0, for feature vectors of the given dimension.
-    ///
-    /// # Errors
-    /// When a parameter is out of its range or the dimension is 0.
-    pub fn new(params: Params, dimension: usize) -> Result<Self> {
-        params.check()?;
-        let iterate = Iterate::zero(dimension)?;
-        let mut inverse = vec![0.0; dimension * dimension];
-        let diagonal = inverse.iter_mut().step_by(dimension + 1);
-        diagonal.for_each(|entry| *entry = 1.0 / params.ridge);
-        Ok(Self {
-            params,
-            iterate,
-            trace: Trace::zero(dimension),
-            inverse,
-            skipped: 0,
-            q: vec![0.0; dimension],
-            p: vec![0.0; dimension],
-        })
-    }
-
-    /// How many samples were left out because they made the matrix singular.
-    #[must_use]
-    pub fn skipped(&self) -> u64 {
-        self.skipped
-    }
-}
-
 impl Learner for Lstd {
-    fn id(&self) -> &'static str {
-        METHOD.id
-    }
-
-    fn discount(&self) -> f64 {
-        self.params.discount
-    }
-
-    fn steps(&self) -> u64 {
-        self.iterate.steps()
-    }
-
-    fn updates(&self) -> u64 {
-        self.steps() - self.skipped
-    }
-
     fn step(&mut self, transition: &Transition<'_>) {
-        let Params {
+        let LstdParams {
             discount, lambda, ..
         } = self.params;
         let d = self.q.len();
@@ -210,20 +91,55 @@ impl Learner for Lstd {
         self.trace.leave(transition);
     }
 
-    fn start_episode(&mut self) {
-        self.trace.clear();
+    fn id(&self) -> &'static str {
+        METHOD.id
     }
 
-    fn theta(&self) -> &[f64] {
-        self.iterate.theta()
+    fn discount(&self) -> f64 {
+        self.params.discount
+    }
+
+    fn updates(&self) -> u64 {
+        self.steps() - self.skipped
+    }
+
+    fn start_episode(&mut self) {
+        self.trace.clear();
     }
 
     fn output(&self) -> Vec<f64> {
         self.theta().to_vec()
     }
 
-    fn health(&self) -> &Health {
-        self.iterate.health()
+    read_iterate!(iterate);
+}
+
+impl Lstd {
+    /// The learner at theta_0 = 0, for feature vectors of the given dimension.
+    ///
+    /// # Errors
+    /// When a parameter is out of its range or the dimension is 0.
+    pub fn new(params: LstdParams, dimension: usize) -> Result<Self> {
+        params.check()?;
+        let iterate = Iterate::zero(dimension)?;
+        let mut inverse = vec![0.0; dimension * dimension];
+        let diagonal = inverse.iter_mut().step_by(dimension + 1);
+        diagonal.for_each(|entry| *entry = 1.0 / params.ridge);
+        Ok(Self {
+            params,
+            iterate,
+            trace: Trace::zero(dimension),
+            inverse,
+            skipped: 0,
+            q: vec![0.0; dimension],
+            p: vec![0.0; dimension],
+        })
+    }
+
+    /// How many samples were left out because they made the matrix singular.
+    #[must_use]
+    pub fn skipped(&self) -> u64 {
+        self.skipped
     }
 }
 
@@ -235,11 +151,95 @@ fn add_rows(p: &mut [f64], matrix: &[f64], factor: f64, x: Features<'_>) {
     });
 }
 
+/// The ridge unless one is given: a thousandth of one sample's weight.
+#[must_use]
+pub fn default_ridge(phi_inf: f64) -> f64 {
+    1e-3 * phi_inf.powi(2)
+}
+
+/// The parameters.
+///
+/// | name | default | meaning | valid range |
+/// |---|---|---|---|
+/// | `discount` | none | gamma | [0, 1) |
+/// | `lambda` | none | how slowly the trace fades | [0, 1] |
+/// | `ridge` | none | what the matrix starts with on its diagonal | finite, > 0 |
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LstdParams {
+    /// gamma.
+    pub discount: f64,
+    /// How slowly the trace fades.
+    pub lambda: f64,
+    /// What the matrix starts with on its diagonal.
+    pub ridge: f64,
+}
+
+impl LstdParams {
+    /// Checks every range.
+    ///
+    /// # Errors
+    /// Names the parameter that is out of its range.
+    pub fn check(&self) -> Result<()> {
+        check_discount(self.discount)?;
+        check_lambda(self.lambda)?;
+        check_positive("ridge", self.ridge)
+    }
+}
+
+/// LSTD.
+pub const METHOD: Method<Lstd> = Method {
+    id: "lstd",
+    title: "recursive least-squares TD(lambda)",
+    reference: "Bradtke & Barto 1996; Boyan 2002",
+    standing: Standing::Baseline,
+    needs: &["phi_inf"],
+    parameters: &[
+        Parameter {
+            name: "ridge",
+            meaning: "what the matrix starts with on its diagonal, in the squared units of the features",
+            range: Range::Positive,
+            default: "1e-3 phi_inf^2",
+        },
+        Parameter {
+            name: "lambda",
+            meaning: "how slowly the trace fades",
+            range: Range::Unit,
+            default: "0",
+        },
+    ],
+    abilities: Abilities {
+        approach: Approach::Solution,
+        ratios: true,
+        intervals: IntervalSource::LeastSquares,
+        advice: "a larger ridge",
+        ..Abilities::PLAIN
+    },
+    build,
+};
+
+fn build(inputs: &mut Inputs<'_>) -> Result<Lstd> {
+    let params = LstdParams {
+        discount: inputs.discount(),
+        lambda: inputs.value("lambda", 0.0),
+        ridge: match inputs.given("ridge") {
+            Some(ridge) => ridge,
+            None => {
+                let ridge = default_ridge(inputs.phi_inf());
+                inputs.note_known("ridge", ridge);
+                ridge
+            }
+        },
+    };
+    warn_other_target(inputs, params.lambda);
+    Lstd::new(params, inputs.dimension())
+}
+
 /// What is stored, before it is checked.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Saved {
-    params: Params,
+struct SavedLstd {
+    params: LstdParams,
     iterate: Iterate,
     trace: Trace,
     #[serde(with = "crate::exact_float")]
@@ -247,11 +247,11 @@ struct Saved {
     skipped: u64,
 }
 
-impl TryFrom<Saved> for Lstd {
+impl TryFrom<SavedLstd> for Lstd {
     type Error = Error;
 
-    fn try_from(saved: Saved) -> Result<Self> {
-        let Saved {
+    fn try_from(saved: SavedLstd) -> Result<Self> {
+        let SavedLstd {
             params,
             iterate,
             trace,
@@ -284,7 +284,7 @@ mod tests {
 
     #[test]
     fn a_sample_that_makes_the_matrix_singular_is_left_out() {
-        let params = Params {
+        let params = LstdParams {
             discount: 0.5,
             lambda: 0.0,
             ridge: 1.0,
@@ -292,7 +292,7 @@ mod tests {
         let mut learner = Lstd::new(params, 1).unwrap();
         // z v = 1 (1 - 0.5 * 4) = -1 cancels the ridge.
         let (one, four) = (Features::Dense(&[1.0]), Features::Dense(&[4.0]));
-        learner.step(&Transition::continues(one, 1.0, four));
+        learner.step(&Transition::new(one, 1.0, four));
         assert_eq!(
             (learner.skipped(), learner.steps(), learner.updates()),
             (1, 1, 0)

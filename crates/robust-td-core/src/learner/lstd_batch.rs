@@ -10,18 +10,18 @@
 //! A sample costs the product of the nonzeros of z and of phi(s_t), phi(s_{t+1}), less than the recursive form when the
 //! features are sparse and lambda = 0; the answer costs d^3. The sums of several batches can be added.
 
+use crate::check::check_length;
 use crate::error::{Error, Result};
-use crate::learner::features::{Features, check_length};
-use crate::learner::lstd::Params;
-use crate::learner::trace::Trace;
-use crate::learner::transition::Transition;
+use crate::iterate::trace::Trace;
+use crate::learner::lstd::LstdParams;
 use crate::linalg;
 use crate::matrix::Matrix;
+use crate::phi::{Features, Transition};
 
 /// The sums A and b of the samples seen so far.
 #[derive(Debug, Clone)]
 pub struct LstdBatch {
-    params: Params,
+    params: LstdParams,
     trace: Trace,
     a: Matrix,
     b: Vec<f64>,
@@ -33,7 +33,7 @@ impl LstdBatch {
     ///
     /// # Errors
     /// When a parameter is out of its range or the dimension is 0.
-    pub fn new(params: Params, dimension: usize) -> Result<Self> {
+    pub fn new(params: LstdParams, dimension: usize) -> Result<Self> {
         params.check()?;
         if dimension == 0 {
             return Err(Error::Parameter {
@@ -62,7 +62,7 @@ impl LstdBatch {
     /// # Panics
     /// When the features do not have the dimension of the sums.
     pub fn add(&mut self, transition: &Transition<'_>) {
-        let Params {
+        let LstdParams {
             discount, lambda, ..
         } = self.params;
         let (a, b) = (&mut self.a, &mut self.b);
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn two_samples_by_hand() {
-        let params = Params {
+        let params = LstdParams {
             discount: 0.5,
             lambda: 0.5,
             ridge: 1.0,
@@ -120,7 +120,7 @@ mod tests {
         let mut batch = LstdBatch::new(params, 1).unwrap();
         let one = Features::Dense(&[1.0]);
         // z = 1, v = 0.5; then z = 1.25, v = 1; then, in a new episode, z = 1, v = 1.
-        batch.add(&Transition::continues(one, 1.0, one));
+        batch.add(&Transition::new(one, 1.0, one));
         batch.add(&Transition::terminated(one, 2.0));
         let mut other = LstdBatch::new(params, 1).unwrap();
         other.add(&Transition::terminated(one, 3.0));
@@ -133,14 +133,14 @@ mod tests {
 
     #[test]
     fn a_singular_matrix_has_no_solution() {
-        let params = Params {
+        let params = LstdParams {
             discount: 0.5,
             lambda: 0.0,
             ridge: 1.0,
         };
         let mut batch = LstdBatch::new(params, 1).unwrap();
         let (one, four) = (Features::Dense(&[1.0]), Features::Dense(&[4.0]));
-        batch.add(&Transition::continues(one, 1.0, four));
+        batch.add(&Transition::new(one, 1.0, four));
         assert_eq!(batch.solution(), None);
     }
 }

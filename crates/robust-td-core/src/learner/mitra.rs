@@ -20,17 +20,18 @@
 //! # Output
 //! The last iterate.
 
+use crate::learner::Td0;
 use crate::learner::knowledge::given_or_from_mixing;
-use crate::learner::method::{Inputs, Method, Parameter, Range, Standing};
 use crate::learner::recipe::{Output, Recipe};
-use crate::learner::{Steps, Td0};
+use crate::method::{Abilities, Inputs, Method, Parameter, Range, Standing};
+use crate::schedule::Steps;
 use crate::theory::horizon::tau;
 
 /// The constant of the condition on the step.
 pub const C1: f64 = 8.0;
 
 /// Unprojected TD(0) with a constant step.
-pub static METHOD: Method = Method {
+pub const METHOD: Method<Td0> = Method {
     id: "mitra",
     title: "TD(0), constant step from omega and the mixing time, last iterate",
     reference: "Mitra 2024",
@@ -42,6 +43,7 @@ pub static METHOD: Method = Method {
         range: Range::Positive,
         default: "the largest with step <= omega (1-gamma) / (8 tau(step^2))",
     }],
+    abilities: Abilities::PLAIN,
     build: |inputs| {
         let square = inputs.phi_inf().powi(2);
         let rest = 1.0 - inputs.discount();
@@ -62,7 +64,7 @@ pub static METHOD: Method = Method {
         }
         let steps = Steps::Constant { eta: step / square };
         let recipe = Recipe::plain(inputs.id(), inputs.discount(), steps, Output::Last);
-        Ok(Td0::new(recipe, inputs.dimension())?.into())
+        Td0::new(recipe, inputs.dimension())
     },
 };
 

@@ -1,92 +1,50 @@
 //! Learns value functions from streamed transitions, one algorithm per file behind one trait.
 //!
-//! [`alg1`] is the paper's algorithm and the model to copy for another one. A learner is fed
+//! [`alg1`] is the paper's algorithm and the model to copy for another one; `list.rs` lists them all. A learner takes
 //! [`Transition`]s, whose [`Features`] are rows of a table or vectors from a stream, dense or sparse. It can
 //! be saved at any moment with any serde format and, restored, continues to the same bits.
 //!
 //! ```
-//! use robust_td_core::learner::{Alg1, Features, Learner, Transition, alg1};
+//! use robust_td_core::learner::alg1::{Alg1, Alg1Params};
+//! use robust_td_core::{Learner, Transition};
 //!
 //! // Two states that swap, reward 1 for leaving state 0; V(0) = 1 / (1 - 0.25), V(1) = 0.5 V(0).
 //! let table = [[1.0, 0.0], [0.0, 1.0]];
-//! let params = alg1::Params::decaying(0.5, 100_000, 0.05).check()?;
-//! let mut learner = Alg1::new(params, 2)?;
+//! let phi_inf = 1.0;
+//! let mut learner = Alg1::new(Alg1Params::decaying(0.5, 100_000, 0.05, phi_inf), 2)?;
 //! for t in 0..100_000 {
-//!     let (from, to) = (Features::Dense(&table[t % 2]), Features::Dense(&table[(t + 1) % 2]));
 //!     let reward = if t % 2 == 0 { 1.0 } else { 0.0 };
-//!     learner.step(&Transition::continues(from, reward, to));
+//!     learner.step(&Transition::new(&table[t % 2], reward, &table[(t + 1) % 2]));
 //! }
-//! let value = learner.output();
-//! assert!((value[0] - 4.0 / 3.0).abs() < 0.02 && (value[1] - 2.0 / 3.0).abs() < 0.02);
+//! let value = learner.value_function();
+//! assert!((value.value(&table[0]) - 4.0 / 3.0).abs() < 0.02);
+//! assert!((value.value(&table[1]) - 2.0 / 3.0).abs() < 0.02);
 //! assert!(!learner.health().diverged());
 //! # Ok::<(), robust_td_core::Error>(())
 //! ```
 
-pub mod adatd;
-pub mod alg1;
-mod any;
-pub mod average;
-pub mod bhandari;
-pub mod certified_constant;
-pub mod coin_betting;
-pub mod dog;
-pub mod doubling;
-pub mod etd;
-mod features;
+pub(crate) mod forward;
 mod gradient;
-pub mod gtd2;
-mod health;
-pub mod implicit_td;
-pub mod iterate;
 mod knowledge;
-pub mod li_exponential;
-pub mod liu_olshevsky;
-pub mod lstd;
+mod list;
 pub mod lstd_batch;
-pub mod method;
-pub mod methods;
-pub mod mitra;
-pub mod optimal_stopping;
-pub mod patil;
-mod phase;
-pub mod q_learning;
 pub mod recipe;
-pub mod samsonov;
-pub mod single_stepsize;
-pub mod srikant_ying;
-mod steps;
-pub mod swift_td;
-pub mod td0;
-pub mod td_lambda;
-pub mod tdc;
-pub(crate) mod trace;
-mod transition;
-pub(crate) mod upcoming;
+mod saved_id;
+mod value;
 
-pub use adatd::AdaTd;
-pub use alg1::Alg1;
-pub use any::AnyLearner;
-pub use coin_betting::CoinBetting;
-pub use dog::Dog;
-pub use doubling::Doubling;
-pub use etd::Etd;
-pub use features::Features;
-pub use gtd2::Gtd2;
-pub use health::{DIVERGENCE_THRESHOLD, Health};
-pub use implicit_td::ImplicitTd;
-pub use liu_olshevsky::MeanAdjusted;
-pub use lstd::Lstd;
+use list::modules;
+
+algorithms!(modules);
+
+pub use gradient::GradientParams;
+pub(crate) use list::algorithms;
 pub use lstd_batch::LstdBatch;
-pub use phase::Phase;
 pub use recipe::Recipe;
-pub use steps::Steps;
-pub use swift_td::SwiftTd;
-pub use td_lambda::TdLambda;
-pub use td0::Td0;
-pub use tdc::Tdc;
-pub use transition::{Outcome, Transition};
+pub use value::LinearValue;
 
-use crate::error::{Error, Result};
+pub use crate::iterate::{DIVERGENCE_THRESHOLD, Health};
+pub use crate::phi::{Features, Outcome, Transition};
+pub use crate::schedule::{Phase, Steps};
 
 /// A policy-evaluation algorithm with linear function approximation, V(s) = phi(s) . theta.
 pub trait Learner {
@@ -101,15 +59,15 @@ pub trait Learner {
     /// The discount gamma.
     fn discount(&self) -> f64;
 
-    /// How many transitions came, those that the method dropped included.
+    /// The number of transitions so far, those that the method dropped included.
     fn steps(&self) -> u64;
 
-    /// How many of them led to an update.
+    /// The number of them that led to an update.
     fn updates(&self) -> u64 {
         self.steps()
     }
 
-    /// How often an iterate was brought back to the ball; none for methods that do not project.
+    /// The number of times an iterate was brought back to the ball; none for methods that do not project.
     fn projections(&self) -> Option<u64> {
         None
     }
@@ -151,18 +109,40 @@ pub trait Learner {
     fn output(&self) -> Vec<f64>;
 
     /// A constant added to all values, V(s) = phi(s) . output + offset; 0 for most methods.
+    ///
+    /// [`Learner::value`] and [`Learner::value_function`] add it, so that few callers need it.
     fn value_offset(&self) -> f64 {
         0.0
     }
 
+    /// The value of a state, V(s) = phi(s) . output + offset.
+    ///
+    /// Computes the output each time: for many states take [`Learner::value_function`] once.
+    ///
+    /// # Panics
+    /// When the features do not have the learner's dimension.
+    fn value(&self, features: Features<'_>) -> f64 {
+        self.value_function().value(features)
+    }
+
+    /// The learned value function, for many states.
+    fn value_function(&self) -> LinearValue {
+        LinearValue {
+            theta: self.output(),
+            offset: self.value_offset(),
+        }
+    }
+
+    /// The constant that the data chose, with what led to it; none for methods that take theirs as given.
+    fn choice(&self) -> Option<portfolio::Answer> {
+        None
+    }
+
+    /// The number of bootstrap replicates that run beside it; 0 for most methods.
+    fn replicates(&self) -> usize {
+        0
+    }
+
     /// How far the iterates went.
     fn health(&self) -> &Health;
-}
-
-/// Refuses a discount outside [0, 1).
-pub(crate) fn check_discount(value: f64) -> Result<()> {
-    if !(0.0..1.0).contains(&value) {
-        return Err(Error::Discount { value });
-    }
-    Ok(())
 }

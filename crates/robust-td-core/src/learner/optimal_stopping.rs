@@ -15,22 +15,26 @@
 //!
 //! # Assumptions
 //! An irreducible aperiodic chain and |phi(s)| <= phi_inf;
-//! [`StoppingProblem::certificate`](crate::stopping::StoppingProblem::certificate) bounds the error of the output.
+//! [`StoppingProblem::certificate`](crate::choice::stopping::StoppingProblem::certificate) bounds the error of the output.
 
 use crate::error::Result;
 use crate::learner::Td0;
-use crate::learner::alg1::C;
-use crate::learner::method::{Method, Standing};
+use crate::learner::knowledge::C;
 use crate::learner::recipe::Recipe;
+use crate::method::{Abilities, Method, Standing};
 
 /// Algorithm 1 for optimal stopping.
-pub static METHOD: Method = Method {
+pub const METHOD: Method<Td0> = Method {
     id: "optimal-stopping",
     title: "Algorithm 1 for optimal stopping",
     reference: "Tsitsiklis & Van Roy 1999; steps of Lee & Orabona 2025",
     standing: Standing::Baseline,
     needs: &["phi_inf", "T", "stop rewards"],
     parameters: &[C],
+    abilities: Abilities {
+        logs: false,
+        ..Abilities::PLAIN
+    },
     build: |inputs| {
         Err(inputs.not_applicable(
             "it needs a reward for stopping at each state, and a policy-evaluation problem has none",

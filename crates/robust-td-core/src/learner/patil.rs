@@ -26,12 +26,13 @@
 //! The mean of theta_{floor(n/2)+1}, ..., theta_n, n the number of updates within the horizon.
 
 use crate::error::Result;
+use crate::learner::Td0;
 use crate::learner::knowledge::{
     ceil_of_logarithms, given_or_from_mixing, horizon_from, later_half,
 };
-use crate::learner::method::{Inputs, Method, Parameter, Range, Standing};
 use crate::learner::recipe::{Output, Recipe, Samples};
-use crate::learner::{Steps, Td0};
+use crate::method::{Abilities, Inputs, Method, Parameter, Range, Standing};
+use crate::schedule::Steps;
 
 const DROP: Parameter = Parameter {
     name: "drop",
@@ -41,13 +42,14 @@ const DROP: Parameter = Parameter {
 };
 
 /// Tail-averaged TD(0) on thinned data.
-pub static TAIL: Method = Method {
+pub const TAIL: Method<Td0> = Method {
     id: "patil-tail",
     title: "TD(0) on one of K samples, constant step, tail average",
     reference: "Patil, Prashanth, Nagaraj & Precup 2023",
     standing: Standing::Proved,
     needs: &["phi_inf", "alpha", "T"],
     parameters: &[DROP],
+    abilities: Abilities::PLAIN,
     build: |inputs| {
         let square = inputs.phi_inf().powi(2);
         let (samples, output) = thinned(inputs)?;
@@ -55,12 +57,12 @@ pub static TAIL: Method = Method {
         let eta = (1.0 - discount) / ((1.0 + discount).powi(2) * square);
         let steps = Steps::Constant { eta };
         let recipe = Recipe::plain(inputs.id(), discount, steps, output).on(samples);
-        Ok(Td0::new(recipe, inputs.dimension())?.into())
+        Td0::new(recipe, inputs.dimension())
     },
 };
 
 /// The same with regularisation.
-pub static REGULARISED: Method = Method {
+pub const REGULARISED: Method<Td0> = Method {
     id: "patil-reg",
     title: "regularised TD(0) on one of K samples, constant step, tail average",
     reference: "Patil, Prashanth, Nagaraj & Precup 2023",
@@ -75,6 +77,7 @@ pub static REGULARISED: Method = Method {
             default: "phi_inf^2 / sqrt(length of the tail)",
         },
     ],
+    abilities: Abilities::PLAIN,
     build: |inputs| {
         let square = inputs.phi_inf().powi(2);
         let (samples, output) = thinned(inputs)?;
@@ -87,7 +90,7 @@ pub static REGULARISED: Method = Method {
         let recipe = Recipe::plain(inputs.id(), inputs.discount(), steps, output)
             .on(samples)
             .regularised(lambda);
-        Ok(Td0::new(recipe, inputs.dimension())?.into())
+        Td0::new(recipe, inputs.dimension())
     },
 };
 

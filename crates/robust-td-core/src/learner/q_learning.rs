@@ -15,22 +15,26 @@
 //!
 //! # Assumptions
 //! A fixed behaviour policy with an irreducible aperiodic chain, |phi(s,a)| <= phi_inf, and
-//! [`d_q > 0`](crate::control::ControlProblem::curvature), without which it may diverge.
+//! [`d_q > 0`](crate::choice::control::ControlProblem::curvature), without which it may diverge.
 
 use crate::error::Result;
 use crate::learner::Td0;
-use crate::learner::alg1::C;
-use crate::learner::method::{Method, Standing};
+use crate::learner::knowledge::C;
 use crate::learner::recipe::Recipe;
+use crate::method::{Abilities, Method, Standing};
 
 /// Linear Q-learning with the steps of Algorithm 1.
-pub static METHOD: Method = Method {
+pub const METHOD: Method<Td0> = Method {
     id: "q-learning",
     title: "Linear Q-learning with the steps of Algorithm 1",
     reference: "Chen et al. 2022, arXiv:1905.11425; steps of Lee & Orabona 2025",
     standing: Standing::Baseline,
     needs: &["phi_inf", "T", "the features of all actions"],
     parameters: &[C],
+    abilities: Abilities {
+        logs: false,
+        ..Abilities::PLAIN
+    },
     build: |inputs| {
         Err(inputs.not_applicable(
             "it needs a choice of actions with features each, and a policy-evaluation problem has none",

@@ -11,10 +11,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::check::check_positive;
 use crate::error::{Error, Result};
-use crate::learner::methods;
-use crate::learner::steps::Steps;
-use crate::schedule::{RobustDecay, Schedule, check_positive};
+use crate::learner::saved_id;
+use crate::schedule::{RobustDecay, Schedule, Steps};
 
 /// The name of a method. (An alias, because serde would borrow a plain `&str` from what it reads.)
 pub type Id = &'static str;
@@ -110,7 +110,7 @@ impl Output {
 #[serde(deny_unknown_fields)]
 pub struct Recipe {
     /// The method's name.
-    #[serde(with = "methods::id")]
+    #[serde(with = "saved_id")]
     pub id: Id,
     /// gamma.
     pub discount: f64,
@@ -187,7 +187,7 @@ impl Recipe {
     /// # Errors
     /// Names the value that is out of its range.
     pub fn check(&self) -> Result<()> {
-        crate::learner::check_discount(self.discount)?;
+        crate::check::check_discount(self.discount)?;
         check_positive("step", self.steps.step_size(0))?;
         if let Some(radius) = self.radius {
             check_positive("radius", radius)?;

@@ -23,15 +23,16 @@
 //! # Output
 //! The mean of theta_{floor(m/2)+1}, ..., theta_m, m the number of updates within the horizon.
 
+use crate::learner::Td0;
 use crate::learner::knowledge::{
     ceil_of_logarithms, given_or_from_mixing, horizon_from, later_half,
 };
-use crate::learner::method::{Inputs, Method, Parameter, Range, Standing};
 use crate::learner::recipe::{Recipe, Samples};
-use crate::learner::{Steps, Td0};
+use crate::method::{Abilities, Inputs, Method, Parameter, Range, Standing};
+use crate::schedule::Steps;
 
 /// Tail-averaged TD(0) on thinned data.
-pub static METHOD: Method = Method {
+pub const METHOD: Method<Td0> = Method {
     id: "samsonov",
     title: "TD(0) on one of q samples, universal constant step, tail average",
     reference: "Samsonov, Tiapkin, Naumov & Moulines 2024, Algorithm 2",
@@ -51,6 +52,7 @@ pub static METHOD: Method = Method {
             default: "ceil(3 t_mix ln T / ln 4)",
         },
     ],
+    abilities: Abilities::PLAIN,
     build: |inputs| {
         let square = inputs.phi_inf().powi(2);
         let horizon = horizon_from(inputs, 3)?;
@@ -79,7 +81,7 @@ pub static METHOD: Method = Method {
             Steps::Constant { eta },
             output,
         );
-        Ok(Td0::new(recipe.on(samples), inputs.dimension())?.into())
+        Td0::new(recipe.on(samples), inputs.dimension())
     },
 };
 

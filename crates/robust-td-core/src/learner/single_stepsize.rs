@@ -12,7 +12,7 @@
 //!
 //! # Inputs
 //! phi_inf. lee26 also tau_mix >= 1 with d(k-1) <= 4 * 2^{-k/tau_mix} for all k >= 1
-//! ([`Mixing::pair_mixing_time`](crate::mixing::Mixing::pair_mixing_time)). Neither needs T. c is 1 by default, as for Algorithm 1; the
+//! ([`Mixing::pair_mixing_time`](crate::model::mixing::Mixing::pair_mixing_time)). Neither needs T. c is 1 by default, as for Algorithm 1; the
 //! theorem asks for c > 12485.68 at probability 0.95, which makes the steps extremely small.
 //!
 //! # Output
@@ -20,10 +20,11 @@
 //! at most min( C_fast^2/((1-gamma) omega S^2), C_rob/S ), S = eta_0 + ... + eta_{T-1}. The guarantee of the mixing-free variant has a
 //! constant that is doubly exponential in tau_mix: none is printed.
 
+use crate::learner::Td0;
 use crate::learner::knowledge::{features_within_bound, given_or_from_mixing};
-use crate::learner::method::{Inputs, Method, Parameter, Quantity, Range, Standing};
 use crate::learner::recipe::{Output, Recipe};
-use crate::learner::{Steps, Td0};
+use crate::method::{Abilities, Inputs, Method, Parameter, Quantity, Range, Standing};
+use crate::schedule::Steps;
 use crate::theory::best_bound::WORK;
 
 const C: Parameter = Parameter {
@@ -37,7 +38,7 @@ const C: Parameter = Parameter {
 const DELTA: f64 = 0.05;
 
 /// The single step size, which knows the mixing time.
-pub static METHOD: Method = Method {
+pub const METHOD: Method<Td0> = Method {
     id: "lee26",
     title: "TD(0), one step size for the robust and the fast rate, weighted average",
     reference: "Lee & Orabona 2026, Theorem 7",
@@ -52,6 +53,7 @@ pub static METHOD: Method = Method {
             default: "from the exact problem",
         },
     ],
+    abilities: Abilities::DIVIDED_BY_C,
     build: |inputs| {
         let phi_inf = inputs.phi_inf();
         let tau_mix =
@@ -64,12 +66,12 @@ pub static METHOD: Method = Method {
         let scale = c * (phi_inf * phi_inf) * tau_mix;
         let steps = Steps::Robust { scale };
         let recipe = Recipe::plain(inputs.id(), inputs.discount(), steps, Output::StepWeighted);
-        Ok(Td0::new(recipe, inputs.dimension())?.into())
+        Td0::new(recipe, inputs.dimension())
     },
 };
 
 /// Its variant that does not know the mixing time.
-pub static MIXING_FREE: Method = Method {
+pub const MIXING_FREE: Method<Td0> = Method {
     id: "lee26-mixfree",
     title: "TD(0), the same without the mixing time, weighted average",
     reference: "Lee & Orabona 2026, mixing-free variant",
@@ -79,12 +81,13 @@ pub static MIXING_FREE: Method = Method {
         meaning: "divides the steps",
         ..C
     }],
+    abilities: Abilities::DIVIDED_BY_C,
     build: |inputs| {
         let phi_inf = inputs.phi_inf();
         let scale = inputs.value("c", 1.0) * (phi_inf * phi_inf);
         let steps = Steps::MixingFree { scale };
         let recipe = Recipe::plain(inputs.id(), inputs.discount(), steps, Output::StepWeighted);
-        Ok(Td0::new(recipe, inputs.dimension())?.into())
+        Td0::new(recipe, inputs.dimension())
     },
 };
 

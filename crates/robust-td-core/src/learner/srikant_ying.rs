@@ -29,12 +29,13 @@
 //! ```
 
 use crate::error::Result;
+use crate::learner::Td0;
 use crate::learner::knowledge::{features_within_bound, horizon_from};
-use crate::learner::method::{Inputs, Method, Quantity, Standing};
 use crate::learner::recipe::{Output, Recipe};
-use crate::learner::{Steps, Td0};
-use crate::mixing::Mixing;
-use crate::problem::Problem;
+use crate::method::{Abilities, Inputs, Method, Quantity, Standing};
+use crate::model::mixing::Mixing;
+use crate::model::problem::Problem;
+use crate::schedule::Steps;
 use crate::theory::best_bound::WORK;
 use crate::theory::lyapunov::Lyapunov;
 
@@ -45,13 +46,14 @@ pub const MAX_DIMENSION: usize = 100;
 const MAX_LAG: usize = 1 << 20;
 
 /// Unprojected TD(0) with a constant step.
-pub static METHOD: Method = Method {
+pub const METHOD: Method<Td0> = Method {
     id: "srikant-ying",
     title: "TD(0), constant step from a Lyapunov equation, last iterate",
     reference: "Srikant & Ying 2019, Theorem 7",
     standing: Standing::Proved,
     needs: &["phi_inf", "A", "alpha", "|theta*|", "T"],
     parameters: &[],
+    abilities: Abilities::PLAIN,
     build: |inputs| {
         let (problem, mixing) = (inputs.problem()?, inputs.mixing()?);
         let phi_inf = inputs.phi_inf();
@@ -78,7 +80,7 @@ pub static METHOD: Method = Method {
         let eta = eps * constants.scale * constants.scale;
         let steps = Steps::Constant { eta };
         let recipe = Recipe::plain(inputs.id(), inputs.discount(), steps, Output::Last);
-        Ok(Td0::new(recipe, inputs.dimension())?.into())
+        Td0::new(recipe, inputs.dimension())
     },
 };
 

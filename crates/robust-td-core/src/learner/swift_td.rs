@@ -33,209 +33,19 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::check::{check_discount, check_lambda, check_length, check_positive};
 use crate::error::{Error, Result};
-use crate::learner::features::{check_length, dot};
-use crate::learner::iterate::Iterate;
-use crate::learner::method::{Inputs, Method, Parameter, Range, Standing};
-use crate::learner::{AnyLearner, Features, Health, Learner, Transition, check_discount};
-
-/// SwiftTD.
-pub static METHOD: Method = Method {
-    id: "swift-td",
-    title: "SwiftTD: learned step sizes, bounded rate of learning",
-    reference: "Javed, Sharifnassab & Sutton 2024, SwiftTD",
-    standing: Standing::Experimental,
-    needs: &[],
-    parameters: &[
-        Parameter {
-            name: "lambda",
-            meaning: "decay of the eligibility trace, with gamma",
-            range: Range::Unit,
-            default: "0.95",
-        },
-        Parameter {
-            name: "alpha_init",
-            meaning: "step size that every feature starts with",
-            range: Range::Positive,
-            default: "0.01",
-        },
-        Parameter {
-            name: "eta_max",
-            meaning: "bound on the rate of learning and on every step size",
-            range: Range::Positive,
-            default: "0.1",
-        },
-        Parameter {
-            name: "eta_min",
-            meaning: "smallest step size; at most eta_max",
-            range: Range::Positive,
-            default: "1e-10",
-        },
-        Parameter {
-            name: "decay",
-            meaning: "factor on the step sizes where the rate of learning is too high; above 0",
-            range: Range::Unit,
-            default: "0.999",
-        },
-        Parameter {
-            name: "meta",
-            meaning: "step size of the step sizes",
-            range: Range::NonNegative,
-            default: "0.001",
-        },
-    ],
-    build,
-};
-
-fn build(inputs: &mut Inputs<'_>) -> Result<AnyLearner> {
-    let default = Params::new(inputs.discount());
-    let params = Params {
-        discount: default.discount,
-        lambda: inputs.value("lambda", default.lambda),
-        alpha_init: inputs.value("alpha_init", default.alpha_init),
-        eta_max: inputs.value("eta_max", default.eta_max),
-        eta_min: inputs.value("eta_min", default.eta_min),
-        decay: inputs.value("decay", default.decay),
-        meta: inputs.value("meta", default.meta),
-    };
-    let Params {
-        alpha_init,
-        eta_min,
-        eta_max,
-        ..
-    } = params;
-    if !(params.decay > 0.0) {
-        return Err(inputs.refused("decay", params.decay, "above 0 and at most 1"));
-    }
-    if !(eta_min <= eta_max) {
-        let expected = format!("at most eta_max = {eta_max}");
-        return Err(inputs.refused("eta_min", eta_min, expected));
-    }
-    if !(eta_min..=eta_max).contains(&alpha_init) {
-        inputs.warn(format!(
-            "alpha_init = {alpha_init} lies outside [eta_min, eta_max] = [{eta_min}, {eta_max}]; the step sizes start at the nearer end"
-        ));
-    }
-    Ok(SwiftTd::new(params, inputs.dimension())?.into())
-}
-
-/// The parameters, not yet checked.
-///
-/// | name | default | meaning | valid range |
-/// |---|---|---|---|
-/// | `discount` | none | gamma | [0, 1) |
-/// | `lambda` | 0.95 | decay of the eligibility trace, with gamma | [0, 1] |
-/// | `alpha_init` | 0.01 | step size that every feature starts with | finite, > 0 |
-/// | `eta_max` | 0.1 | bound on the rate of learning and on every step size | finite, > 0 |
-/// | `eta_min` | 1e-10 | smallest step size | > 0, <= eta_max |
-/// | `decay` | 0.999 | factor on the step sizes where the rate of learning is too high | (0, 1] |
-/// | `meta` | 0.001 | step size of the step sizes | finite, >= 0 |
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Params {
-    /// gamma.
-    pub discount: f64,
-    /// Decay of the eligibility trace, with gamma.
-    pub lambda: f64,
-    /// Step size that every feature starts with.
-    pub alpha_init: f64,
-    /// Bound on the rate of learning and on every step size.
-    pub eta_max: f64,
-    /// Smallest step size.
-    pub eta_min: f64,
-    /// Factor on the step sizes where the rate of learning is too high.
-    pub decay: f64,
-    /// Step size of the step sizes.
-    pub meta: f64,
-}
-
-impl Params {
-    /// The defaults around a discount.
-    #[must_use]
-    pub fn new(discount: f64) -> Self {
-        Self {
-            discount,
-            lambda: 0.95,
-            alpha_init: 1e-2,
-            eta_max: 0.1,
-            eta_min: 1e-10,
-            decay: 0.999,
-            meta: 1e-3,
-        }
-    }
-
-    /// Checks every range.
-    ///
-    /// # Errors
-    /// Names the parameter that is out of its range.
-    pub fn check(&self) -> Result<()> {
-        check_discount(self.discount)?;
-        let within = |name, value, valid: bool, expected| match valid {
-            true => Ok(()),
-            false => Err(Error::Parameter {
-                name,
-                value,
-                expected,
-            }),
-        };
-        for (name, value, range) in [
-            ("lambda", self.lambda, Range::Unit),
-            ("alpha_init", self.alpha_init, Range::Positive),
-            ("eta_max", self.eta_max, Range::Positive),
-            ("eta_min", self.eta_min, Range::Positive),
-            ("meta", self.meta, Range::NonNegative),
-        ] {
-            within(name, value, range.contains(value), range.words())?;
-        }
-        let (decay, least) = (self.decay, self.eta_min);
-        let valid = decay > 0.0 && decay <= 1.0;
-        within("decay", decay, valid, "above 0 and at most 1")?;
-        within("eta_min", least, least <= self.eta_max, "at most eta_max")
-    }
-}
-
-/// What SwiftTD keeps per feature beside its weight; the names are those of the update rule.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Memory {
-    #[serde(with = "crate::exact_float")]
-    beta: f64,
-    #[serde(with = "crate::exact_float")]
-    z: f64,
-    #[serde(with = "crate::exact_float")]
-    zd: f64,
-    #[serde(with = "crate::exact_float")]
-    zbar: f64,
-    #[serde(with = "crate::exact_float")]
-    p: f64,
-    #[serde(with = "crate::exact_float")]
-    h: f64,
-    #[serde(with = "crate::exact_float")]
-    h_old: f64,
-    #[serde(with = "crate::exact_float")]
-    h_tmp: f64,
-}
-
-impl Memory {
-    fn with_step_size(alpha: f64) -> Self {
-        Self {
-            beta: alpha.ln(),
-            z: 0.0,
-            zd: 0.0,
-            zbar: 0.0,
-            p: 0.0,
-            h: 0.0,
-            h_old: 0.0,
-            h_tmp: 0.0,
-        }
-    }
-}
+use crate::iterate::Iterate;
+use crate::learner::Learner;
+use crate::learner::forward::read_iterate;
+use crate::method::{Abilities, Inputs, Method, Parameter, Range, Standing};
+use crate::phi::{Features, Transition, dot};
 
 /// The learner `swift-td`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "SavedSwiftTd")]
 pub struct SwiftTd {
-    params: Params,
+    params: SwiftTdParams,
     iterate: Iterate,
     memory: Vec<Memory>,
     #[serde(with = "crate::exact_float")]
@@ -249,12 +59,46 @@ pub struct SwiftTd {
     x: Vec<f64>,
 }
 
+impl Learner for SwiftTd {
+    fn step(&mut self, transition: &Transition<'_>) {
+        if !self.under_way {
+            self.restart_traces();
+            self.observe(Some(transition.features), 0.0);
+        }
+        self.observe(
+            transition.outcome.next_features().copied(),
+            transition.reward,
+        );
+        self.under_way = !transition.outcome.ends_episode();
+        self.iterate.finish_step();
+    }
+
+    fn id(&self) -> &'static str {
+        METHOD.id
+    }
+
+    fn discount(&self) -> f64 {
+        self.params.discount
+    }
+
+    fn start_episode(&mut self) {
+        self.under_way = false;
+    }
+
+    /// The last iterate.
+    fn output(&self) -> Vec<f64> {
+        self.theta().to_vec()
+    }
+
+    read_iterate!(iterate);
+}
+
 impl SwiftTd {
     /// The learner at w = 0, for feature vectors of the given dimension.
     ///
     /// # Errors
     /// When the dimension is 0 or a parameter is out of its range.
-    pub fn new(params: Params, dimension: usize) -> Result<Self> {
+    pub fn new(params: SwiftTdParams, dimension: usize) -> Result<Self> {
         params.check()?;
         Ok(Self {
             params,
@@ -269,7 +113,7 @@ impl SwiftTd {
 
     /// The parameters.
     #[must_use]
-    pub fn params(&self) -> &Params {
+    pub fn params(&self) -> &SwiftTdParams {
         &self.params
     }
 
@@ -303,7 +147,7 @@ impl SwiftTd {
             v_delta,
             ..
         } = self;
-        let Params {
+        let SwiftTdParams {
             discount,
             lambda,
             eta_max,
@@ -355,55 +199,201 @@ impl SwiftTd {
     }
 }
 
-impl Learner for SwiftTd {
-    fn id(&self) -> &'static str {
-        METHOD.id
-    }
+/// The parameters, not yet checked.
+///
+/// | name | default | meaning | valid range |
+/// |---|---|---|---|
+/// | `discount` | none | gamma | [0, 1) |
+/// | `lambda` | 0.95 | decay of the eligibility trace, with gamma | [0, 1] |
+/// | `alpha_init` | 0.01 | step size that every feature starts with | finite, > 0 |
+/// | `eta_max` | 0.1 | bound on the rate of learning and on every step size | finite, > 0 |
+/// | `eta_min` | 1e-10 | smallest step size | > 0, <= eta_max |
+/// | `decay` | 0.999 | factor on the step sizes where the rate of learning is too high | (0, 1] |
+/// | `meta` | 0.001 | step size of the step sizes | finite, >= 0 |
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SwiftTdParams {
+    /// gamma.
+    pub discount: f64,
+    /// Decay of the eligibility trace, with gamma.
+    pub lambda: f64,
+    /// Step size that every feature starts with.
+    pub alpha_init: f64,
+    /// Bound on the rate of learning and on every step size.
+    pub eta_max: f64,
+    /// Smallest step size.
+    pub eta_min: f64,
+    /// Factor on the step sizes where the rate of learning is too high.
+    pub decay: f64,
+    /// Step size of the step sizes.
+    pub meta: f64,
+}
 
-    fn discount(&self) -> f64 {
-        self.params.discount
-    }
-
-    fn steps(&self) -> u64 {
-        self.iterate.steps()
-    }
-
-    fn step(&mut self, transition: &Transition<'_>) {
-        if !self.under_way {
-            self.restart_traces();
-            self.observe(Some(transition.features), 0.0);
+impl SwiftTdParams {
+    /// The defaults around a discount.
+    #[must_use]
+    pub fn new(discount: f64) -> Self {
+        Self {
+            discount,
+            lambda: 0.95,
+            alpha_init: 1e-2,
+            eta_max: 0.1,
+            eta_min: 1e-10,
+            decay: 0.999,
+            meta: 1e-3,
         }
-        self.observe(
-            transition.outcome.next_features().copied(),
-            transition.reward,
-        );
-        self.under_way = !transition.outcome.ends_episode();
-        self.iterate.finish_step();
     }
 
-    fn start_episode(&mut self) {
-        self.under_way = false;
+    /// Checks every range.
+    ///
+    /// # Errors
+    /// Names the parameter that is out of its range.
+    pub fn check(&self) -> Result<()> {
+        check_discount(self.discount)?;
+        let within = |name, value, valid: bool, expected| match valid {
+            true => Ok(()),
+            false => Err(Error::Parameter {
+                name,
+                value,
+                expected,
+            }),
+        };
+        check_lambda(self.lambda)?;
+        check_positive("alpha_init", self.alpha_init)?;
+        check_positive("eta_max", self.eta_max)?;
+        check_positive("eta_min", self.eta_min)?;
+        let valid = Range::NonNegative.contains(self.meta);
+        within("meta", self.meta, valid, "finite and at least 0")?;
+        let (decay, least) = (self.decay, self.eta_min);
+        let valid = decay > 0.0 && decay <= 1.0;
+        within("decay", decay, valid, "above 0 and at most 1")?;
+        within("eta_min", least, least <= self.eta_max, "at most eta_max")
     }
+}
 
-    fn theta(&self) -> &[f64] {
-        self.iterate.theta()
-    }
+/// What SwiftTD keeps per feature beside its weight; the names are those of the update rule.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Memory {
+    #[serde(with = "crate::exact_float")]
+    beta: f64,
+    #[serde(with = "crate::exact_float")]
+    z: f64,
+    #[serde(with = "crate::exact_float")]
+    zd: f64,
+    #[serde(with = "crate::exact_float")]
+    zbar: f64,
+    #[serde(with = "crate::exact_float")]
+    p: f64,
+    #[serde(with = "crate::exact_float")]
+    h: f64,
+    #[serde(with = "crate::exact_float")]
+    h_old: f64,
+    #[serde(with = "crate::exact_float")]
+    h_tmp: f64,
+}
 
-    /// The last iterate.
-    fn output(&self) -> Vec<f64> {
-        self.theta().to_vec()
+impl Memory {
+    fn with_step_size(alpha: f64) -> Self {
+        Self {
+            beta: alpha.ln(),
+            z: 0.0,
+            zd: 0.0,
+            zbar: 0.0,
+            p: 0.0,
+            h: 0.0,
+            h_old: 0.0,
+            h_tmp: 0.0,
+        }
     }
+}
 
-    fn health(&self) -> &Health {
-        self.iterate.health()
+/// SwiftTD.
+pub const METHOD: Method<SwiftTd> = Method {
+    id: "swift-td",
+    title: "SwiftTD: learned step sizes, bounded rate of learning",
+    reference: "Javed, Sharifnassab & Sutton 2024, SwiftTD",
+    standing: Standing::Experimental,
+    needs: &[],
+    parameters: &[
+        Parameter {
+            name: "lambda",
+            meaning: "decay of the eligibility trace, with gamma",
+            range: Range::Unit,
+            default: "0.95",
+        },
+        Parameter {
+            name: "alpha_init",
+            meaning: "step size that every feature starts with",
+            range: Range::Positive,
+            default: "0.01",
+        },
+        Parameter {
+            name: "eta_max",
+            meaning: "bound on the rate of learning and on every step size",
+            range: Range::Positive,
+            default: "0.1",
+        },
+        Parameter {
+            name: "eta_min",
+            meaning: "smallest step size; at most eta_max",
+            range: Range::Positive,
+            default: "1e-10",
+        },
+        Parameter {
+            name: "decay",
+            meaning: "factor on the step sizes where the rate of learning is too high; above 0",
+            range: Range::Unit,
+            default: "0.999",
+        },
+        Parameter {
+            name: "meta",
+            meaning: "step size of the step sizes",
+            range: Range::NonNegative,
+            default: "0.001",
+        },
+    ],
+    abilities: Abilities::PLAIN,
+    build,
+};
+
+fn build(inputs: &mut Inputs<'_>) -> Result<SwiftTd> {
+    let default = SwiftTdParams::new(inputs.discount());
+    let params = SwiftTdParams {
+        discount: default.discount,
+        lambda: inputs.value("lambda", default.lambda),
+        alpha_init: inputs.value("alpha_init", default.alpha_init),
+        eta_max: inputs.value("eta_max", default.eta_max),
+        eta_min: inputs.value("eta_min", default.eta_min),
+        decay: inputs.value("decay", default.decay),
+        meta: inputs.value("meta", default.meta),
+    };
+    let SwiftTdParams {
+        alpha_init,
+        eta_min,
+        eta_max,
+        ..
+    } = params;
+    if !(params.decay > 0.0) {
+        return Err(inputs.refused("decay", params.decay, "above 0 and at most 1"));
     }
+    if !(eta_min <= eta_max) {
+        let expected = format!("at most eta_max = {eta_max}");
+        return Err(inputs.refused("eta_min", eta_min, expected));
+    }
+    if !(eta_min..=eta_max).contains(&alpha_init) {
+        inputs.warn(format!(
+            "alpha_init = {alpha_init} lies outside [eta_min, eta_max] = [{eta_min}, {eta_max}]; the step sizes start at the nearer end"
+        ));
+    }
+    SwiftTd::new(params, inputs.dimension())
 }
 
 /// What is stored, before it is checked.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SavedSwiftTd {
-    params: Params,
+    params: SwiftTdParams,
     iterate: Iterate,
     memory: Vec<Memory>,
     #[serde(with = "crate::exact_float")]

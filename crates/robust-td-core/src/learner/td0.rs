@@ -9,10 +9,12 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::learner::average::WeightedAverage;
-use crate::learner::iterate::Iterate;
+use crate::iterate::Iterate;
+use crate::iterate::average::WeightedAverage;
+use crate::learner::Learner;
+use crate::learner::forward::read_iterate;
 use crate::learner::recipe::{Output, Recipe};
-use crate::learner::{Health, Learner, Transition};
+use crate::phi::Transition;
 use crate::schedule::Schedule;
 
 /// A TD(0)-type learner.
@@ -27,6 +29,56 @@ pub struct Td0 {
     average: WeightedAverage,
     /// The average that replaces it when the number of updates has doubled.
     younger: WeightedAverage,
+}
+
+impl Learner for Td0 {
+    #[inline]
+    fn step(&mut self, transition: &Transition<'_>) {
+        if self.recipe.samples.uses(self.iterate.steps()) {
+            self.update(transition);
+        } else {
+            self.iterate.stay();
+        }
+    }
+
+    fn id(&self) -> &'static str {
+        self.recipe.id
+    }
+
+    fn discount(&self) -> f64 {
+        self.recipe.discount
+    }
+
+    fn updates(&self) -> u64 {
+        self.updates
+    }
+
+    fn projections(&self) -> Option<u64> {
+        self.recipe.radius.map(|_| self.projections)
+    }
+
+    fn recipe(&self) -> Option<Recipe> {
+        Some(self.recipe)
+    }
+
+    fn output(&self) -> Vec<f64> {
+        let theta = self.iterate.theta();
+        let mut output = theta.to_vec();
+        if !(self.average.total() > 0.0) {
+            return output;
+        }
+        self.average.write(theta, &mut output);
+        let last = self.recipe.output.last_weight();
+        if last > 0.0 {
+            let share = last / (self.average.total() + last);
+            for (output, &theta) in output.iter_mut().zip(theta) {
+                *output += share * (theta - *output);
+            }
+        }
+        output
+    }
+
+    read_iterate!(iterate);
 }
 
 impl Td0 {
@@ -103,66 +155,6 @@ pub fn projection_factor(norm_sq: f64, radius: f64) -> Option<f64> {
 #[must_use]
 pub fn projection_limit(radius: f64) -> f64 {
     radius * radius * (1.0 + 2e-15)
-}
-
-impl Learner for Td0 {
-    fn id(&self) -> &'static str {
-        self.recipe.id
-    }
-
-    fn discount(&self) -> f64 {
-        self.recipe.discount
-    }
-
-    fn steps(&self) -> u64 {
-        self.iterate.steps()
-    }
-
-    fn updates(&self) -> u64 {
-        self.updates
-    }
-
-    fn projections(&self) -> Option<u64> {
-        self.recipe.radius.map(|_| self.projections)
-    }
-
-    fn recipe(&self) -> Option<Recipe> {
-        Some(self.recipe)
-    }
-
-    #[inline]
-    fn step(&mut self, transition: &Transition<'_>) {
-        if self.recipe.samples.uses(self.iterate.steps()) {
-            self.update(transition);
-        } else {
-            self.iterate.stay();
-        }
-    }
-
-    fn theta(&self) -> &[f64] {
-        self.iterate.theta()
-    }
-
-    fn output(&self) -> Vec<f64> {
-        let theta = self.iterate.theta();
-        let mut output = theta.to_vec();
-        if !(self.average.total() > 0.0) {
-            return output;
-        }
-        self.average.write(theta, &mut output);
-        let last = self.recipe.output.last_weight();
-        if last > 0.0 {
-            let share = last / (self.average.total() + last);
-            for (output, &theta) in output.iter_mut().zip(theta) {
-                *output += share * (theta - *output);
-            }
-        }
-        output
-    }
-
-    fn health(&self) -> &Health {
-        self.iterate.health()
-    }
 }
 
 /// What is stored, before it is checked.

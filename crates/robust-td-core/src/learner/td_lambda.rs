@@ -25,57 +25,78 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::check::{check_discount, check_lambda, check_positive};
 use crate::error::{Error, Result};
-use crate::learner::alg1::{C, warn_small_c};
-use crate::learner::average::AveragedIterate;
-use crate::learner::method::{Inputs, Method, Parameter, Range, Standing};
-use crate::learner::trace::{Trace, check_lambda};
-use crate::learner::{AnyLearner, Health, Learner, Steps, Transition, check_discount};
-use crate::schedule::{RobustDecay, Schedule, check_positive};
-use crate::theory::lambda::LambdaTheory;
+use crate::iterate::average::AveragedIterate;
+use crate::iterate::trace::Trace;
+use crate::learner::Learner;
+use crate::learner::forward::read_iterate;
+use crate::learner::knowledge::{C, warn_other_target, warn_small_c};
+use crate::method::{Abilities, Inputs, Method, Parameter, Range, Standing};
+use crate::phi::Transition;
+use crate::schedule::{RobustDecay, Schedule, Steps};
 
-/// TD(lambda).
-pub static METHOD: Method = Method {
-    id: "td-lambda",
-    title: "TD(lambda) with the steps of Algorithm 1",
-    reference: "Sutton 1988; Liu & Olshevsky 2021; steps of arXiv:2506.01052",
-    standing: Standing::Proved,
-    needs: &["phi_inf", "T"],
-    parameters: &[
-        C,
-        Parameter {
-            name: "lambda",
-            meaning: "how slowly the trace fades: 0 is TD(0), 1 is Monte Carlo",
-            range: Range::Unit,
-            default: "0.9",
-        },
-    ],
-    build,
-};
-
-fn build(inputs: &mut Inputs<'_>) -> Result<AnyLearner> {
-    let c = inputs.value("c", 1.0);
-    let lambda = inputs.value("lambda", 0.9);
-    let (phi_inf, horizon) = (inputs.phi_inf(), inputs.horizon());
-    let params = Params::robust(inputs.discount(), lambda, horizon, c, phi_inf)?;
-    warn_small_c(inputs, c);
-    warn_other_target(inputs, lambda);
-    Ok(TdLambda::new(params, inputs.dimension())?.into())
+/// The learner `td-lambda`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(try_from = "SavedTdLambda")]
+pub struct TdLambda {
+    params: TdLambdaParams,
+    state: AveragedIterate,
+    trace: Trace,
 }
 
-/// Says that the method's own fixed point is not theta*, and what it costs in f where that is known.
-pub(crate) fn warn_other_target(inputs: &mut Inputs<'_>, lambda: f64) {
-    if lambda * inputs.discount() == 0.0 {
-        return;
+impl Learner for TdLambda {
+    #[inline]
+    fn step(&mut self, transition: &Transition<'_>) {
+        let TdLambdaParams {
+            discount,
+            lambda,
+            steps,
+        } = self.params;
+        let eta = steps.step_size(self.state.steps());
+        let delta = transition.td_error(self.state.theta(), discount);
+        let (factor, z) = self.trace.visit(discount * lambda, 1.0, transition);
+        self.state.advance(eta, factor * (eta * delta), z);
+        self.trace.leave(transition);
     }
-    let Some(problem) = inputs.known_problem() else {
-        return inputs.warn("the answer approaches theta*_lambda, not theta*");
-    };
-    if let Ok(theory) = LambdaTheory::new(problem, lambda) {
-        let gap = problem.f(theory.theta_star());
-        inputs.warn(format!(
-            "the answer approaches theta*_lambda, where f is {gap:.3e}, not theta*"
-        ));
+
+    fn id(&self) -> &'static str {
+        METHOD.id
+    }
+
+    fn discount(&self) -> f64 {
+        self.params.discount
+    }
+
+    fn start_episode(&mut self) {
+        self.trace.clear();
+    }
+
+    fn output(&self) -> Vec<f64> {
+        self.state.average()
+    }
+
+    read_iterate!(state);
+}
+
+impl TdLambda {
+    /// The learner at theta_0 = 0, for feature vectors of the given dimension.
+    ///
+    /// # Errors
+    /// When a parameter is out of its range or the dimension is 0.
+    pub fn new(params: TdLambdaParams, dimension: usize) -> Result<Self> {
+        params.check()?;
+        Ok(Self {
+            params,
+            state: AveragedIterate::zero(dimension)?,
+            trace: Trace::zero(dimension),
+        })
+    }
+
+    /// The parameters.
+    #[must_use]
+    pub fn params(&self) -> &TdLambdaParams {
+        &self.params
     }
 }
 
@@ -88,7 +109,7 @@ pub(crate) fn warn_other_target(inputs: &mut Inputs<'_>, lambda: f64) {
 /// | `steps` | none | eta_t, in the units of the features | positive |
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Params {
+pub struct TdLambdaParams {
     /// gamma.
     pub discount: f64,
     /// How slowly the trace fades.
@@ -97,7 +118,7 @@ pub struct Params {
     pub steps: Steps,
 }
 
-impl Params {
+impl TdLambdaParams {
     /// The steps of Algorithm 1 over 1/(1 - gamma lambda).
     ///
     /// # Errors
@@ -135,94 +156,53 @@ impl Params {
     }
 }
 
-/// The learner `td-lambda`.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Saved")]
-pub struct TdLambda {
-    params: Params,
-    state: AveragedIterate,
-    trace: Trace,
-}
+/// TD(lambda).
+pub const METHOD: Method<TdLambda> = Method {
+    id: "td-lambda",
+    title: "TD(lambda) with the steps of Algorithm 1",
+    reference: "Sutton 1988; Liu & Olshevsky 2021; steps of arXiv:2506.01052",
+    standing: Standing::Proved,
+    needs: &["phi_inf", "T"],
+    parameters: &[
+        C,
+        Parameter {
+            name: "lambda",
+            meaning: "how slowly the trace fades: 0 is TD(0), 1 is Monte Carlo",
+            range: Range::Unit,
+            default: "0.9",
+        },
+    ],
+    abilities: Abilities {
+        ratios: true,
+        ..Abilities::DIVIDED_BY_C
+    },
+    build,
+};
 
-impl TdLambda {
-    /// The learner at theta_0 = 0, for feature vectors of the given dimension.
-    ///
-    /// # Errors
-    /// When a parameter is out of its range or the dimension is 0.
-    pub fn new(params: Params, dimension: usize) -> Result<Self> {
-        params.check()?;
-        Ok(Self {
-            params,
-            state: AveragedIterate::zero(dimension)?,
-            trace: Trace::zero(dimension),
-        })
-    }
-
-    /// The parameters.
-    #[must_use]
-    pub fn params(&self) -> &Params {
-        &self.params
-    }
-}
-
-impl Learner for TdLambda {
-    fn id(&self) -> &'static str {
-        METHOD.id
-    }
-
-    fn discount(&self) -> f64 {
-        self.params.discount
-    }
-
-    fn steps(&self) -> u64 {
-        self.state.steps()
-    }
-
-    #[inline]
-    fn step(&mut self, transition: &Transition<'_>) {
-        let Params {
-            discount,
-            lambda,
-            steps,
-        } = self.params;
-        let eta = steps.step_size(self.state.steps());
-        let delta = transition.td_error(self.state.theta(), discount);
-        let (factor, z) = self.trace.visit(discount * lambda, 1.0, transition);
-        self.state.advance(eta, factor * (eta * delta), z);
-        self.trace.leave(transition);
-    }
-
-    fn start_episode(&mut self) {
-        self.trace.clear();
-    }
-
-    fn theta(&self) -> &[f64] {
-        self.state.theta()
-    }
-
-    fn output(&self) -> Vec<f64> {
-        self.state.average()
-    }
-
-    fn health(&self) -> &Health {
-        self.state.health()
-    }
+fn build(inputs: &mut Inputs<'_>) -> Result<TdLambda> {
+    let c = inputs.value("c", 1.0);
+    let lambda = inputs.value("lambda", 0.9);
+    let (phi_inf, horizon) = (inputs.phi_inf(), inputs.horizon());
+    let params = TdLambdaParams::robust(inputs.discount(), lambda, horizon, c, phi_inf)?;
+    warn_small_c(inputs, c);
+    warn_other_target(inputs, lambda);
+    TdLambda::new(params, inputs.dimension())
 }
 
 /// What is stored, before it is checked.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Saved {
-    params: Params,
+struct SavedTdLambda {
+    params: TdLambdaParams,
     state: AveragedIterate,
     trace: Trace,
 }
 
-impl TryFrom<Saved> for TdLambda {
+impl TryFrom<SavedTdLambda> for TdLambda {
     type Error = Error;
 
-    fn try_from(saved: Saved) -> Result<Self> {
-        let Saved {
+    fn try_from(saved: SavedTdLambda) -> Result<Self> {
+        let SavedTdLambda {
             params,
             state,
             trace,
@@ -240,13 +220,13 @@ impl TryFrom<Saved> for TdLambda {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::learner::Features;
+    use crate::phi::Features;
 
     #[test]
     fn three_steps_by_hand() {
-        let mut learner = TdLambda::new(Params::constant(0.5, 0.5, 0.5), 2).unwrap();
+        let mut learner = TdLambda::new(TdLambdaParams::constant(0.5, 0.5, 0.5), 2).unwrap();
         let (one, two) = (Features::Dense(&[1.0, 0.0]), Features::Dense(&[0.0, 1.0]));
-        learner.step(&Transition::continues(one, 1.0, two));
+        learner.step(&Transition::new(one, 1.0, two));
         assert_eq!(learner.theta(), [0.5, 0.0]);
         // delta = 2 + 0.5 * 0.5 - 0, z = (0.25, 1).
         learner.step(&Transition::truncated(two, 2.0, one));
@@ -259,18 +239,18 @@ mod tests {
 
     #[test]
     fn parameters_out_of_range_are_refused_by_name() {
-        let name = |params: Params| match TdLambda::new(params, 2) {
+        let name = |params: TdLambdaParams| match TdLambda::new(params, 2) {
             Err(Error::Parameter { name, .. }) => name,
             Err(Error::Discount { .. }) => "discount",
             other => panic!("{other:?}"),
         };
-        assert_eq!(name(Params::constant(1.0, 0.5, 0.1)), "discount");
+        assert_eq!(name(TdLambdaParams::constant(1.0, 0.5, 0.1)), "discount");
         for lambda in [-0.1, 1.1, f64::NAN] {
-            assert_eq!(name(Params::constant(0.9, lambda, 0.1)), "lambda");
-            assert!(Params::robust(0.9, lambda, 10, 1.0, 1.0).is_err());
+            assert_eq!(name(TdLambdaParams::constant(0.9, lambda, 0.1)), "lambda");
+            assert!(TdLambdaParams::robust(0.9, lambda, 10, 1.0, 1.0).is_err());
         }
         for eta in [0.0, -1.0, f64::INFINITY, f64::NAN] {
-            assert_eq!(name(Params::constant(0.9, 0.5, eta)), "step");
+            assert_eq!(name(TdLambdaParams::constant(0.9, 0.5, eta)), "step");
         }
     }
 }

@@ -23,21 +23,11 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
-pub use crate::learner::gradient::Params;
-use crate::learner::gradient::{STEP, STEP_W, TwoIterates};
-use crate::learner::method::{Method, Standing};
-use crate::learner::{Health, Learner, Transition};
-
-/// TDC.
-pub static METHOD: Method = Method {
-    id: "tdc",
-    title: "TDC: TD(0) with a gradient correction",
-    reference: "Sutton, Maei, Precup, Bhatnagar, Silver, Szepesvari & Wiewiora 2009",
-    standing: Standing::Baseline,
-    needs: &["phi_inf", "T"],
-    parameters: &[STEP, STEP_W],
-    build: |inputs| Ok(Tdc::new(Params::gather(inputs), inputs.dimension())?.into()),
-};
+use crate::learner::Learner;
+use crate::learner::forward::read_iterate;
+use crate::learner::gradient::{GradientParams, STEP, STEP_W, TwoIterates};
+use crate::method::{Abilities, Method, Standing};
+use crate::phi::Transition;
 
 /// The learner `tdc`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -46,12 +36,41 @@ pub struct Tdc {
     state: TwoIterates,
 }
 
+impl Learner for Tdc {
+    #[inline]
+    fn step(&mut self, transition: &Transition<'_>) {
+        let (delta, predicted) = self.state.track(transition);
+        let GradientParams { discount, step, .. } = self.state.params;
+        let iterate = &mut self.state.iterate;
+        let weight = step * transition.ratio;
+        iterate.add(weight * delta, transition.features);
+        if let Some(next) = transition.outcome.next_features() {
+            iterate.add(-discount * (weight * predicted), *next);
+        }
+        iterate.finish_step();
+    }
+
+    fn id(&self) -> &'static str {
+        METHOD.id
+    }
+
+    fn discount(&self) -> f64 {
+        self.state.params.discount
+    }
+
+    fn output(&self) -> Vec<f64> {
+        self.theta().to_vec()
+    }
+
+    read_iterate!(state.iterate);
+}
+
 impl Tdc {
     /// The learner at theta_0 = w_0 = 0, for feature vectors of the given dimension.
     ///
     /// # Errors
     /// When a parameter is out of its range or the dimension is 0.
-    pub fn new(params: Params, dimension: usize) -> Result<Self> {
+    pub fn new(params: GradientParams, dimension: usize) -> Result<Self> {
         Ok(Self {
             state: TwoIterates::new(params, dimension)?,
         })
@@ -64,53 +83,29 @@ impl Tdc {
     }
 }
 
-impl Learner for Tdc {
-    fn id(&self) -> &'static str {
-        METHOD.id
-    }
-
-    fn discount(&self) -> f64 {
-        self.state.params.discount
-    }
-
-    fn steps(&self) -> u64 {
-        self.state.iterate.steps()
-    }
-
-    #[inline]
-    fn step(&mut self, transition: &Transition<'_>) {
-        let (delta, predicted) = self.state.track(transition);
-        let Params { discount, step, .. } = self.state.params;
-        let iterate = &mut self.state.iterate;
-        let weight = step * transition.ratio;
-        iterate.add(weight * delta, transition.features);
-        if let Some(next) = transition.outcome.next_features() {
-            iterate.add(-discount * (weight * predicted), *next);
-        }
-        iterate.finish_step();
-    }
-
-    fn theta(&self) -> &[f64] {
-        self.state.iterate.theta()
-    }
-
-    fn output(&self) -> Vec<f64> {
-        self.theta().to_vec()
-    }
-
-    fn health(&self) -> &Health {
-        self.state.iterate.health()
-    }
-}
+/// TDC.
+pub const METHOD: Method<Tdc> = Method {
+    id: "tdc",
+    title: "TDC: TD(0) with a gradient correction",
+    reference: "Sutton, Maei, Precup, Bhatnagar, Silver, Szepesvari & Wiewiora 2009",
+    standing: Standing::Baseline,
+    needs: &["phi_inf", "T"],
+    parameters: &[STEP, STEP_W],
+    abilities: Abilities {
+        ratios: true,
+        ..Abilities::PLAIN
+    },
+    build: |inputs| Tdc::new(GradientParams::gather(inputs), inputs.dimension()),
+};
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::learner::Features;
+    use crate::phi::Features;
 
     #[test]
     fn two_steps_by_hand() {
-        let params = Params {
+        let params = GradientParams {
             discount: 0.5,
             step: 0.5,
             step_w: 0.25,
@@ -118,13 +113,13 @@ mod tests {
         let mut learner = Tdc::new(params, 2).unwrap();
         let (one, two) = (Features::Dense(&[1.0, 0.0]), Features::Dense(&[0.0, 2.0]));
         // w is 0, so this is a step of TD(0); delta = 1.
-        learner.step(&Transition::continues(one, 1.0, two).with_ratio(2.0));
+        learner.step(&Transition::new(one, 1.0, two).with_ratio(2.0));
         assert_eq!(
             (learner.theta(), learner.w()),
             (&[1.0, 0.0][..], &[0.5, 0.0][..])
         );
         // phi.w = 0.5, delta = 2: theta += 0.5 (2 (1, 0) - 0.5 * 0.5 (0, 2)), w += 0.25 (2 - 0.5) (1, 0).
-        learner.step(&Transition::continues(one, 3.0, two));
+        learner.step(&Transition::new(one, 3.0, two));
         assert_eq!(
             (learner.theta(), learner.w()),
             (&[2.0, -0.25][..], &[0.875, 0.0][..])

@@ -9,8 +9,8 @@ use super::certificate::{self, Certificate};
 use super::certify::{inputs_with, max_lag};
 use super::horizon::Horizon;
 use super::step_sums::StepProfile;
-use crate::mixing::Mixing;
-use crate::problem::Problem;
+use crate::model::mixing::Mixing;
+use crate::model::problem::Problem;
 
 /// The largest lag that is tried.
 const MAX_LAG: u64 = 1 << 16;

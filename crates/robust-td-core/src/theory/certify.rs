@@ -6,9 +6,10 @@ use super::horizon::{Horizon, paper_required_log_t};
 use super::lemma_sums::shape;
 use super::recommend::{Recommendation, recommend};
 use super::step_sums::StepProfile;
+use crate::check::check_horizon;
 use crate::error::{Error, Result};
-use crate::mixing::Mixing;
-use crate::problem::Problem;
+use crate::model::mixing::Mixing;
+use crate::model::problem::Problem;
 
 /// The most lags that are tried. A chain that needs more mixes too slowly for any of the bounds to be small.
 const MAX_LAG: u64 = 1 << 20;
@@ -87,13 +88,7 @@ pub struct MixingBounds {
 /// A horizon below 3, and a `c` that is not a positive finite number. A chain too large for its mixing to be computed is not an
 /// error: [`Certification::mixing`] then holds the reason.
 pub fn certify(problem: &Problem, horizon: u64, c: Option<f64>) -> Result<Certification> {
-    if horizon < 3 {
-        return Err(Error::Parameter {
-            name: "horizon",
-            value: horizon as f64,
-            expected: "at least 3",
-        });
-    }
+    check_horizon("horizon", horizon)?;
     if let Some(c) = c
         && !(c > 0.0 && c.is_finite())
     {

@@ -28,12 +28,12 @@ use super::certificate::{Certificate, Inputs, centred};
 use super::certify::{max_lag, unit_steps};
 use super::recommend::{Recommendation, recommend};
 use super::step_sums::StepProfile;
+use crate::check::check_lambda;
 use crate::error::{Error, Result};
-use crate::learner::trace::check_lambda;
 use crate::linalg;
 use crate::matrix::{Matrix, dot, norm_sq};
-use crate::mixing::Mixing;
-use crate::problem::Problem;
+use crate::model::mixing::Mixing;
+use crate::model::problem::Problem;
 
 /// The exact theory of TD(lambda) on one problem.
 #[derive(Debug, Clone)]

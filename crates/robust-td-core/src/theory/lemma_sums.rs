@@ -25,10 +25,7 @@ impl Sides {
 }
 
 /// The shape of the stepsizes: `a_k = 1/(log(k+3) sqrt(k+1))`.
-pub fn shape(k: u64) -> f64 {
-    let k = k as f64;
-    1.0 / ((k + 3.0).ln() * (k + 1.0).sqrt())
-}
+pub use crate::schedule::decay as shape;
 
 /// S1: `sum_{k=u+1}^{t-1} a_k a_{k-u} <= 2/log 3` for `0 <= u < t`.
 pub fn lagged_products(u: u64, t: u64) -> Sides {

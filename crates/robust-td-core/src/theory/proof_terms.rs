@@ -12,7 +12,7 @@
 //! (arXiv:2506.01052, Section 4). The bias is unwound over `h_k = min(k, u_t)` steps.
 
 use crate::matrix::norm_sq;
-use crate::problem::Problem;
+use crate::model::problem::Problem;
 
 /// The decomposition of one update.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,7 +1,7 @@
 //! Compares the streamed averages with their definition.
 
 use proptest::prelude::*;
-use robust_td_core::learner::average::AveragedIterate;
+use robust_td_core::iterate::average::AveragedIterate;
 use robust_td_core::learner::{Alg1, Features, Learner, alg1};
 use robust_td_core::schedule::{RobustConstant, RobustDecay, Schedule};
 
@@ -23,8 +23,8 @@ fn batch_average(weights: &[f64], iterates: &[Vec<f64>]) -> Vec<f64> {
 }
 
 /// T21 on one stream: the output is the average of theta_0 .. theta_{T-1} with weights eta_0 .. eta_{T-1}.
-fn check_output(stream: &Stream, params: alg1::Params, schedule: &dyn Schedule) {
-    let mut learner = Alg1::new(params.check().unwrap(), stream.dimension).unwrap();
+fn check_output(stream: &Stream, params: alg1::Alg1Params, schedule: &dyn Schedule) {
+    let mut learner = Alg1::new(params, stream.dimension).unwrap();
     let (mut weights, mut iterates) = (vec![], vec![]);
     for (t, sample) in stream.samples.iter().enumerate() {
         weights.push(schedule.step_size(t as u64));
@@ -40,13 +40,13 @@ fn check_output(stream: &Stream, params: alg1::Params, schedule: &dyn Schedule) 
 
 fn check_both_variants(stream: &Stream, c: f64) {
     let (discount, horizon, phi_inf) = (stream.discount, stream.horizon(), stream.phi_inf);
-    let params = alg1::Params::decaying(discount, horizon, c).phi_inf(phi_inf);
+    let params = alg1::Alg1Params::decaying(discount, horizon, c, phi_inf);
     check_output(
         stream,
         params,
         &RobustDecay::new(horizon, c, phi_inf).unwrap(),
     );
-    let params = alg1::Params::constant(discount, horizon, c).phi_inf(phi_inf);
+    let params = alg1::Alg1Params::constant(discount, horizon, c, phi_inf);
     check_output(
         stream,
         params,
@@ -82,8 +82,7 @@ proptest! {
     #[test]
     fn the_last_iterate_has_no_weight(stream in Stream::any(100), c in 0.5..50.0) {
         prop_assume!(!stream.samples.is_empty());
-        let params = alg1::Params::decaying(stream.discount, stream.horizon(), c);
-        let params = params.phi_inf(stream.phi_inf).check().unwrap();
+        let params = alg1::Alg1Params::decaying(stream.discount, stream.horizon(), c, stream.phi_inf);
         let outputs = [0.0, 7.0].map(|surprise| {
             let mut samples = stream.samples.clone();
             samples.last_mut().unwrap().reward += surprise;
@@ -96,8 +95,7 @@ proptest! {
 
     #[test]
     fn dense_and_sparse_views_give_the_same_bits(stream in Stream::any(300), c in 0.1..50.0) {
-        let params = alg1::Params::decaying(stream.discount, stream.horizon(), c);
-        let params = params.phi_inf(stream.phi_inf).check().unwrap();
+        let params = alg1::Alg1Params::decaying(stream.discount, stream.horizon(), c, stream.phi_inf);
         let mut dense = Alg1::new(params, stream.dimension).unwrap();
         let mut sparse = dense.clone();
         for sample in &stream.samples {
@@ -112,10 +110,7 @@ proptest! {
 #[test]
 fn the_first_iterate_carries_the_first_weight() {
     let stream = Stream::random(3, 0.5, 2, 4);
-    let params = alg1::Params::decaying(0.5, 3, 1.0)
-        .phi_inf(stream.phi_inf)
-        .check()
-        .unwrap();
+    let params = alg1::Alg1Params::decaying(0.5, 3, 1.0, stream.phi_inf);
     let schedule = RobustDecay::new(3, 1.0, stream.phi_inf).unwrap();
     let mut learner = Alg1::new(params, 3).unwrap();
     stream.samples[0].feed(&mut learner);

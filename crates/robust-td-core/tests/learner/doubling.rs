@@ -7,8 +7,8 @@ use crate::stream::{Sample, Stream, bits};
 
 /// Algorithm 1 with a given horizon on some samples.
 fn alg1_on(samples: &[Sample], horizon: u64, stream: &Stream, c: f64) -> Alg1 {
-    let params = alg1::Params::decaying(stream.discount, horizon, c).phi_inf(stream.phi_inf);
-    let mut learner = Alg1::new(params.check().unwrap(), stream.dimension).unwrap();
+    let params = alg1::Alg1Params::decaying(stream.discount, horizon, c, stream.phi_inf);
+    let mut learner = Alg1::new(params, stream.dimension).unwrap();
     samples.iter().for_each(|sample| sample.feed(&mut learner));
     learner
 }
@@ -21,8 +21,8 @@ proptest! {
         t0 in 3u64..40,
         factor in 1.05..4.0,
     ) {
-        let params = doubling::Params { phi_inf: stream.phi_inf, t0, factor, ..doubling::Params::new(stream.discount, c) };
-        let mut learner = Doubling::new(params.check().unwrap(), stream.dimension).unwrap();
+        let params = doubling::DoublingParams { t0, factor, ..doubling::DoublingParams::new(stream.discount, c, stream.phi_inf) };
+        let mut learner = Doubling::new(params, stream.dimension).unwrap();
 
         // The reference lays out the phases on its own: ceil(t0 factor^j), at least one longer each time.
         let (mut start, mut length, mut ideal) = (0usize, t0 as usize, t0 as f64);
@@ -55,11 +55,11 @@ fn divergence_is_dated_by_the_whole_stream() {
     let mut stream = Stream::random(3, 0.9, 50, 2);
     stream.samples[29].reward = 1e30;
     stream.samples[29].features = vec![1.0, 0.0, 0.0];
-    let params = doubling::Params {
+    let params = doubling::DoublingParams {
         t0: 10,
-        ..doubling::Params::new(0.9, 1.0)
+        ..doubling::DoublingParams::new(0.9, 1.0, 1.0)
     };
-    let mut learner = Doubling::new(params.check().unwrap(), 3).unwrap();
+    let mut learner = Doubling::new(params, 3).unwrap();
     stream
         .samples
         .iter()

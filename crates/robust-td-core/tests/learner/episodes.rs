@@ -35,8 +35,8 @@ proptest! {
     #[test]
     fn episodes_end_as_documented(stream in Stream::any(300), c in 0.5..50.0) {
         let horizon = stream.horizon();
-        let params = alg1::Params::decaying(stream.discount, horizon, c).phi_inf(stream.phi_inf);
-        let mut learner = Alg1::new(params.check().unwrap(), stream.dimension).unwrap();
+        let params = alg1::Alg1Params::decaying(stream.discount, horizon, c, stream.phi_inf);
+        let mut learner = Alg1::new(params, stream.dimension).unwrap();
         stream.samples.iter().for_each(|sample| sample.feed(&mut learner));
         let (theta, average) = reference(&stream, horizon, c);
         assert_close(learner.theta(), &theta, 1e-12);

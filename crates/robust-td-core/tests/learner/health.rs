@@ -1,7 +1,7 @@
 //! Checks the bound that holds on every path, and that divergence is a flag, never a panic.
 
 use proptest::prelude::*;
-use robust_td_core::learner::average::AveragedIterate;
+use robust_td_core::iterate::average::AveragedIterate;
 use robust_td_core::learner::{Alg1, Features, Health, Learner, Transition, alg1};
 use robust_td_core::schedule::{Constant, RobustConstant, RobustDecay, Schedule};
 
@@ -28,8 +28,8 @@ fn check_prefix_bound(stream: &Stream, schedule: &dyn Schedule) {
             Features::Dense(&sample.features),
             Features::Dense(&sample.next),
         );
-        let delta = Transition::continues(features, sample.reward, next)
-            .td_error(state.theta(), stream.discount);
+        let delta =
+            Transition::new(features, sample.reward, next).td_error(state.theta(), stream.discount);
         let eta = schedule.step_size(t as u64);
         state.advance(eta, eta * delta, features);
         product *= 1.0 + growth * eta;
@@ -43,8 +43,8 @@ fn check_prefix_bound(stream: &Stream, schedule: &dyn Schedule) {
 }
 
 /// Feeds the samples, densely and sparsely, and checks both records against the iterates themselves.
-fn check_record(samples: &[Sample], params: alg1::Params) -> Health {
-    let mut dense = Alg1::new(params.check().unwrap(), samples[0].features.len()).unwrap();
+fn check_record(samples: &[Sample], params: alg1::Alg1Params) -> Health {
+    let mut dense = Alg1::new(params, samples[0].features.len()).unwrap();
     let mut sparse = dense.clone();
     let (mut largest, mut diverged_at) = (0.0_f64, None);
     for (t, sample) in (1u64..).zip(samples) {
@@ -82,8 +82,8 @@ proptest! {
     fn the_record_is_that_of_the_iterates(stream in Stream::any(200), log_c in -6.0..1.0_f64) {
         prop_assume!(!stream.samples.is_empty());
         let c = 10f64.powf(log_c);
-        let params = alg1::Params::decaying(stream.discount, stream.horizon(), c);
-        check_record(&stream.samples, params.phi_inf(stream.phi_inf));
+        let params = alg1::Alg1Params::decaying(stream.discount, stream.horizon(), c, stream.phi_inf);
+        check_record(&stream.samples, params);
     }
 
     #[test]
@@ -95,7 +95,7 @@ proptest! {
         let mut stream = Stream::random(6, 0.9, 100, seed);
         stream.samples[at].reward = reward;
         stream.samples[at].features = vec![1.0, 0.0, 0.5, 0.0, 0.0, 1.0];
-        let params = alg1::Params::decaying(0.9, 100, 1e-2).phi_inf(2.0);
+        let params = alg1::Alg1Params::decaying(0.9, 100, 1e-2, 2.0);
         let health = check_record(&stream.samples, params);
         prop_assert_eq!(health.diverged_at, Some(at as u64 + 1));
     }
@@ -104,7 +104,10 @@ proptest! {
 #[test]
 fn steps_far_too_large_diverge_and_the_learner_goes_on() {
     let stream = Stream::random(4, 0.9, 3000, 8);
-    let health = check_record(&stream.samples, alg1::Params::constant(0.9, 3000, 1e-6));
+    let health = check_record(
+        &stream.samples,
+        alg1::Alg1Params::constant(0.9, 3000, 1e-6, 1.0),
+    );
     assert!(health.diverged());
     assert_eq!(health.max_theta_norm_sq, f64::INFINITY);
 }
@@ -112,6 +115,6 @@ fn steps_far_too_large_diverge_and_the_learner_goes_on() {
 #[test]
 fn a_sparse_record_stays_accurate_over_many_steps() {
     let stream = Stream::random(19, 0.99, 20_000, 3);
-    let params = alg1::Params::decaying(0.99, 20_000, 0.05).phi_inf(stream.phi_inf);
+    let params = alg1::Alg1Params::decaying(0.99, 20_000, 0.05, stream.phi_inf);
     assert!(!check_record(&stream.samples, params).diverged());
 }

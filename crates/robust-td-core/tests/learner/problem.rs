@@ -43,8 +43,7 @@ fn the_averaged_error_obeys_the_summed_recursion() {
     let problem = ref_3();
     let (steps, c) = (5000, 0.5);
     let schedule = RobustDecay::new(steps as u64, c, problem.phi_inf()).unwrap();
-    let params = alg1::Params::decaying(problem.discount(), steps as u64, c);
-    let params = params.phi_inf(problem.phi_inf()).check().unwrap();
+    let params = alg1::Alg1Params::decaying(problem.discount(), steps as u64, c, problem.phi_inf());
     let mut learner = Alg1::new(params, problem.dimension()).unwrap();
 
     let mut right = problem.error(learner.theta());
@@ -75,8 +74,8 @@ fn the_averaged_error_obeys_the_summed_recursion() {
 fn the_output_approaches_the_fixed_point() {
     let problem = ref_3();
     let steps = 300_000;
-    let params = alg1::Params::decaying(problem.discount(), steps as u64, 0.02);
-    let params = params.phi_inf(problem.phi_inf()).check().unwrap();
+    let params =
+        alg1::Alg1Params::decaying(problem.discount(), steps as u64, 0.02, problem.phi_inf());
     let mut learner = Alg1::new(params, problem.dimension()).unwrap();
     for pair in walk(&problem, steps, 3).windows(2) {
         learner.step(&Transition::of_problem(&problem, pair[0], pair[1]));

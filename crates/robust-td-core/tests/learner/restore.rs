@@ -61,14 +61,14 @@ proptest! {
         let c = 10f64.powf(log_c);
         let (discount, phi_inf, d) = (stream.discount, stream.phi_inf, stream.dimension);
         for params in [
-            alg1::Params::decaying(discount, stream.horizon(), c),
-            alg1::Params::constant(discount, stream.horizon(), c),
+            alg1::Alg1Params::decaying(discount, stream.horizon(), c, phi_inf),
+            alg1::Alg1Params::constant(discount, stream.horizon(), c, phi_inf),
         ] {
-            let learner = Alg1::new(params.phi_inf(phi_inf).check().unwrap(), d).unwrap();
+            let learner = Alg1::new(params, d).unwrap();
             check_interrupted(&learner, &stream, &moments);
         }
-        let params = doubling::Params { phi_inf, t0: 10, factor, ..doubling::Params::new(discount, c) };
-        check_interrupted(&Doubling::new(params.check().unwrap(), d).unwrap(), &stream, &moments);
+        let params = doubling::DoublingParams { t0: 10, factor, ..doubling::DoublingParams::new(discount, c, phi_inf) };
+        check_interrupted(&Doubling::new(params, d).unwrap(), &stream, &moments);
     }
 }
 
@@ -90,7 +90,7 @@ fn refusal<L: Serialize + DeserializeOwned>(
 #[test]
 fn saved_learners_that_contradict_themselves_are_refused() {
     let stream = Stream::random(3, 0.9, 25, 5);
-    let params = alg1::Params::decaying(0.9, 25, 1.0).check().unwrap();
+    let params = alg1::Alg1Params::decaying(0.9, 25, 1.0, 1.0);
     let mut learner = Alg1::new(params, 3).unwrap();
     stream
         .samples
@@ -142,11 +142,11 @@ fn saved_learners_that_contradict_themselves_are_refused() {
     let theta = json!([1.0, "-inf", "nan:fff8000000000001"]);
     assert_eq!(refusal(&learner, "/state/iterate/theta", theta), None);
 
-    let params = doubling::Params {
+    let params = doubling::DoublingParams {
         t0: 10,
-        ..doubling::Params::new(0.9, 1.0)
+        ..doubling::DoublingParams::new(0.9, 1.0, 1.0)
     };
-    let mut learner = Doubling::new(params.check().unwrap(), 3).unwrap();
+    let mut learner = Doubling::new(params, 3).unwrap();
     stream
         .samples
         .iter()
@@ -167,7 +167,7 @@ fn saved_learners_that_contradict_themselves_are_refused() {
 
 #[test]
 fn a_saved_learner_is_not_mistaken_for_another() {
-    let params = alg1::Params::constant(0.9, 25, 1.0).check().unwrap();
+    let params = alg1::Alg1Params::constant(0.9, 25, 1.0, 1.0);
     let saved = serde_json::to_string(&Alg1::new(params, 3).unwrap()).unwrap();
     assert!(serde_json::from_str::<Doubling>(&saved).is_err());
     assert_eq!(

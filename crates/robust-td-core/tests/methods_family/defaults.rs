@@ -1,8 +1,9 @@
 //! Works out by brute force what the methods take from the exact problem, and compares.
 
 use proptest::prelude::*;
-use robust_td_core::learner::method::{Setting, Source};
-use robust_td_core::learner::{Learner, Steps, methods, srikant_ying};
+use robust_td_core::learner::{Learner, Steps, srikant_ying};
+use robust_td_core::registry;
+use robust_td_core::registry::{Setting, Source};
 use robust_td_core::{Matrix, Problem};
 
 use crate::common::dot;
@@ -201,7 +202,10 @@ fn oracle_inputs_are_named() {
     let mixing = mixing(&problem);
     let setting = Setting::of_problem(&problem, Some(&mixing), 5000);
     let oracle = |id: &str, given: &[(&str, f64)]| -> Vec<&'static str> {
-        let prepared = methods::find(id).unwrap().prepare(&setting, given).unwrap();
+        let prepared = registry::find(id)
+            .unwrap()
+            .prepare(&setting, given)
+            .unwrap();
         let oracle = prepared
             .inputs
             .iter()
@@ -241,7 +245,10 @@ fn given_values_are_used_in_their_units() {
     let square = problem.phi_inf().powi(2);
     let setting = Setting::of_problem(&problem, None, 900);
     let recipe = |id: &str, given: &[(&str, f64)]| {
-        let prepared = methods::find(id).unwrap().prepare(&setting, given).unwrap();
+        let prepared = registry::find(id)
+            .unwrap()
+            .prepare(&setting, given)
+            .unwrap();
         prepared.learner.recipe().unwrap()
     };
     let constant = |step: f64| Steps::Constant { eta: step / square };
@@ -277,7 +284,7 @@ fn given_values_are_used_in_their_units() {
 #[test]
 fn every_id_of_the_family_is_listed() {
     for id in FAMILY {
-        let method = methods::find(id).unwrap();
+        let method = registry::find(id).unwrap();
         assert_eq!(method.id, id);
         assert!(!method.title.is_empty() && !method.reference.is_empty());
     }

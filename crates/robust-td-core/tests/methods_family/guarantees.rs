@@ -2,9 +2,10 @@
 
 use robust_td_core::Problem;
 use robust_td_core::learner::bhandari::stationary_bound_a;
-use robust_td_core::learner::method::{Guarantee, Quantity, Setting};
-use robust_td_core::learner::{Learner, Transition, methods};
+use robust_td_core::learner::{Learner, Transition};
 use robust_td_core::random::Stream;
+use robust_td_core::registry;
+use robust_td_core::registry::{Guarantee, Quantity, Setting};
 use robust_td_core::simulate::Sampler;
 
 use crate::common::{ref_2, ref_3};
@@ -24,7 +25,10 @@ fn measure(problem: &Problem, quantity: Quantity, output: &[f64]) -> f64 {
 fn checked(problem: &Problem, id: &str, horizon: u64, given: &[(&str, f64)]) -> Option<Guarantee> {
     let mixing = mixing(problem);
     let setting = Setting::of_problem(problem, Some(&mixing), horizon);
-    let prepared = methods::find(id).unwrap().prepare(&setting, given).unwrap();
+    let prepared = registry::find(id)
+        .unwrap()
+        .prepare(&setting, given)
+        .unwrap();
     let guarantee = prepared.guarantee?;
     let sampler = Sampler::new(problem);
     let runs = 16;
@@ -119,7 +123,7 @@ fn the_bound_of_bhandari_holds_from_a_stationary_start() {
         let mixing = mixing(&problem);
         let bound = stationary_bound_a(&problem, &mixing, horizon, radius).unwrap();
         let setting = Setting::of_problem(&problem, Some(&mixing), horizon);
-        let method = methods::find("bhandari-a").unwrap();
+        let method = registry::find("bhandari-a").unwrap();
         let prepared = method.prepare(&setting, &[("radius", radius)]).unwrap();
         let sampler = Sampler::new(&problem);
         let mut sum = 0.0;
@@ -152,7 +156,7 @@ fn bounds_and_predictions_do_not_depend_on_units() {
     let run = |problem: &Problem, id: &str| {
         let mixing = mixing(problem);
         let setting = Setting::of_problem(problem, Some(&mixing), 3000);
-        let method = methods::find(id).unwrap();
+        let method = registry::find(id).unwrap();
         let mut prepared = method.prepare::<&str>(&setting, &[]).unwrap();
         let states = Sampler::new(problem).trajectory(0, 3000, &mut Stream::new(2, 2));
         for pair in states.windows(2) {

@@ -1,8 +1,9 @@
 //! Checks which methods weigh samples by their importance ratios.
 
 use robust_td_core::catalog;
-use robust_td_core::learner::method::Setting;
-use robust_td_core::learner::{AnyLearner, Features, Learner, Transition, methods};
+use robust_td_core::learner::{Features, Learner, Transition};
+use robust_td_core::registry::Setting;
+use robust_td_core::registry::{self, AnyLearner};
 
 use crate::stream::bits;
 use crate::walk::mixing;
@@ -12,7 +13,7 @@ fn theta(mut learner: AnyLearner, ratios: [f64; 2]) -> Vec<u64> {
     let table = [[0.6, 0.1], [0.2, 0.5], [0.3, 0.7]];
     for t in 0..30 {
         let (here, next) = (&table[t % 3], &table[(t + 1) % 3]);
-        let step = Transition::continues(Features::Dense(here), 1.0, Features::Dense(next));
+        let step = Transition::new(Features::Dense(here), 1.0, Features::Dense(next));
         learner.step(&step.with_ratio(ratios[t % 2]));
     }
     bits(learner.theta())
@@ -23,9 +24,9 @@ fn ratios_make_a_difference_to_the_methods_that_are_said_to_use_them() {
     let problem = catalog::problem("ref-3", &[]).unwrap();
     let mixing = mixing(&problem);
     let setting = Setting::of_problem(&problem, Some(&mixing), 30);
-    let users: Vec<&str> = methods::OFF_POLICY.iter().map(|method| method.id).collect();
+    let users: Vec<&str> = registry::with_ratios().map(|method| method.id).collect();
     let mut checked = Vec::new();
-    for method in methods::METHODS {
+    for method in registry::METHODS {
         let Ok(prepared) = method.prepare::<&str>(&setting, &[]) else {
             continue;
         };

@@ -1,11 +1,12 @@
 //! Reduces methods to each other, to the bit where the operations are the same.
 
 use proptest::prelude::*;
-use robust_td_core::learner::method::Setting;
 use robust_td_core::learner::recipe::{Output, Recipe, Samples};
 use robust_td_core::learner::td0::projection_factor;
-use robust_td_core::learner::{Alg1, Doubling, Learner, Steps, Td0, alg1, doubling, methods};
+use robust_td_core::learner::{Alg1, Doubling, Learner, Steps, Td0, alg1, doubling};
 use robust_td_core::random::Stream;
+use robust_td_core::registry;
+use robust_td_core::registry::Setting;
 
 use crate::common::{distance, norm, random_vector};
 use crate::reference::{Answer, Line};
@@ -60,10 +61,9 @@ proptest! {
     fn algorithm_1_is_its_recipe(stream in stream(), log_c in -2.0..2.0_f64, sparse: bool) {
         let c = 10f64.powf(log_c);
         for params in [
-            alg1::Params::decaying(stream.discount, stream.horizon(), c),
-            alg1::Params::constant(stream.discount, stream.horizon(), c),
+            alg1::Alg1Params::decaying(stream.discount, stream.horizon(), c, stream.phi_inf),
+            alg1::Alg1Params::constant(stream.discount, stream.horizon(), c, stream.phi_inf),
         ] {
-            let params = params.phi_inf(stream.phi_inf).check().unwrap();
             let mut own = Alg1::new(params, stream.dimension).unwrap();
             let mut general = Td0::new(own.recipe().unwrap(), stream.dimension).unwrap();
             feed(&mut own, &stream.samples, sparse);
@@ -78,10 +78,10 @@ proptest! {
     fn one_phase_of_doubling_is_algorithm_1(stream in stream(), log_c in -2.0..2.0_f64) {
         let c = 10f64.powf(log_c);
         let (t0, phi_inf) = (stream.horizon(), stream.phi_inf);
-        let params = alg1::Params::decaying(stream.discount, t0, c).phi_inf(phi_inf);
-        let mut whole = Alg1::new(params.check().unwrap(), stream.dimension).unwrap();
-        let params = doubling::Params { t0, phi_inf, ..doubling::Params::new(stream.discount, c) };
-        let mut phased = Doubling::new(params.check().unwrap(), stream.dimension).unwrap();
+        let params = alg1::Alg1Params::decaying(stream.discount, t0, c, phi_inf);
+        let mut whole = Alg1::new(params, stream.dimension).unwrap();
+        let params = doubling::DoublingParams { t0, ..doubling::DoublingParams::new(stream.discount, c, phi_inf) };
+        let mut phased = Doubling::new(params, stream.dimension).unwrap();
         feed(&mut whole, &stream.samples, false);
         feed(&mut phased, &stream.samples, false);
         prop_assert_eq!(bits(whole.theta()), bits(phased.theta()));
@@ -134,7 +134,7 @@ proptest! {
         let mixing = mixing(&problem);
         let samples = samples(&problem, 200, seed);
         let setting = Setting::of_problem(&problem, Some(&mixing), 200);
-        for method in methods::METHODS {
+        for method in registry::METHODS {
             let Ok(mut prepared) = method.prepare::<&str>(&setting, &[]) else { continue };
             let Some(recipe) = prepared.learner.recipe() else { continue };
             let mut general = Td0::new(recipe, problem.dimension()).unwrap();

@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use robust_td_core::Problem;
 use robust_td_core::learner::Learner;
-use robust_td_core::learner::method::{Prepared, Setting};
-use robust_td_core::learner::methods;
+use robust_td_core::registry;
+use robust_td_core::registry::{Prepared, Setting};
 
 use crate::common::{distance, dot, norm};
 use crate::defaults::{
@@ -257,7 +257,7 @@ fn whole_numbers_are_not_rounded_up() {
         ("patil-reg", 51.0),
         ("samsonov", 36.0),
     ] {
-        let method = methods::find(id).unwrap();
+        let method = registry::find(id).unwrap();
         let prepared = method.prepare::<&str>(&setting, &[]).unwrap();
         let found = prepared.inputs.iter().find(|input| input.name == "drop");
         assert_eq!(found.unwrap().value, drop, "{id}");
@@ -277,7 +277,7 @@ proptest! {
         let setting = Setting::of_problem(&problem, Some(&mixing), length as u64);
         for id in FAMILY {
             let given = well_conditioned(&problem, id);
-            let prepared = methods::find(id).unwrap().prepare(&setting, &given).unwrap();
+            let prepared = registry::find(id).unwrap().prepare(&setting, &given).unwrap();
             let line = line(&problem, id, length, &prepared);
             for n in [seen, length] {
                 let expected = line.run(&samples[..n], problem.discount());
@@ -303,7 +303,7 @@ proptest! {
         let mixing = mixing(&problem);
         let samples = samples(&problem, length, seed);
         let setting = Setting::of_problem(&problem, Some(&mixing), length as u64);
-        let method = methods::find("liu-olshevsky").unwrap();
+        let method = registry::find("liu-olshevsky").unwrap();
         let prepared = method.prepare::<&str>(&setting, &[]).unwrap();
         prop_assert_eq!(prepared.learner.value_offset(), 0.0);
         let line = line(&problem, "liu-olshevsky", length, &prepared);

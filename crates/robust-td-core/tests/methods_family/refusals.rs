@@ -1,7 +1,7 @@
 //! Gives the methods what they cannot use: they say which method, which parameter and what is valid.
 
-use robust_td_core::learner::method::Setting;
-use robust_td_core::learner::methods;
+use robust_td_core::registry;
+use robust_td_core::registry::Setting;
 use robust_td_core::{Chain, Matrix, Mixing, Problem, Reward};
 
 use crate::common::ref_2;
@@ -13,14 +13,14 @@ fn values_out_of_range_are_refused_with_method_name_and_range() {
     let mixing = mixing(&problem);
     let setting = Setting::of_problem(&problem, Some(&mixing), 1000);
     for id in FAMILY {
-        let method = methods::find(id).unwrap();
+        let method = registry::find(id).unwrap();
         for parameter in method.parameters {
             for value in [-1.0, f64::NAN, f64::INFINITY, 0.0] {
                 let message = method
                     .prepare(&setting, &[(parameter.name, value)])
                     .expect_err(parameter.name)
                     .to_string();
-                for part in [id, parameter.name, parameter.range.words()] {
+                for part in [id, parameter.name, &parameter.range.words()] {
                     assert!(message.contains(part), "{message}");
                 }
             }
@@ -36,7 +36,7 @@ fn conditions_beyond_a_range_are_refused_too() {
     let mixing = mixing(&problem);
     let setting = Setting::of_problem(&problem, Some(&mixing), 1000);
     let refusal = |id: &str, given: &[(&str, f64)]| {
-        let method = methods::find(id).unwrap();
+        let method = registry::find(id).unwrap();
         method.prepare(&setting, given).unwrap_err().to_string()
     };
     // 1 / (2 omega' (1-gamma)) = 1.09 / (2 * 0.09 * 0.1).
@@ -68,7 +68,7 @@ fn a_horizon_without_samples_is_refused() {
         ("td-const-certified", 0, 1),
     ] {
         let setting = Setting::of_problem(&problem, Some(&mixing), horizon);
-        let refused = methods::find(id)
+        let refused = registry::find(id)
             .unwrap()
             .prepare::<&str>(&setting, &[])
             .unwrap_err();
@@ -85,7 +85,7 @@ fn data_alone_must_bring_what_is_needed() {
         dimension: 3,
         horizon: 5000,
         phi_inf: 2.0,
-        model: None,
+        known: None,
     };
     type Given = &'static [(&'static str, f64)];
     let cases: [(&str, &str, Given); 8] = [
@@ -99,7 +99,7 @@ fn data_alone_must_bring_what_is_needed() {
         ("lee26", "tau_mix", &[("tau_mix", 5.0)]),
     ];
     for (id, name, given) in cases {
-        let method = methods::find(id).unwrap();
+        let method = registry::find(id).unwrap();
         let missing = method
             .prepare::<&str>(&setting, &[])
             .unwrap_err()
@@ -110,11 +110,11 @@ fn data_alone_must_bring_what_is_needed() {
         assert!(!prepared.oracle() && prepared.guarantee.is_none(), "{id}");
     }
     for id in ["li-exp", "li-exp-reg", "lee26-mixfree"] {
-        let method = methods::find(id).unwrap();
+        let method = registry::find(id).unwrap();
         assert!(!method.prepare::<&str>(&setting, &[]).unwrap().oracle());
     }
     for id in ["srikant-ying", "td-const-certified"] {
-        let method = methods::find(id).unwrap();
+        let method = registry::find(id).unwrap();
         let refused = method
             .prepare::<&str>(&setting, &[])
             .unwrap_err()
@@ -142,7 +142,7 @@ fn methods_that_cannot_run_say_why() {
     let large = tabular(101);
     let mixing = Mixing::of(large.chain()).unwrap().unwrap();
     let setting = Setting::of_problem(&large, Some(&mixing), 1000);
-    let method = methods::find("srikant-ying").unwrap();
+    let method = registry::find("srikant-ying").unwrap();
     let refused = method.prepare::<&str>(&setting, &[]).unwrap_err();
     assert!(
         refused
@@ -159,7 +159,7 @@ fn methods_that_cannot_run_say_why() {
         "mitra",
         "lee26",
     ] {
-        let method = methods::find(id).unwrap();
+        let method = registry::find(id).unwrap();
         let refused = method.prepare::<&str>(&setting, &[]).unwrap_err();
         assert!(refused.to_string().contains("too many states"), "{refused}");
     }
@@ -171,7 +171,10 @@ fn conditions_that_fail_are_noted() {
     let mixing = mixing(&problem);
     let notes = |id: &str, horizon: u64, given: &[(&str, f64)]| {
         let setting = Setting::of_problem(&problem, Some(&mixing), horizon);
-        let prepared = methods::find(id).unwrap().prepare(&setting, given).unwrap();
+        let prepared = registry::find(id)
+            .unwrap()
+            .prepare(&setting, given)
+            .unwrap();
         assert_eq!(prepared.guarantee, None, "{id}");
         prepared.notes.join("; ")
     };

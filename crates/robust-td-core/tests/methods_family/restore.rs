@@ -2,8 +2,9 @@
 
 use proptest::prelude::*;
 use robust_td_core::catalog;
-use robust_td_core::learner::method::Setting;
-use robust_td_core::learner::{AnyLearner, Learner, methods};
+use robust_td_core::learner::Learner;
+use robust_td_core::registry::Setting;
+use robust_td_core::registry::{self, AnyLearner};
 use serde_json::{Value, json};
 
 use crate::stream::{Sample, bits};
@@ -13,7 +14,7 @@ use crate::walk::{mixing, samples, sparse_problem};
 fn learners(problem: &robust_td_core::Problem, horizon: u64) -> Vec<AnyLearner> {
     let mixing = mixing(problem);
     let setting = Setting::of_problem(problem, Some(&mixing), horizon);
-    methods::METHODS
+    registry::METHODS
         .iter()
         .filter_map(|method| method.prepare::<&str>(&setting, &[]).ok())
         .map(|prepared| prepared.learner)
@@ -98,7 +99,7 @@ fn saved_learners_that_contradict_themselves_are_refused() {
     let mixing = mixing(&problem);
     let setting = Setting::of_problem(&problem, Some(&mixing), 100);
     let saved = |id: &str| {
-        let method = methods::find(id).unwrap();
+        let method = registry::find(id).unwrap();
         let mut learner = method.prepare::<&str>(&setting, &[]).unwrap().learner;
         for sample in samples(&problem, 60, 3) {
             sample.feed(&mut learner);

@@ -2,7 +2,7 @@
 
 use robust_td_core::catalog;
 use robust_td_core::learner::{Alg1, Learner, Transition, alg1};
-use robust_td_core::portfolio::{Params, RobustTd};
+use robust_td_core::portfolio::{RobustTd, RobustTdParams};
 use robust_td_core::{Problem, learner::Features};
 
 use crate::walk::walk;
@@ -10,18 +10,17 @@ use crate::walk::walk;
 /// f of the portfolio's answer, and the smallest f of Algorithm 1 among many constants, on one trajectory.
 fn contest(problem: &Problem, steps: u64, seed: u64) -> (f64, f64) {
     let (d, discount, phi_inf) = (problem.dimension(), problem.discount(), problem.phi_inf());
-    let params = Params {
-        phi_inf,
+    let params = RobustTdParams {
         horizon: Some(steps),
-        ..Params::new(discount)
+        ..RobustTdParams::new(discount, phi_inf)
     };
-    let mut auto = RobustTd::auto(params.check().unwrap(), d).unwrap();
+    let mut auto = RobustTd::new(params, d).unwrap();
     // 24 constants from 1 down to 1.5e-4.
     let constants = (0..24).map(|i| 10_f64.powf(-f64::from(i) / 6.0));
     let mut fixed: Vec<Alg1> = constants
         .map(|c| {
-            let params = alg1::Params::decaying(discount, steps, c).phi_inf(phi_inf);
-            Alg1::new(params.check().unwrap(), d).unwrap()
+            let params = alg1::Alg1Params::decaying(discount, steps, c, phi_inf);
+            Alg1::new(params, d).unwrap()
         })
         .collect();
     walk(problem, steps as usize, seed, |transition| {
@@ -57,20 +56,15 @@ fn within_a_factor_two_of_the_best_constant_in_hindsight() {
 /// Divergence that no step size avoids: one feature that doubles, off the chain's own distribution.
 #[test]
 fn all_constants_retired_is_said_to_be_divergence() {
-    let params = Params {
-        phi_inf: 2.0,
+    let params = RobustTdParams {
         horizon: Some(200_000),
-        ..Params::new(0.99)
+        ..RobustTdParams::new(0.99, 2.0)
     };
-    let mut auto = RobustTd::auto(params.check().unwrap(), 1).unwrap();
+    let mut auto = RobustTd::new(params, 1).unwrap();
     let (one, two) = (Features::Dense(&[1.0]), Features::Dense(&[2.0]));
     let mut t = 0;
     while t < 200_000 && !auto.health().diverged() {
-        auto.step(&Transition::continues(
-            one,
-            if t == 0 { 1.0 } else { 0.0 },
-            two,
-        ));
+        auto.step(&Transition::new(one, if t == 0 { 1.0 } else { 0.0 }, two));
         t += 1;
     }
     let answer = auto.answer();
@@ -89,13 +83,12 @@ fn all_constants_retired_is_said_to_be_divergence() {
 fn the_choice_does_not_depend_on_units() {
     let problem = catalog::problem("boyan", &[]).unwrap();
     let answer = |reward: f64, feature: f64| {
-        let params = Params {
-            phi_inf: feature * problem.phi_inf(),
+        let params = RobustTdParams {
             horizon: Some(4000),
             replicates: 8,
-            ..Params::new(problem.discount())
+            ..RobustTdParams::new(problem.discount(), feature * problem.phi_inf())
         };
-        let mut auto = RobustTd::auto(params.check().unwrap(), 4).unwrap();
+        let mut auto = RobustTd::new(params, 4).unwrap();
         walk(&problem, 4000, 5, |t| {
             let scaled = |phi: Features<'_>| -> Vec<f64> {
                 let mut dense = vec![0.0; 4];
@@ -107,7 +100,7 @@ fn the_choice_does_not_depend_on_units() {
                 scaled(*t.outcome.next_features().unwrap()),
             );
             let [from, to] = [&from, &to].map(|phi| Features::Dense(phi));
-            auto.step(&Transition::continues(from, reward * t.reward, to));
+            auto.step(&Transition::new(from, reward * t.reward, to));
         });
         auto.answer()
     };
@@ -132,18 +125,17 @@ fn short_logs_report_bounded_constants() {
     for seed in 0..200 {
         let mut stream = robust_td_core::random::Stream::new(seed, 0);
         let rows = 3 + seed % 60;
-        let params = Params {
-            phi_inf: 2_f64.sqrt(),
+        let params = RobustTdParams {
             horizon: Some(rows),
             replicates: 8,
-            ..Params::new(0.95)
+            ..RobustTdParams::new(0.95, 2_f64.sqrt())
         };
-        let mut auto = RobustTd::auto(params.check().unwrap(), 2).unwrap();
+        let mut auto = RobustTd::new(params, 2).unwrap();
         for _ in 0..rows {
             let mut phi = || [stream.uniform(), stream.uniform()];
             let (from, to) = (phi(), phi());
             let reward = 2.0 * stream.uniform() - 1.0;
-            auto.step(&Transition::continues(
+            auto.step(&Transition::new(
                 Features::Dense(&from),
                 reward,
                 Features::Dense(&to),
@@ -160,17 +152,16 @@ fn short_logs_report_bounded_constants() {
 /// An iterate that is not a number never wins.
 #[test]
 fn a_residual_that_is_not_a_number_does_not_win() {
-    let params = Params {
-        phi_inf: 1e-3,
+    let params = RobustTdParams {
         horizon: Some(63),
-        ..Params::new(0.95)
+        ..RobustTdParams::new(0.95, 1e-3)
     };
-    let mut auto = RobustTd::auto(params.check().unwrap(), 2).unwrap();
+    let mut auto = RobustTd::new(params, 2).unwrap();
     for t in 0..63 {
         let sign = if t % 2 == 0 { 1.0 } else { -1.0 };
         let (from, to) = ([1.0, sign], [1.0, -sign]);
         let reward = f64::from(t % 3);
-        auto.step(&Transition::continues(
+        auto.step(&Transition::new(
             Features::Dense(&from),
             reward,
             Features::Dense(&to),

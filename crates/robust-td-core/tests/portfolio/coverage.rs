@@ -2,7 +2,7 @@
 
 use robust_td_core::catalog;
 use robust_td_core::learner::{Features, Learner, Lstd, lstd};
-use robust_td_core::portfolio::{Params, RobustTd};
+use robust_td_core::portfolio::{RobustTd, RobustTdParams};
 use robust_td_core::sandwich::Sandwich;
 
 use crate::walk::walk;
@@ -21,15 +21,14 @@ struct Coverage {
 fn coverage(name: &str, settings: &[(&str, f64)], steps: u64, logs: u64) -> Coverage {
     let problem = catalog::problem(name, settings).unwrap();
     let (d, discount, phi_inf) = (problem.dimension(), problem.discount(), problem.phi_inf());
-    let params = Params {
-        phi_inf,
+    let params = RobustTdParams {
         horizon: Some(steps),
         replicates: 64,
-        ..Params::new(discount)
+        ..RobustTdParams::new(discount, phi_inf)
     };
     let (mut covered, mut ratio, mut cases) = ([0.0; 3], 0.0, 0.0);
     for seed in 1..=logs {
-        let mut auto = RobustTd::auto(params.check().unwrap(), d).unwrap();
+        let mut auto = RobustTd::new(params, d).unwrap();
         let mut sandwich = Sandwich::new(d, discount).unwrap();
         walk(&problem, steps as usize, seed, |transition| {
             auto.step(transition);
@@ -98,7 +97,7 @@ fn least_squares_is_that_of_the_recursion() {
     let problem = catalog::problem("garnet", &[]).unwrap();
     let (d, discount, ridge) = (problem.dimension(), problem.discount(), 1e-6);
     let mut sandwich = Sandwich::new(d, discount).unwrap();
-    let params = lstd::Params {
+    let params = lstd::LstdParams {
         discount,
         lambda: 0.0,
         ridge,
@@ -132,7 +131,7 @@ fn least_squares_does_not_depend_on_units() {
         };
         let (from, to) = (scaled(from), scaled(to));
         let (from, to) = (Features::Dense(&from), Features::Dense(&to));
-        other.step(&robust_td_core::learner::Transition::continues(
+        other.step(&robust_td_core::learner::Transition::new(
             from, t.reward, to,
         ));
     });
@@ -152,12 +151,12 @@ fn least_squares_does_not_depend_on_units() {
 fn features_never_seen_have_unbounded_intervals() {
     let problem = catalog::problem("ref-3", &[]).unwrap();
     let wide = |phi: &[f64]| [phi[0], phi[1], 0.0];
-    let params = Params {
+    let params = RobustTdParams {
         horizon: Some(2000),
         replicates: 8,
-        ..Params::new(problem.discount())
+        ..RobustTdParams::new(problem.discount(), 1.0)
     };
-    let mut auto = RobustTd::auto(params.check().unwrap(), 3).unwrap();
+    let mut auto = RobustTd::new(params, 3).unwrap();
     let mut sandwich = Sandwich::new(3, problem.discount()).unwrap();
     walk(&problem, 2000, 1, |t| {
         let (Features::Dense(from), Some(Features::Dense(to))) =
@@ -166,7 +165,7 @@ fn features_never_seen_have_unbounded_intervals() {
             panic!("dense features");
         };
         let (from, to) = (wide(from), wide(to));
-        let t = robust_td_core::learner::Transition::continues(
+        let t = robust_td_core::learner::Transition::new(
             Features::Dense(&from),
             t.reward,
             Features::Dense(&to),

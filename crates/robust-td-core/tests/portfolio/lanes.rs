@@ -2,7 +2,7 @@
 
 use robust_td_core::catalog;
 use robust_td_core::learner::{Alg1, Features, Learner, Transition, alg1};
-use robust_td_core::portfolio::{CONSTANTS, Params, RobustTd};
+use robust_td_core::portfolio::{CONSTANTS, RobustTd, RobustTdParams};
 
 use crate::walk::walk;
 
@@ -16,17 +16,16 @@ fn the_reported_lane_is_algorithm_1_with_its_constant() {
     for name in ["paper-ring", "boyan", "ref-3", "grid-world"] {
         let problem = catalog::problem(name, &[]).unwrap();
         let (d, steps) = (problem.dimension(), 8000);
-        let params = Params {
-            phi_inf: problem.phi_inf(),
+        let params = RobustTdParams {
             horizon: Some(steps),
             replicates: 8,
-            ..Params::new(problem.discount())
+            ..RobustTdParams::new(problem.discount(), problem.phi_inf())
         };
-        let mut auto = RobustTd::auto(params.check().unwrap(), d).unwrap();
+        let mut auto = RobustTd::new(params, d).unwrap();
         let mut lanes: Vec<Alg1> = CONSTANTS
             .map(|c| {
-                let params = alg1::Params::decaying(problem.discount(), steps, c);
-                let params = params.phi_inf(problem.phi_inf()).check().unwrap();
+                let params =
+                    alg1::Alg1Params::decaying(problem.discount(), steps, c, problem.phi_inf());
                 Alg1::new(params, d).unwrap()
             })
             .into();
@@ -69,12 +68,12 @@ fn the_reported_lane_is_algorithm_1_with_its_constant() {
 #[test]
 fn sparse_features_give_the_same_bits() {
     let problem = catalog::problem("random-walk", &[]).unwrap();
-    let params = Params {
+    let params = RobustTdParams {
         horizon: Some(4000),
         replicates: 16,
-        ..Params::new(problem.discount())
+        ..RobustTdParams::new(problem.discount(), 1.0)
     };
-    let new = || RobustTd::auto(params.check().unwrap(), problem.dimension()).unwrap();
+    let new = || RobustTd::new(params, problem.dimension()).unwrap();
     let (mut dense, mut sparse, mut mixed) = (new(), new(), new());
     walk(&problem, 4000, 4, |transition| {
         let at = transition.td_error(dense.theta(), problem.discount());
@@ -90,7 +89,7 @@ fn sparse_features_give_the_same_bits() {
         };
         let here = entries(transition.features);
         let next = entries(*transition.outcome.next_features().unwrap());
-        let view = Transition::continues(
+        let view = Transition::new(
             Features::Sparse {
                 indices: &here.0,
                 values: &here.1,
@@ -125,15 +124,15 @@ fn sparse_features_give_the_same_bits() {
 
 #[test]
 fn a_lane_that_overflowed_does_not_forget_it() {
-    let params = Params {
+    let params = RobustTdParams {
         horizon: Some(1000),
-        ..Params::new(0.5)
+        ..RobustTdParams::new(0.5, 1.0)
     };
-    let mut learner = RobustTd::auto(params.check().unwrap(), 2).unwrap();
+    let mut learner = RobustTd::new(params, 2).unwrap();
     let phi = Features::Dense(&[1.0, 0.0]);
     for t in 0..200 {
         let reward = if t == 0 { 1e308 } else { 1.0 };
-        learner.step(&Transition::continues(phi, reward, phi));
+        learner.step(&Transition::new(phi, reward, phi));
     }
     let lanes = learner.answer().lanes;
     let infinite = lanes
@@ -149,9 +148,9 @@ fn a_lane_that_overflowed_does_not_forget_it() {
 fn features_of_another_dimension_are_a_panic() {
     let [one, two, three] = [&[1.0][..], &[1.0; 2], &[1.0; 3]].map(Features::Dense);
     for (here, next) in [(one, two), (two, one), (two, three), (three, two)] {
-        let mut learner = RobustTd::auto(Params::new(0.5).check().unwrap(), 2).unwrap();
-        learner.step(&Transition::continues(two, 1.0, two));
-        let step = || learner.step(&Transition::continues(here, 1.0, next));
+        let mut learner = RobustTd::new(RobustTdParams::new(0.5, 1.0), 2).unwrap();
+        learner.step(&Transition::new(two, 1.0, two));
+        let step = || learner.step(&Transition::new(here, 1.0, next));
         let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(step));
         assert!(panic.is_err(), "{here:?} to {next:?}");
     }
@@ -159,35 +158,35 @@ fn features_of_another_dimension_are_a_panic() {
 
 #[test]
 fn parameters_out_of_range_are_refused() {
-    let good = Params::new(0.9);
+    let good = RobustTdParams::new(0.9, 1.0);
     assert!(good.check().is_ok());
     for bad in [
-        Params {
+        RobustTdParams {
             discount: 1.0,
             ..good
         },
-        Params {
+        RobustTdParams {
             phi_inf: 0.0,
             ..good
         },
-        Params {
+        RobustTdParams {
             phi_inf: f64::NAN,
             ..good
         },
-        Params {
+        RobustTdParams {
             horizon: Some(2),
             ..good
         },
-        Params {
+        RobustTdParams {
             replicates: 7,
             ..good
         },
-        Params {
+        RobustTdParams {
             replicates: 5000,
             ..good
         },
     ] {
         assert!(bad.check().is_err(), "{bad:?}");
     }
-    assert!(RobustTd::auto(good.check().unwrap(), 0).is_err());
+    assert!(RobustTd::new(good, 0).is_err());
 }

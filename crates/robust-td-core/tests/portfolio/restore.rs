@@ -1,9 +1,10 @@
 //! Tests that a saved portfolio goes on to the same bits.
 
 use robust_td_core::catalog;
-use robust_td_core::learner::{AnyLearner, Features, Learner};
-use robust_td_core::portfolio::{Params, RobustTd};
+use robust_td_core::learner::{Features, Learner};
+use robust_td_core::portfolio::{RobustTd, RobustTdParams};
 use robust_td_core::random::Stream;
+use robust_td_core::registry::AnyLearner;
 use robust_td_core::sandwich::Sandwich;
 
 use crate::walk::walk;
@@ -14,13 +15,12 @@ fn a_saved_portfolio_goes_on_to_the_same_bits() {
     let mut stream = Stream::new(8, 0);
     // In phases the first ends at 1024 and the second at 3072.
     for horizon in [None, Some(5000)] {
-        let params = Params {
-            phi_inf: problem.phi_inf(),
+        let params = RobustTdParams {
             horizon,
             replicates: 24,
-            ..Params::new(problem.discount())
+            ..RobustTdParams::new(problem.discount(), problem.phi_inf())
         };
-        let new = RobustTd::auto(params.check().unwrap(), problem.dimension()).unwrap();
+        let new = RobustTd::new(params, problem.dimension()).unwrap();
         let mut whole = AnyLearner::from(new);
         let mut parts = whole.clone();
         let cuts: Vec<u64> = (0..20)
@@ -47,13 +47,12 @@ fn a_saved_portfolio_goes_on_to_the_same_bits() {
 #[test]
 fn a_phase_is_a_run_of_its_own() {
     let problem = catalog::problem("boyan", &[]).unwrap();
-    let params = Params {
-        phi_inf: problem.phi_inf(),
-        ..Params::new(problem.discount())
+    let params = RobustTdParams {
+        ..RobustTdParams::new(problem.discount(), problem.phi_inf())
     };
-    let new = |params: Params| RobustTd::auto(params.check().unwrap(), 4).unwrap();
+    let new = |params: RobustTdParams| RobustTd::new(params, 4).unwrap();
     let mut phases = new(params);
-    let mut alone = new(Params {
+    let mut alone = new(RobustTdParams {
         horizon: Some(2048),
         ..params
     });
@@ -70,11 +69,11 @@ fn a_phase_is_a_run_of_its_own() {
 
 #[test]
 fn damaged_portfolios_are_refused() {
-    let params = Params {
+    let params = RobustTdParams {
         replicates: 8,
-        ..Params::new(0.5)
+        ..RobustTdParams::new(0.5, 1.0)
     };
-    let learner = RobustTd::auto(params.check().unwrap(), 2).unwrap();
+    let learner = RobustTd::new(params, 2).unwrap();
     let text = serde_json::to_string(&learner).unwrap();
     assert!(serde_json::from_str::<RobustTd>(&text).is_ok());
     for (old, new) in [

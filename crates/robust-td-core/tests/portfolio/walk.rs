@@ -11,10 +11,6 @@ pub fn walk(problem: &Problem, steps: usize, seed: u64, mut visit: impl FnMut(&T
     let states = sampler.trajectory(problem.start(), steps, &mut Stream::new(seed, 0));
     for pair in states.windows(2) {
         let [from, to] = [pair[0], pair[1]].map(|s| Features::Dense(problem.phi(s)));
-        visit(&Transition::continues(
-            from,
-            problem.reward(pair[0], pair[1]),
-            to,
-        ));
+        visit(&Transition::new(from, problem.reward(pair[0], pair[1]), to));
     }
 }

@@ -152,7 +152,7 @@ proptest! {
         let decay = recording.discount * lambda;
         let longest = recording.phi_inf / (1.0 - decay);
         // With step 1 theta moves by delta z: the trace is seen from outside.
-        let params = td_lambda::Params::constant(recording.discount, lambda, 1.0);
+        let params = td_lambda::TdLambdaParams::constant(recording.discount, lambda, 1.0);
         let mut learner = TdLambda::new(params, recording.dimension).unwrap();
         for sample in &recording.samples {
             let before = learner.theta().to_vec();
@@ -215,7 +215,8 @@ fn the_certificate_holds_on_runs() {
         let best = theory.recommend(&mixing, horizon).unwrap();
         let mean_f = |c: f64| {
             let (gamma, phi_inf) = (problem.discount(), problem.phi_inf());
-            let params = td_lambda::Params::robust(gamma, lambda, horizon, c, phi_inf).unwrap();
+            let params =
+                td_lambda::TdLambdaParams::robust(gamma, lambda, horizon, c, phi_inf).unwrap();
             let runs = (0..40).map(|run| {
                 let learner = TdLambda::new(params, 2).unwrap();
                 theory.f(&feed_problem(&problem, learner, horizon as usize, run).output())
@@ -234,7 +235,7 @@ fn lstd_finds_the_fixed_point_of_each_lambda() {
     let (problem, steps, runs) = (ref_3(), 200_000, 20);
     for lambda in [0.5, 1.0] {
         let theory = LambdaTheory::new(&problem, lambda).unwrap();
-        let params = lstd::Params {
+        let params = lstd::LstdParams {
             discount: problem.discount(),
             lambda,
             ridge: 1e-3,

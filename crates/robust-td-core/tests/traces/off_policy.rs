@@ -1,6 +1,6 @@
 //! Reproduces Baird's counterexample: TD(0) diverges, GTD2, TDC and emphatic TD do not.
 
-use robust_td_core::learner::{Etd, Gtd2, Learner, TdLambda, Tdc, etd, gtd2, td_lambda, tdc};
+use robust_td_core::learner::{Etd, GradientParams, Gtd2, Learner, TdLambda, Tdc, etd, td_lambda};
 use robust_td_core::off_policy::baird;
 use robust_td_core::random::Stream;
 
@@ -80,7 +80,7 @@ fn td_diverges() {
     };
     assert!(mean(10) > 100.0 * START && mean(12) > 1e5 * START);
     for run in 0..5 {
-        let params = td_lambda::Params::constant(problem.discount(), 0.0, 0.01);
+        let params = td_lambda::TdLambdaParams::constant(problem.discount(), 0.0, 0.01);
         let mut learner = TdLambda::new(params, 8).unwrap();
         problem.feed(&mut learner, 0, 10_000, &mut Stream::new(11, run));
         assert!(learner.health().diverged());
@@ -111,7 +111,7 @@ fn gradient_methods_converge_from_samples() {
     let problem = baird().unwrap();
     let (discount, step, step_w) = (problem.discount(), 0.01, 0.05);
     let mut gtd2 = Gtd2::new(
-        gtd2::Params {
+        GradientParams {
             discount,
             step,
             step_w,
@@ -120,7 +120,7 @@ fn gradient_methods_converge_from_samples() {
     )
     .unwrap();
     let mut tdc = Tdc::new(
-        tdc::Params {
+        GradientParams {
             discount,
             step,
             step_w,
@@ -150,7 +150,7 @@ fn emphatic_td_converges_in_the_mean() {
     let update = |x: &[f64]| problem.etd_mean(x).iter().map(|x| 0.03 * x).collect();
     assert!(problem.value_error(&iterate(update, 8, 10)) < 1e-10);
     let mut learner = Etd::new(
-        etd::Params {
+        etd::EtdParams {
             discount: problem.discount(),
             step: 0.01,
             lambda: 0.0,

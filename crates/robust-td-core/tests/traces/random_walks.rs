@@ -16,7 +16,7 @@ fn error_of_first_episodes(lambda: f64, step: f64) -> (f64, f64) {
     let (mut total, mut squares) = (0.0, 0.0);
     for repetition in 0..repetitions {
         let mut stream = Stream::new(1988, repetition);
-        let params = td_lambda::Params::constant(UNDISCOUNTED, lambda, step);
+        let params = td_lambda::TdLambdaParams::constant(UNDISCOUNTED, lambda, step);
         let mut learner = TdLambda::new(params, 19).unwrap();
         let mut sum = 0.0;
         for _ in 0..10 {
@@ -36,7 +36,7 @@ fn error_of_first_episodes(lambda: f64, step: f64) -> (f64, f64) {
                     None => learner.step(&Transition::terminated(one(&here), -1.0)),
                     Some(19) => learner.step(&Transition::terminated(one(&here), 1.0)),
                     Some(next) => {
-                        learner.step(&Transition::continues(one(&here), 0.0, one(&there)));
+                        learner.step(&Transition::new(one(&here), 0.0, one(&there)));
                         state = next;
                         continue;
                     }

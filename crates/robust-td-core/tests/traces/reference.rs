@@ -271,7 +271,7 @@ fn lstd(recording: &Recording, lambda: f64, ridge: f64) {
     );
 
     // T36: batch and recursive form agree.
-    let params = lstd::Params {
+    let params = lstd::LstdParams {
         discount: gamma,
         lambda,
         ridge,
@@ -322,8 +322,8 @@ proptest! {
     #[test]
     fn lambda_zero_is_algorithm_1(seed in any::<u64>(), c in 0.01..10.0_f64, sparse in any::<bool>()) {
         for recording in [Recording::of_problem(seed, 150), Recording::episodes(seed, 150, 1.0)] {
-            let params = alg1::Params::decaying(recording.discount, 150, c).phi_inf(recording.phi_inf);
-            let plain = Alg1::new(params.check().unwrap(), recording.dimension).unwrap();
+            let params = alg1::Alg1Params::decaying(recording.discount, 150, c, recording.phi_inf);
+            let plain = Alg1::new(params, recording.dimension).unwrap();
             let plain = recording.feed(plain, sparse);
             let traced = recording.learner("td-lambda", &[("lambda", 0.0), ("c", c)]);
             let traced = recording.feed(traced, sparse);

@@ -1,14 +1,15 @@
 //! Gives the methods what they must refuse, and looks at what they say about their inputs.
 
-use robust_td_core::learner::method::{Setting, Source};
-use robust_td_core::learner::{Learner, methods};
+use robust_td_core::learner::Learner;
+use robust_td_core::registry;
+use robust_td_core::registry::{Setting, Source};
 
 use crate::common::ref_3;
 use crate::samples::Recording;
 
 fn refusal(id: &str, given: &[(&str, f64)]) -> String {
     let setting = Recording::of_problem(3, 10).setting();
-    let prepared = methods::find(id).unwrap().prepare(&setting, given);
+    let prepared = registry::find(id).unwrap().prepare(&setting, given);
     prepared.unwrap_err().to_string()
 }
 
@@ -62,7 +63,7 @@ fn a_radius_needs_a_model_or_a_user() {
     assert!(message.starts_with("adatd needs radius (R, "), "{message}");
     let problem = ref_3();
     let setting = Setting::of_problem(&problem, None, 1000);
-    let adatd = methods::find("adatd").unwrap();
+    let adatd = registry::find("adatd").unwrap();
     let prepared = adatd.prepare::<&str>(&setting, &[]).unwrap();
     assert!(prepared.oracle() && prepared.notes.is_empty());
     let prepared = adatd.prepare(&setting, &[("radius", 0.5)]).unwrap();
@@ -75,7 +76,7 @@ fn the_other_methods_need_no_oracle() {
     let problem = ref_3();
     let setting = Setting::of_problem(&problem, None, 1000);
     for id in ["td-lambda", "implicit-td", "lstd", "gtd2", "tdc", "etd"] {
-        let prepared = methods::find(id)
+        let prepared = registry::find(id)
             .unwrap()
             .prepare::<&str>(&setting, &[])
             .unwrap();
@@ -99,7 +100,7 @@ fn another_target_is_said_with_its_cost() {
     let problem = ref_3();
     let setting = Setting::of_problem(&problem, None, 1000);
     for id in ["td-lambda", "implicit-td", "lstd", "etd"] {
-        let method = methods::find(id).unwrap();
+        let method = registry::find(id).unwrap();
         let notes = |lambda| {
             method
                 .prepare(&setting, &[("lambda", lambda)])

@@ -1,7 +1,8 @@
 //! Saves and restores the methods at random moments: they continue to the same bits.
 
 use proptest::prelude::*;
-use robust_td_core::learner::{AnyLearner, Learner};
+use robust_td_core::learner::Learner;
+use robust_td_core::registry::AnyLearner;
 use serde_json::json;
 
 use crate::samples::Recording;

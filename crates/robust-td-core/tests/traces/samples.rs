@@ -1,9 +1,10 @@
 //! Makes recorded transitions, with episode ends and importance ratios, that can be replayed in dense and sparse form.
 
 use robust_td_core::Problem;
-use robust_td_core::learner::method::Setting;
-use robust_td_core::learner::{AnyLearner, Features, Learner, Outcome, Transition, methods};
+use robust_td_core::learner::{Features, Learner, Outcome, Transition};
 use robust_td_core::random::Stream;
+use robust_td_core::registry::Setting;
+use robust_td_core::registry::{self, AnyLearner};
 
 use crate::common::{between, norm, random_problem, random_vector, trajectory};
 
@@ -147,13 +148,13 @@ impl Recording {
             dimension: self.dimension,
             horizon: self.samples.len().max(3) as u64,
             phi_inf: self.phi_inf,
-            model: None,
+            known: None,
         }
     }
 
     /// The learner of a method, fresh.
     pub fn learner(&self, id: &str, given: &[(&str, f64)]) -> AnyLearner {
-        let method = methods::find(id).unwrap();
+        let method = registry::find(id).unwrap();
         method.prepare(&self.setting(), given).unwrap().learner
     }
 

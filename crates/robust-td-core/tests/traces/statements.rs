@@ -1,13 +1,14 @@
 //! Checks statements T36, T37 and T39 of the specification on random problems.
 
 use proptest::prelude::*;
-use robust_td_core::learner::method::Setting;
 use robust_td_core::learner::{
-    Etd, Features, Gtd2, ImplicitTd, Learner, TdLambda, Tdc, Transition, etd, gtd2, implicit_td,
-    methods, td_lambda, tdc,
+    Etd, Features, GradientParams, Gtd2, ImplicitTd, Learner, TdLambda, Tdc, Transition, etd,
+    implicit_td, td_lambda,
 };
 use robust_td_core::off_policy::OffPolicyProblem;
 use robust_td_core::random::Stream;
+use robust_td_core::registry;
+use robust_td_core::registry::Setting;
 use robust_td_core::{Matrix, Problem, Reward};
 
 use crate::common::{close, distance, dot, norm, problems, random_vector, ref_2, ref_3};
@@ -88,12 +89,12 @@ proptest! {
         let elsewhere = off_policy(&problem, true, seed, &origin);
         let (step, step_w) = (0.03 / problem.phi_inf().powi(2), 0.07 / problem.phi_inf().powi(2));
         let (discount, d) = (problem.discount(), problem.dimension());
-        let mut learner = Gtd2::new(gtd2::Params { discount, step, step_w }, d).unwrap();
+        let mut learner = Gtd2::new(GradientParams { discount, step, step_w }, d).unwrap();
         elsewhere.feed(&mut learner, 0, 20, &mut Stream::new(seed, 3));
         let (theta, w) = elsewhere.gtd2_mean(learner.theta(), learner.w());
         assert_scaled(&mean_change(&elsewhere, &learner, |l| l.theta().to_vec()), step, &theta);
         assert_scaled(&mean_change(&elsewhere, &learner, |l| l.w().to_vec()), step_w, &w);
-        let mut learner = Tdc::new(tdc::Params { discount, step, step_w }, d).unwrap();
+        let mut learner = Tdc::new(GradientParams { discount, step, step_w }, d).unwrap();
         elsewhere.feed(&mut learner, 0, 20, &mut Stream::new(seed, 3));
         let (theta, w) = elsewhere.tdc_mean(learner.theta(), learner.w());
         assert_scaled(&mean_change(&elsewhere, &learner, |l| l.theta().to_vec()), step, &theta);
@@ -107,7 +108,7 @@ proptest! {
         for lambda in [0.0, lambda] {
             let recording = Recording::episodes(seed, 60, 1.0);
             let gamma = recording.discount;
-            let params = implicit_td::Params { discount: gamma, step: eta, lambda };
+            let params = implicit_td::ImplicitTdParams { discount: gamma, step: eta, lambda };
             let mut learner = ImplicitTd::new(params, recording.dimension).unwrap();
             let mut z = vec![0.0; recording.dimension];
             for sample in &recording.samples {
@@ -142,7 +143,7 @@ fn lstd_tends_to_the_fixed_point() {
             let setting = Setting::of_problem(&problem, None, steps as u64);
             let runs = 20;
             let errors = (0..runs).map(|run| {
-                let prepared = methods::find("lstd")
+                let prepared = registry::find("lstd")
                     .unwrap()
                     .prepare::<&str>(&setting, &[])
                     .unwrap();
@@ -165,7 +166,7 @@ fn emphatic_td_on_policy_is_td_lambda_with_larger_steps() {
     let problem = ref_3();
     let (gamma, lambda, step) = (problem.discount(), 0.4, 1e-3);
     let factor = etd::fair_factor(gamma, lambda);
-    let params = etd::Params {
+    let params = etd::EtdParams {
         discount: gamma,
         step: step / factor,
         lambda,
@@ -174,9 +175,9 @@ fn emphatic_td_on_policy_is_td_lambda_with_larger_steps() {
     // The transient: transitions without features or reward raise F and leave theta and the trace at 0.
     let nothing = Features::Dense(&[0.0, 0.0]);
     for _ in 0..300 {
-        emphatic.step(&Transition::continues(nothing, 0.0, nothing));
+        emphatic.step(&Transition::new(nothing, 0.0, nothing));
     }
-    let plain = TdLambda::new(td_lambda::Params::constant(gamma, lambda, step), 2).unwrap();
+    let plain = TdLambda::new(td_lambda::TdLambdaParams::constant(gamma, lambda, step), 2).unwrap();
     let emphatic = feed_problem(&problem, emphatic, 2_000, 0);
     let plain = feed_problem(&problem, plain, 2_000, 0);
     assert!(distance(emphatic.theta(), plain.theta()) < 1e-12 * norm(plain.theta()));

@@ -1,9 +1,10 @@
 //! Lets the tuning-free learners run on the reference problems with their defaults.
 
 use robust_td_core::Problem;
-use robust_td_core::learner::method::Setting;
-use robust_td_core::learner::{Learner, Transition, methods};
+use robust_td_core::learner::{Learner, Transition};
 use robust_td_core::random::Stream;
+use robust_td_core::registry;
+use robust_td_core::registry::Setting;
 
 use crate::common::{ref_2, ref_3, trajectory};
 
@@ -11,7 +12,10 @@ use crate::common::{ref_2, ref_3, trajectory};
 fn remaining(problem: &Problem, id: &str, given: &[(&str, f64)], steps: usize) -> f64 {
     const RUNS: u64 = 8;
     let setting = Setting::of_problem(problem, None, steps as u64);
-    let prepared = methods::find(id).unwrap().prepare(&setting, given).unwrap();
+    let prepared = registry::find(id)
+        .unwrap()
+        .prepare(&setting, given)
+        .unwrap();
     let mut sum = 0.0;
     for run in 0..RUNS {
         let mut learner = prepared.learner.clone();

@@ -1,15 +1,16 @@
 //! Sets the methods up by name: what they record, refuse and ask for.
 
 use robust_td_core::Error;
-use robust_td_core::learner::method::{Prepared, Setting, Source, Standing};
-use robust_td_core::learner::{Learner, methods};
+use robust_td_core::learner::Learner;
+use robust_td_core::registry;
+use robust_td_core::registry::{Prepared, Setting, Source, Standing};
 
 use crate::common::ref_2;
 
 fn prepare(id: &str, given: &[(&str, f64)]) -> Result<Prepared, Error> {
     let problem = ref_2();
     let setting = Setting::of_problem(&problem, None, 1000);
-    methods::find(id)?.prepare(&setting, given)
+    registry::find(id)?.prepare(&setting, given)
 }
 
 #[test]
@@ -48,11 +49,11 @@ fn defaults_are_the_documented_ones() {
     for id in ["swift-td", "coin-betting", "dog", "t-dog"] {
         let prepared = prepare(id, &[]).unwrap();
         assert_eq!(prepared.learner.id(), id);
-        assert_eq!(methods::find(id).unwrap().standing, Standing::Experimental);
+        assert_eq!(registry::find(id).unwrap().standing, Standing::Experimental);
         assert!(prepared.guarantee.is_none() && prepared.notes.is_empty());
         // Only t-dog is told something that nobody can know.
         assert_eq!(prepared.oracle(), id == "t-dog");
-        for parameter in methods::find(id).unwrap().parameters {
+        for parameter in registry::find(id).unwrap().parameters {
             let used = prepared
                 .inputs
                 .iter()
@@ -82,10 +83,10 @@ fn the_bound_on_updates_of_t_dog() {
     assert!(problem.largest_update(&extreme) <= lg.value);
 
     let blind = Setting {
-        model: None,
+        known: None,
         ..Setting::of_problem(&problem, None, 1000)
     };
-    let method = methods::find("t-dog").unwrap();
+    let method = registry::find("t-dog").unwrap();
     let none: [(&str, f64); 0] = [];
     let message = method.prepare(&blind, &none).unwrap_err().to_string();
     assert!(message.starts_with("t-dog needs lg (bound on the norm of an update; "));

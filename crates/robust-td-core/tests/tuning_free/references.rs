@@ -164,11 +164,11 @@ proptest! {
         h0 in prop::sample::select(vec![1e-8, 0.1, 1.0, 5.0]),
     ) {
         for coordinatewise in [false, true] {
-            let params = coin_betting::Params {
+            let params = coin_betting::CoinBettingParams {
                 eps,
                 h0,
                 coordinatewise,
-                ..coin_betting::Params::new(stream.discount)
+                ..coin_betting::CoinBettingParams::new(stream.discount)
             };
             let learner = CoinBetting::new(params, stream.dimension).unwrap();
             let reference = if coordinatewise { coin_coordinates } else { coin_norm };
@@ -178,14 +178,14 @@ proptest! {
 
     #[test]
     fn dog_is_its_formula(stream in Stream::any(150), r_eps in 1e-6..1.0, lg in 0.1..10.0, delta in 0.001..0.5) {
-        let params = dog::Params { r_eps, ..dog::Params::new(stream.discount) };
+        let params = dog::DogParams { r_eps, ..dog::DogParams::new(stream.discount) };
         let learner = Dog::new(params, stream.dimension).unwrap();
         prop_assert_eq!(learner.id(), "dog");
         check(&learner, &stream, &dog_reference(&stream, r_eps, None));
 
         let horizon = stream.horizon();
         let taming = Some(dog::Taming { horizon, delta, lg });
-        let learner = Dog::new(dog::Params { taming, ..params }, stream.dimension).unwrap();
+        let learner = Dog::new(dog::DogParams { taming, ..params }, stream.dimension).unwrap();
         prop_assert_eq!(learner.id(), "t-dog");
         let reference = dog_reference(&stream, r_eps, Some((horizon as f64, delta, lg)));
         check(&learner, &stream, &reference);
@@ -197,8 +197,8 @@ proptest! {
 fn without_rewards_nothing_moves() {
     let mut stream = Stream::random(5, 0.9, 60, 1);
     stream.samples.iter_mut().for_each(|s| s.reward = 0.0);
-    let mut coin = CoinBetting::new(coin_betting::Params::new(0.9), 5).unwrap();
-    let mut dog = Dog::new(dog::Params::new(0.9), 5).unwrap();
+    let mut coin = CoinBetting::new(coin_betting::CoinBettingParams::new(0.9), 5).unwrap();
+    let mut dog = Dog::new(dog::DogParams::new(0.9), 5).unwrap();
     for sample in &stream.samples {
         sample.feed(&mut coin);
         sample.feed_sparse(&mut dog);

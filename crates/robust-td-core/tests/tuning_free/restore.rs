@@ -1,8 +1,9 @@
 //! Saves and restores the learners at random moments: they continue to the same bits.
 
 use proptest::prelude::*;
-use robust_td_core::learner::method::Setting;
-use robust_td_core::learner::{AnyLearner, Learner, methods, optimal_stopping, q_learning};
+use robust_td_core::learner::{Learner, optimal_stopping, q_learning};
+use robust_td_core::registry::Setting;
+use robust_td_core::registry::{self, AnyLearner};
 
 use crate::stream::{Stream, bits};
 
@@ -13,7 +14,7 @@ pub fn learners(stream: &Stream) -> Vec<AnyLearner> {
         dimension: stream.dimension,
         horizon: stream.horizon(),
         phi_inf: stream.phi_inf,
-        model: None,
+        known: None,
     };
     let cases: [(&str, &[(&str, f64)]); 5] = [
         ("swift-td", &[("meta", 0.01), ("alpha_init", 0.05)]),
@@ -25,7 +26,7 @@ pub fn learners(stream: &Stream) -> Vec<AnyLearner> {
     let mut learners: Vec<AnyLearner> = cases
         .iter()
         .map(|(id, given)| {
-            let method = methods::find(id).unwrap();
+            let method = registry::find(id).unwrap();
             method.prepare(&setting, given).unwrap().learner
         })
         .collect();

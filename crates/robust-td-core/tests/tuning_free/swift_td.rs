@@ -8,7 +8,7 @@ use crate::stream::{End, Stream, assert_close};
 
 /// The pseudo-code, vector by vector.
 struct Reference {
-    params: swift_td::Params,
+    params: swift_td::SwiftTdParams,
     w: Vec<f64>,
     z: Vec<f64>,
     zd: Vec<f64>,
@@ -24,7 +24,7 @@ struct Reference {
 }
 
 impl Reference {
-    fn new(params: swift_td::Params, d: usize) -> Self {
+    fn new(params: swift_td::SwiftTdParams, d: usize) -> Self {
         let zero = || vec![0.0; d];
         Self {
             params,
@@ -45,7 +45,7 @@ impl Reference {
 
     fn step(&mut self, x: &[f64], reward: f64) {
         let s = self;
-        let swift_td::Params {
+        let swift_td::SwiftTdParams {
             discount: gamma,
             lambda,
             eta_max,
@@ -125,7 +125,7 @@ impl Reference {
 }
 
 /// The learner after a stream in both views.
-fn learned(params: swift_td::Params, stream: &Stream) -> [SwiftTd; 2] {
+fn learned(params: swift_td::SwiftTdParams, stream: &Stream) -> [SwiftTd; 2] {
     let learner = SwiftTd::new(params, stream.dimension).unwrap();
     let (mut dense, mut sparse) = (learner.clone(), learner);
     for sample in &stream.samples {
@@ -146,7 +146,7 @@ proptest! {
         decay in 0.5..=1.0,
         eta_min in prop::sample::select(vec![1e-10, 1e-3]),
     ) {
-        let params = swift_td::Params {
+        let params = swift_td::SwiftTdParams {
             discount: stream.discount, lambda, alpha_init, eta_max, eta_min, decay, meta,
         };
         let reference = Reference::new(params, stream.dimension).run(&stream);
@@ -164,11 +164,11 @@ proptest! {
     #[test]
     fn without_traces_and_meta_learning_it_is_td0(stream in Stream::any(150), share in 0.01..1.0) {
         let alpha = 0.1 * share / stream.phi_inf.powi(2).max(1.0);
-        let params = swift_td::Params {
+        let params = swift_td::SwiftTdParams {
             lambda: 0.0,
             meta: 0.0,
             alpha_init: alpha,
-            ..swift_td::Params::new(stream.discount)
+            ..swift_td::SwiftTdParams::new(stream.discount)
         };
         let mut learner = SwiftTd::new(params, stream.dimension).unwrap();
         let mut theta = vec![0.0; stream.dimension];
@@ -191,7 +191,7 @@ fn a_continuing_task_is_never_reset() {
             stream.samples[t].features = stream.samples[t - 1].next.clone();
         }
     }
-    let params = swift_td::Params::new(0.9);
+    let params = swift_td::SwiftTdParams::new(0.9);
     let mut reference = Reference::new(params, 6);
     reference.step(&stream.samples[0].features, 0.0);
     for sample in &stream.samples {
@@ -209,9 +209,9 @@ fn a_large_step_size_is_cut_to_the_bound() {
     stream.samples[0].features = vec![2.0; 8];
     stream.samples[0].end = End::Terminated;
     stream.samples[0].reward = 1.0;
-    let params = swift_td::Params {
+    let params = swift_td::SwiftTdParams {
         alpha_init: 0.1,
-        ..swift_td::Params::new(0.5)
+        ..swift_td::SwiftTdParams::new(0.5)
     };
     for learner in learned(params, &stream) {
         let value: f64 = learner.theta().iter().map(|w| 2.0 * w).sum();

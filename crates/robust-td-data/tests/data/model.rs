@@ -35,7 +35,7 @@ fn reader_of_batches(text: &str, batch_rows: usize) -> Reader {
 }
 
 fn learner(dimension: usize) -> robust_td_core::learner::Alg1 {
-    let params = alg1::Params::decaying(0.8, 3000, 0.05).check().unwrap();
+    let params = alg1::Alg1Params::decaying(0.8, 3000, 0.05, 1.0);
     robust_td_core::learner::Alg1::new(params, dimension).unwrap()
 }
 
@@ -63,7 +63,7 @@ fn the_residual_is_that_of_the_answers_before_their_blocks() {
         .for_each(|step| {
             let here = Features::Dense(step.obs);
             let next = Features::Dense(step.next_obs().unwrap());
-            let transition = Transition::continues(here, step.reward, next);
+            let transition = Transition::new(here, step.reward, next);
             squares += transition.td_error(own.theta(), 0.8).powi(2);
             if seen % 512 == 0 {
                 answer = own.output();
@@ -195,7 +195,7 @@ fn other_files_are_not_models() {
             "{\"kind\":\"robust-td model\",\"version\":99}",
             "of version 99",
         ),
-        ("{\"kind\":\"robust-td model\",\"version\":5}", "damaged"),
+        ("{\"kind\":\"robust-td model\",\"version\":6}", "damaged"),
     ] {
         let message = Model::from_json(text).unwrap_err().to_string();
         assert!(message.contains(expected), "{message}");

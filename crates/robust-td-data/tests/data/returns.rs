@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use robust_td_core::features::Fitting;
-use robust_td_core::learner::method::Setting;
-use robust_td_core::learner::methods;
 use robust_td_core::random::Stream;
+use robust_td_core::registry;
+use robust_td_core::registry::Setting;
 use robust_td_data::{
     Batch, Compression, Decile, Error, Format, Model, ReadOptions, Reader, ReturnCheck, Source,
 };
@@ -41,9 +41,9 @@ fn model(text: &str, spec: &str) -> Model {
         dimension: features.outputs(),
         horizon: 1000,
         phi_inf: 1.0,
-        model: None,
+        known: None,
     };
-    let lstd = methods::find("lstd").unwrap();
+    let lstd = registry::find("lstd").unwrap();
     let learner = lstd.prepare(&setting, &[("ridge", 1e-9)]).unwrap().learner;
     let mut model = Model::new(features, learner, 1.0, None).unwrap();
     let mut reader = open(text).unwrap();

@@ -1,6 +1,7 @@
 //! Measures the distance of an answer from the solution of the problem.
 
 use robust_td_core::Problem;
+use robust_td_core::iterate::nan_as_infinity;
 
 use crate::diagnostics::Estimate;
 
@@ -43,26 +44,21 @@ impl<'a> Judge<'a> {
 
     /// f(theta).
     pub fn f(&self, answer: &Answer) -> f64 {
-        finite_or_infinite(self.problem.f(&answer.theta))
+        nan_as_infinity(self.problem.f(&answer.theta))
     }
 
     /// |V - V*|_D^2.
     pub fn d_norm_sq(&self, answer: &Answer) -> f64 {
         let problem = self.problem;
         let values = problem.values(&problem.error(&answer.theta));
-        finite_or_infinite(problem.d_norm_sq(&values))
+        nan_as_infinity(problem.d_norm_sq(&values))
     }
 
     /// |theta - theta*|^2.
     pub fn theta_error_sq(&self, answer: &Answer) -> f64 {
         let error = self.problem.error(&answer.theta);
-        finite_or_infinite(error.iter().map(|e| e * e).sum())
+        nan_as_infinity(error.iter().map(|e| e * e).sum())
     }
-}
-
-/// The value if finite, else infinity.
-pub fn finite_or_infinite(x: f64) -> f64 {
-    if x.is_nan() { f64::INFINITY } else { x }
 }
 
 #[cfg(test)]

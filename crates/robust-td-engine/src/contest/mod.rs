@@ -11,15 +11,15 @@
 //!
 //! ```
 //! use robust_td_core::catalog;
-//! use robust_td_core::learner::method::Setting;
-//! use robust_td_core::learner::methods;
+//! use robust_td_core::registry::Setting;
+//! use robust_td_core::registry;
 //! use robust_td_engine::{Contest, ContestOptions, Entrant, contest};
 //!
 //! let problem = catalog::problem("two-state", &[])?;
 //! let setting = Setting::of_problem(&problem, None, 1000);
 //! let mut entrants = Vec::new();
 //! for id in ["alg1", "alg1-doubling"] {
-//!     let learner = methods::find(id)?.prepare(&setting, &[] as &[(&str, f64)])?.learner;
+//!     let learner = registry::find(id)?.prepare(&setting, &[] as &[(&str, f64)])?.learner;
 //!     entrants.push(Entrant { label: id.into(), learner });
 //! }
 //! let horizon = setting.horizon;
@@ -42,7 +42,9 @@ mod team;
 mod trajectories;
 
 use robust_td_core::Problem;
-use robust_td_core::learner::{AnyLearner, Learner};
+use robust_td_core::learner::Learner;
+use robust_td_core::registry::AnyLearner;
+use robust_td_core::schedule::SHORTEST_HORIZON;
 
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
@@ -89,7 +91,7 @@ impl Contest {
         if self.runs == 0 {
             return Err(Error::NoRuns);
         }
-        if self.horizon < 3 {
+        if self.horizon < SHORTEST_HORIZON {
             return Err(Error::Horizon {
                 horizon: self.horizon,
             });

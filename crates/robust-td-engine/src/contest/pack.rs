@@ -2,7 +2,8 @@
 
 use robust_td_core::learner::recipe::{Output, Recipe};
 use robust_td_core::learner::td0::projection_limit;
-use robust_td_core::learner::{AnyLearner, DIVERGENCE_THRESHOLD, Learner};
+use robust_td_core::learner::{DIVERGENCE_THRESHOLD, Learner};
+use robust_td_core::registry::AnyLearner;
 use robust_td_core::schedule::Schedule;
 
 use super::dispatch;

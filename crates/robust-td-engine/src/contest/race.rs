@@ -1,6 +1,8 @@
 //! Drives all entrants through the blocks of a contest.
 
-use super::judge::{Answer, Judge, finite_or_infinite};
+use robust_td_core::iterate::nan_as_infinity;
+
+use super::judge::{Answer, Judge};
 use super::parallel::{for_each, threads};
 use super::score::{CurvePoint, Score};
 use super::team::Team;
@@ -160,7 +162,7 @@ impl Standing {
     fn see(&mut self, done: u64, sums: &[f64]) {
         for (i, &sum) in sums.iter().enumerate() {
             if !(sum <= self.peak) && self.peak < f64::INFINITY {
-                (self.peak, self.peak_step) = (finite_or_infinite(sum), done + 1 + i as u64);
+                (self.peak, self.peak_step) = (nan_as_infinity(sum), done + 1 + i as u64);
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Runs learners of any kind one by one, with one copy per run.
 
-use robust_td_core::learner::{AnyLearner, Learner};
+use robust_td_core::learner::Learner;
+use robust_td_core::registry::AnyLearner;
 
 use super::judge::Answer;
 use super::trajectories::{BLOCK, Course, Walkers};

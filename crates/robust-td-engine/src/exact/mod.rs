@@ -14,6 +14,7 @@ mod response;
 #[cfg(test)]
 mod tests;
 
+use robust_td_core::iterate::nan_as_infinity;
 use serde::{Deserialize, Serialize};
 
 use crate::diagnostics::Peak;
@@ -232,7 +233,7 @@ impl ExactSweep {
                     f += chain.form[i * d + j] * linear;
                 }
             }
-            if f.is_nan() { f64::INFINITY } else { f }
+            nan_as_infinity(f)
         })
     }
 

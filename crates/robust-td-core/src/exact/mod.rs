@@ -1,0 +1,4 @@
+//! Computes expectations without sampling, and which step sizes keep them bounded.
+
+pub mod moments;
+pub mod stability;

@@ -1,0 +1,53 @@
+//! Lists every algorithm: its file, its learner and the methods that it declares.
+//!
+//! **A new algorithm is a file in this folder and a line in this list.** The line declares the module, makes the learner a
+//! kind of [`AnyLearner`](crate::registry::AnyLearner), and adds the methods to [`METHODS`](crate::registry::METHODS) in this
+//! order, which is that of the documentation. Leave the learner out where the file only sets up another one, such as
+//! [`Td0`](crate::learner::Td0).
+
+/// Calls a macro with some arguments in brackets and then the list.
+macro_rules! algorithms {
+    ($macro:ident $($argument:tt)*) => {
+        $macro! {
+            [$($argument)*]
+            alg1: Alg1 [DECAYING, CONSTANT];
+            doubling: Doubling [METHOD];
+            td0: Td0 [];
+            bhandari [A, B, C];
+            liu_olshevsky: MeanAdjusted [METHOD];
+            adatd: AdaTd [METHOD];
+            srikant_ying [METHOD];
+            patil [TAIL, REGULARISED];
+            samsonov [METHOD];
+            mitra [METHOD];
+            li_exponential [PLAIN, REGULARISED];
+            single_stepsize [METHOD, MIXING_FREE];
+            certified_constant [METHOD];
+            td_lambda: TdLambda [METHOD];
+            implicit_td: ImplicitTd [METHOD];
+            lstd: Lstd [METHOD];
+            gtd2: Gtd2 [METHOD];
+            tdc: Tdc [METHOD];
+            etd: Etd [METHOD];
+            swift_td: SwiftTd [METHOD];
+            coin_betting: CoinBetting [METHOD];
+            dog: Dog [DOG, T_DOG];
+            optimal_stopping [METHOD];
+            q_learning [METHOD];
+            portfolio: RobustTd [METHOD];
+        }
+    };
+}
+pub(crate) use algorithms;
+
+/// Declares the modules of the list and re-exports their learners.
+macro_rules! modules {
+    ([] $($module:ident $(: $learner:ident)? [$($method:ident),*];)*) => {
+        $(pub mod $module;)*
+        $($(pub use $module::$learner;)?)*
+
+        /// The ids of all methods.
+        pub(crate) static IDS: &[&str] = &[$($($module::$method.id,)*)*];
+    };
+}
+pub(super) use modules;

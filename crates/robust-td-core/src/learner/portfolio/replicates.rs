@@ -1,0 +1,153 @@
+//! Carries bootstrap replicates of the error along: what the answer would deviate by if the noise had other signs.
+//!
+//! # Update rule
+//! With s_t = delta_t(theta) phi_t the score at a recent answer theta, and xi = +-1 at random for each block of samples and
+//! each replicate, a replicate is
+//! ```text
+//! e_{t+1} = e_t + eta_t ( (gamma phi(s_{t+1}) - phi(s_t)).e_t phi(s_t) + xi s_t ),     e_0 = 0:
+//! ```
+//! the same linear recursion as the leader's error theta_t - theta*, driven by the same noise with random signs on blocks. Its average
+//! is distributed like the error of the leader's average, to first order. Because it is linear, a replicate
+//! stays bounded where the leader does.
+//!
+//! Scores are taken at the answer rather than at the iterate: the iterate's own fluctuations are slow, and over a block
+//! they would count as noise.
+//!
+//! # Reference
+//! Ramprasad et al., "Online bootstrap inference for policy evaluation in reinforcement learning", JASA 118, 2023, for
+//! multipliers along the recursion; Kuensch, "The jackknife and the bootstrap for general stationary observations", Annals of
+//! Statistics 17, 1989, for blocks, because successive samples of a chain are not independent.
+
+use serde::{Deserialize, Serialize};
+
+use super::bootstrap::{Bootstrap, Deviation};
+use super::errors::Errors;
+use super::run::CONSTANTS;
+use crate::lanes::{Change, Vector, Work};
+use crate::random::Stream;
+use crate::solve::{BlockLength, Correlation};
+
+/// With fewer blocks nothing is said about the error.
+const FEWEST_BLOCKS: u64 = 16;
+
+/// The replicates, and what decides the length of blocks.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Replicates {
+    count: usize,
+    lane: usize,
+    errors: Errors,
+    /// Blocks begun.
+    blocks: u64,
+    length: BlockLength,
+    left: u64,
+    /// The answer that scores are taken at.
+    #[serde(with = "crate::exact_float")]
+    answer: Vec<f64>,
+    correlation: Correlation,
+    /// Of the signs.
+    stream: Stream,
+}
+
+impl Replicates {
+    pub fn new(count: usize, seed: u64, dimension: usize) -> Self {
+        let correlation = Correlation::new(dimension);
+        Self {
+            count,
+            lane: 0,
+            errors: Errors::zero(dimension, count),
+            blocks: 0,
+            length: correlation.block_length(),
+            left: 0,
+            answer: vec![0.0; dimension],
+            correlation,
+            stream: Stream::new(seed, 0),
+        }
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Whether the parts fit a dimension.
+    pub fn fits(&self, dimension: usize) -> bool {
+        self.answer.len() == dimension
+            && self.lane < CONSTANTS.len()
+            && self.length.samples > 0
+            && self.correlation.fits(dimension)
+            && self.errors.fits(dimension, self.count)
+    }
+
+    /// The lane whose steps they take.
+    pub fn lane(&self) -> usize {
+        self.lane
+    }
+
+    /// Takes the steps of another lane, which are so many times as large.
+    ///
+    /// Iterates fluctuate as the root of the step size. Small steps would forget the fluctuations of large ones only slowly,
+    /// and a lane that took small steps all the time does not have them.
+    pub fn change_lane(&mut self, lane: usize, larger: f64) {
+        self.lane = lane;
+        if larger < 1.0 {
+            self.errors.scale(larger.sqrt());
+        }
+    }
+
+    /// Begins again with another lane: the one before blew up, and they with it.
+    pub fn start_anew(&mut self, lane: usize, answer: Vec<f64>) {
+        self.lane = lane;
+        self.errors = Errors::zero(answer.len(), self.count);
+        self.left = 0;
+        self.follow(answer);
+    }
+
+    /// One step of a size.
+    ///
+    /// # Safety
+    /// The CPU must have the instructions of V.
+    #[inline(always)]
+    pub unsafe fn step<V: Vector>(&mut self, change: &Change<'_>, eta: f64) {
+        if self.left == 0 {
+            self.blocks += 1;
+            self.left = self.length.samples;
+            let words = (0..self.count.div_ceil(64)).map(|_| self.stream.next_u64());
+            self.errors.begin_block(words);
+        }
+        self.left -= 1;
+        // SAFETY: the caller answers for the instructions.
+        unsafe {
+            let delta = change.td_error::<V>(&self.answer);
+            self.correlation.push::<V>(delta, change.phi);
+            self.errors.step(change, delta, eta).run::<V>();
+        }
+    }
+
+    /// Averages from now on.
+    pub fn restart_averages(&mut self) {
+        self.errors.restart_averages();
+    }
+
+    /// Takes the scores to come at another answer.
+    pub fn follow(&mut self, answer: Vec<f64>) {
+        self.answer = answer;
+    }
+
+    /// Sets the length of the blocks to come from the scores so far, and begins to collect them anew.
+    pub fn set_length(&mut self) {
+        self.length = self.correlation.block_length();
+        self.correlation = self.correlation.renewed();
+    }
+
+    /// The replicates' averages; none while there are too few blocks.
+    pub fn bootstrap(&self) -> Option<Bootstrap> {
+        let averages = || self.errors.averages(self.count).into_iter();
+        (self.blocks >= FEWEST_BLOCKS).then(|| Bootstrap {
+            block: self.length.samples,
+            long_enough: self.length.enough,
+            seen: self.correlation.seen().to_vec(),
+            deviations: averages().map(Deviation).collect(),
+        })
+    }
+}

@@ -1,0 +1,12 @@
+//! Describes what is given: chains, rewards, decision processes, policy-evaluation problems, and how fast they mix.
+
+pub(crate) mod basis;
+pub mod chain;
+pub(crate) mod elimination;
+pub mod mdp;
+pub mod mixing;
+pub(crate) mod perron;
+pub mod problem;
+pub mod reward;
+pub mod simulate;
+mod structure;

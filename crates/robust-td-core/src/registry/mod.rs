@@ -1,0 +1,86 @@
+//! Lists every method by its id, and holds the learner of any of them.
+//!
+//! ```
+//! use robust_td_core::{Learner, catalog, registry};
+//!
+//! let problem = catalog::problem("two-state", &[("epsilon", 0.3)])?;
+//! let setting = registry::Setting::of_problem(&problem, None, 1000);
+//! let prepared = registry::find("alg1")?.prepare(&setting, &[("c", 0.5)])?;
+//! assert_eq!(prepared.learner.id(), "alg1");
+//! # Ok::<(), robust_td_core::Error>(())
+//! ```
+
+mod any;
+
+pub use any::AnyLearner;
+
+pub use crate::method::{
+    Abilities, Approach, Guarantee, Input, Inputs, IntervalSource, Known, Parameter, Quantity,
+    Range, Setting, Source, Standing,
+};
+
+use crate::error::{Error, Result};
+use crate::learner::{self, alg1, algorithms};
+
+/// The declaration of a method, with a learner of any kind.
+pub type Method = crate::method::Method<AnyLearner>;
+
+/// A learner of any kind that is ready to run.
+pub type Prepared = crate::method::Prepared<AnyLearner>;
+
+/// Collects the declarations of all algorithms.
+macro_rules! methods {
+    ([] $($module:ident $(: $learner:ident)? [$($method:ident),*];)*) => {
+        /// All methods, in the order of the documentation.
+        pub static METHODS: &[&Method] = &[$($(
+            &learner::$module::$method.building(|inputs| {
+                Ok((learner::$module::$method.build)(inputs)?.into())
+            }),
+        )*)*];
+    };
+}
+algorithms!(methods);
+
+/// The id of the method that is used where none is named.
+pub const DEFAULT: &str = alg1::DECAYING.id;
+
+/// The method with an id.
+///
+/// # Errors
+/// Lists the ids that exist.
+pub fn find(id: &str) -> Result<&'static Method> {
+    let found = METHODS.iter().find(|method| method.id == id);
+    found.copied().ok_or_else(|| Error::UnknownMethod {
+        name: id.into(),
+        known: METHODS.iter().map(|method| method.id).collect(),
+    })
+}
+
+/// The methods that weigh samples by their importance ratios; the others take every sample as on-policy.
+pub fn with_ratios() -> impl Iterator<Item = &'static Method> {
+    let methods = METHODS.iter().copied();
+    methods.filter(|method| method.abilities.ratios)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_unique_and_stand_ins_exist() {
+        for (i, method) in METHODS.iter().enumerate() {
+            assert!(METHODS[..i].iter().all(|other| other.id != method.id));
+            let Abilities {
+                without_c,
+                without_horizon,
+                ..
+            } = method.abilities;
+            for id in [without_c, without_horizon].into_iter().flatten() {
+                assert!(find(id).is_ok(), "{id}");
+                assert!(method.is_replaced_by(id));
+            }
+            assert!(!method.is_replaced_by(method.id));
+        }
+        assert!(find(DEFAULT).unwrap().needs_horizon());
+    }
+}

@@ -1,0 +1,267 @@
+//! Estimates how long the scores of a stream stay correlated, to choose blocks that are nearly independent.
+//!
+//! The score of a transition is s_t = delta_t(theta) phi_t at a fixed theta. For each coordinate its sums S over blocks of
+//! length l have the variance l V_l, where V_l goes with l from V_1, the variance of one score, to the variance per step that
+//! matters for averages. V_l / V_1 is the correlation time seen at length l; the largest among the coordinates counts. Blocks of
+//! [`TIMES`] correlation times miss only a small part of it. Sums are kept for l = 32, 64, 128, ... at once, each made of two of
+//! the shorter ones.
+
+use serde::{Deserialize, Serialize};
+
+use crate::lanes::{Vector, WIDTH};
+use crate::phi::Features;
+
+/// The shortest block.
+const SHORTEST: u64 = 32;
+/// Correlation times in a block.
+const TIMES: f64 = 8.0;
+/// With fewer blocks of a length nothing is said about it.
+const FEWEST: u64 = 64;
+
+/// How long blocks should be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct BlockLength {
+    pub samples: u64,
+    /// Whether a block holds as many correlation times as it should, as far as the samples can tell.
+    pub enough: bool,
+}
+
+/// Sums of scores over blocks of many lengths.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Correlation {
+    count: u64,
+    /// Which features were ever different from zero.
+    seen: Vec<bool>,
+    /// How many were not.
+    unseen: usize,
+    /// Per coordinate the sum of s_t^2.
+    #[serde(with = "crate::exact_float")]
+    squares: Vec<f64>,
+    /// Sum of s_t over complete blocks.
+    #[serde(with = "crate::exact_float")]
+    total: Vec<f64>,
+    /// Sum of s_t over the block that is not complete.
+    #[serde(with = "crate::exact_float")]
+    open: Vec<f64>,
+    levels: Vec<Level>,
+}
+
+/// Blocks of one length.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Level {
+    blocks: u64,
+    /// Per coordinate the sum of S^2.
+    #[serde(with = "crate::exact_float")]
+    squares: Vec<f64>,
+    /// The first block of a pair, if the second is still to come.
+    #[serde(with = "crate::exact_float")]
+    waiting: Vec<f64>,
+    waits: bool,
+}
+
+impl Correlation {
+    /// Before the first score.
+    pub fn new(dimension: usize) -> Self {
+        let zeros = vec![0.0; dimension];
+        Self {
+            count: 0,
+            seen: vec![false; dimension],
+            unseen: dimension,
+            squares: zeros.clone(),
+            total: zeros.clone(),
+            open: zeros,
+            levels: Vec::new(),
+        }
+    }
+
+    /// The same for the scores to come; what was seen stays seen.
+    pub fn renewed(&self) -> Self {
+        Self {
+            seen: self.seen.clone(),
+            unseen: self.unseen,
+            ..Self::new(self.total.len())
+        }
+    }
+
+    /// Which features were ever different from zero.
+    pub fn seen(&self) -> &[bool] {
+        &self.seen
+    }
+
+    /// Takes the score delta phi in.
+    ///
+    /// # Safety
+    /// The CPU must have the instructions of V.
+    #[inline(always)]
+    pub unsafe fn push<V: Vector>(&mut self, delta: f64, phi: &Features<'_>) {
+        self.count += 1;
+        match phi {
+            Features::Dense(phi) => {
+                let open = self.open.chunks_mut(WIDTH);
+                let sums = self.squares.chunks_mut(WIDTH).zip(open);
+                for ((squares, open), x) in sums.zip(phi.chunks(WIDTH)) {
+                    // SAFETY: the caller answers for the instructions.
+                    unsafe {
+                        let score = V::splat(delta).times(V::load_some(x));
+                        let square = V::load_some(squares).plus(score.times(score));
+                        square.store_some(squares);
+                        V::load_some(open).plus(score).store_some(open);
+                    }
+                }
+                if self.unseen > 0 {
+                    phi.iter().enumerate().for_each(|(j, x)| self.see(j, *x));
+                }
+            }
+            Features::Sparse { .. } => phi.for_each(|j, x| {
+                let score = delta * x;
+                self.squares[j] += score * score;
+                self.open[j] += score;
+                self.see(j, x);
+            }),
+        }
+        if self.count.is_multiple_of(SHORTEST) {
+            self.close_block();
+        }
+    }
+
+    #[inline]
+    fn see(&mut self, j: usize, x: f64) {
+        if x != 0.0 && !self.seen[j] {
+            self.seen[j] = true;
+            self.unseen -= 1;
+        }
+    }
+
+    fn close_block(&mut self) {
+        let mut sum = std::mem::take(&mut self.open);
+        for (total, x) in self.total.iter_mut().zip(&sum) {
+            *total += x;
+        }
+        let mut k = 0;
+        loop {
+            if k == self.levels.len() {
+                self.levels.push(Level {
+                    blocks: 0,
+                    squares: vec![0.0; sum.len()],
+                    waiting: vec![0.0; sum.len()],
+                    waits: false,
+                });
+            }
+            let level = &mut self.levels[k];
+            level.blocks += 1;
+            for (square, x) in level.squares.iter_mut().zip(&sum) {
+                *square += x * x;
+            }
+            level.waits = !level.waits;
+            if level.waits {
+                std::mem::swap(&mut level.waiting, &mut sum);
+                break;
+            }
+            for (x, first) in sum.iter_mut().zip(&level.waiting) {
+                *x += first;
+            }
+            k += 1;
+        }
+        sum.fill(0.0);
+        self.open = sum;
+    }
+
+    /// The shortest length that holds enough correlation times, or the longest that can be judged.
+    pub fn block_length(&self) -> BlockLength {
+        let mut samples = SHORTEST;
+        for (k, level) in self.levels.iter().enumerate() {
+            if level.blocks < FEWEST {
+                break;
+            }
+            samples = SHORTEST << k;
+            if samples as f64 >= TIMES * self.correlation_time(level, samples as f64) {
+                let enough = true;
+                return BlockLength { samples, enough };
+            }
+        }
+        let enough = false;
+        BlockLength { samples, enough }
+    }
+
+    /// The largest V_l / V_1 among the coordinates.
+    fn correlation_time(&self, level: &Level, length: f64) -> f64 {
+        let complete = (self.levels[0].blocks * SHORTEST) as f64;
+        let coordinates = level.squares.iter().zip(&self.total).zip(&self.squares);
+        let times = coordinates.filter(|(_, square)| **square > 0.0);
+        let times = times.map(|((sums, total), square)| {
+            let mean = total / complete;
+            let variance = sums / (level.blocks as f64 * length) - length * mean * mean;
+            variance / (square / self.count as f64)
+        });
+        times.fold(0.0, f64::max)
+    }
+
+    /// Whether all parts have that many coordinates.
+    pub fn fits(&self, dimension: usize) -> bool {
+        let parts = [&self.squares, &self.total, &self.open];
+        let parts = parts
+            .into_iter()
+            .chain(self.levels.iter().flat_map(|l| [&l.squares, &l.waiting]));
+        let mut lengths = parts.map(Vec::len).chain([self.seen.len()]);
+        let unseen = self.seen.iter().filter(|seen| !**seen).count();
+        self.unseen == unseen && lengths.all(|length| length == dimension)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Stream;
+
+    fn push(correlation: &mut Correlation, x: f64) {
+        // SAFETY: arrays need no special instructions.
+        unsafe { correlation.push::<[f64; WIDTH]>(x, &Features::Dense(&[1.0])) }
+    }
+
+    fn length(persistence: f64, steps: u64) -> u64 {
+        let mut correlation = Correlation::new(1);
+        let (mut stream, mut x) = (Stream::new(3, 0), 0.0);
+        for _ in 0..steps {
+            x = persistence * x + stream.uniform() - 0.5;
+            push(&mut correlation, x);
+        }
+        correlation.block_length().samples
+    }
+
+    /// Of an autoregression x' = a x + noise the correlation time is (1 + a) / (1 - a).
+    #[test]
+    fn blocks_grow_with_the_correlation_time() {
+        assert_eq!(length(0.0, 100_000), 32);
+        for (persistence, time) in [(0.9, 19.0), (0.99, 199.0)] {
+            let length = length(persistence, 1_000_000) as f64;
+            assert!((6.0..=17.0).contains(&(length / time)), "{length}");
+        }
+    }
+
+    #[test]
+    fn few_samples_leave_many_blocks() {
+        assert_eq!(length(0.999, 4096), 64);
+        assert_eq!(length(0.9, 10), SHORTEST);
+    }
+
+    #[test]
+    fn blocks_that_are_too_short_are_told() {
+        for (persistence, steps, enough) in [
+            (0.0, 4096, true),
+            (0.9, 100_000, true),
+            (0.9, 1000, false),
+            (0.999, 100_000, false),
+        ] {
+            let mut correlation = Correlation::new(1);
+            let (mut stream, mut x) = (Stream::new(3, 0), 0.0);
+            for _ in 0..steps {
+                x = persistence * x + stream.uniform() - 0.5;
+                push(&mut correlation, x);
+            }
+            assert_eq!(correlation.block_length().enough, enough, "{persistence}");
+        }
+    }
+}
