@@ -34,6 +34,8 @@
 //! | `d(t)`, `dbar(t)`, `t_mix` | distance | how far the chain is from stationary after t steps |
 //! | `rho_c` | | the paper's bound on the iterates: `E\|theta_t\|^2 <= rho_c^2 max(r_inf/phi_inf, \|theta*\|)^2` |
 
+#![forbid(unsafe_code)]
+
 mod basis;
 pub mod catalog;
 pub mod chain;

@@ -13,6 +13,13 @@ impl<const N: usize> Line<N> {
     /// A line is its numbers and nothing else.
     const NO_PADDING: () = assert!(size_of::<Self>() == N * size_of::<f64>());
 
+    /// A line of these numbers.
+    #[inline]
+    #[must_use]
+    pub const fn new(numbers: [f64; N]) -> Self {
+        Self(numbers)
+    }
+
     /// The same number in all places.
     #[inline]
     #[must_use]
