@@ -1,5 +1,7 @@
 //! Runs the project's checks: `cargo xtask test`, `cargo xtask lint`, `cargo xtask bench`.
 
+#![forbid(unsafe_code)]
+
 use std::process::{Command, ExitCode};
 
 const HELP: &str = "\

@@ -1,6 +1,7 @@
 //! Says with how many threads and which vector code to run.
 
 use robust_td_engine::Kernel;
+use robust_td_simd::{KernelError, set_kernel};
 
 use crate::failure::Failure;
 
@@ -24,10 +25,12 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// The kernel, if this CPU has it.
+    /// The kernel, if this CPU has it; from now on learners run with it, too.
     pub fn kernel(&self) -> Result<Kernel, Failure> {
-        let kernel = self.kernel.parse().and_then(Kernel::check);
-        kernel.map_err(|error: robust_td_engine::Error| Failure::Usage(error.to_string()))
+        let usage = |error: KernelError| Failure::Usage(error.to_string());
+        let kernel = self.kernel.parse().map_err(usage)?;
+        set_kernel(kernel).map_err(usage)?;
+        Ok(kernel)
     }
 
     /// The number of threads.

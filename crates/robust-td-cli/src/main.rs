@@ -1,5 +1,7 @@
 //! Starts the command `robust-td`.
 
+#![forbid(unsafe_code)]
+
 mod algorithms;
 mod certify;
 mod compare;

@@ -45,6 +45,8 @@
 //! 6. [`learner`] (one algorithm per file);
 //! 7. [`registry`] (the list of all methods, a learner of any kind) and [`off_policy`].
 
+#![forbid(unsafe_code)]
+
 pub mod catalog;
 mod check;
 mod choice;

@@ -6,6 +6,8 @@
 //! Nothing is guessed: a bad row is an [`Error`] that names file, row, column and value, unless some are
 //! allowed to be skipped, and a `done` column is refused until its meaning is said.
 
+#![forbid(unsafe_code)]
+
 mod ahead;
 mod bad_rows;
 mod batch;

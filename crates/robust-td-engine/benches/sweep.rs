@@ -13,6 +13,7 @@ use common::{paper_plan, ring};
 use robust_td_core::random::Dsfmt;
 use robust_td_engine::grid::published_c;
 use robust_td_engine::{Kernel, Mode, Options, Tables, exact, single};
+use robust_td_simd::{Simd, Work};
 
 /// Seconds of CPU of this process (to 10 ms), or of the clock elsewhere than on Linux.
 fn now(start: &Instant) -> f64 {
@@ -84,12 +85,16 @@ fn plain(tables: &Tables, c: f64, horizon: u64, steps: u64, decays: &[f64; TABLE
 /// delta, 1 for g, 5 for theta, 5 for the norm, one each for maximum, sum and bucket.
 const OPERATIONS: f64 = 20.0;
 
-/// Lane operations per second of independent fused multiply-adds: the roofline.
-fn roofline(kernel: Kernel, seconds: f64, clock: &Instant) -> f64 {
+/// Independent chains of fused multiply-adds, so many of each.
+struct Chains(u64);
+
+impl Work for Chains {
+    type Output = f64;
+
     #[inline(always)]
-    fn chains(count: u64) -> f64 {
+    fn run<S: Simd>(&mut self, _: S) -> f64 {
         let mut x = [[1.0_f64; 8]; 12];
-        for _ in 0..count {
+        for _ in 0..self.0 {
             for chain in &mut x {
                 for lane in chain {
                     *lane = lane.mul_add(0.999_999, 1e-9);
@@ -98,28 +103,14 @@ fn roofline(kernel: Kernel, seconds: f64, clock: &Instant) -> f64 {
         }
         x.as_flattened().iter().sum()
     }
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx512f,fma")]
-    unsafe fn avx512(count: u64) -> f64 {
-        chains(count)
-    }
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2,fma")]
-    unsafe fn avx2(count: u64) -> f64 {
-        chains(count)
-    }
+}
+
+/// Lane operations per second of independent fused multiply-adds: the roofline.
+fn roofline(kernel: Kernel, seconds: f64, clock: &Instant) -> f64 {
     let mut count = 1 << 20;
     loop {
         let start = now(clock);
-        std::hint::black_box(match kernel {
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: only available kernels are measured.
-            Kernel::Avx512 => unsafe { avx512(std::hint::black_box(count)) },
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: as above.
-            _ if Kernel::Avx2.is_available() => unsafe { avx2(std::hint::black_box(count)) },
-            _ => chains(std::hint::black_box(count)),
-        });
+        std::hint::black_box(kernel.run(Chains(std::hint::black_box(count))));
         let elapsed = now(clock) - start;
         if elapsed > seconds {
             return (count * 96) as f64 / elapsed;

@@ -1,9 +1,10 @@
 //! Measures boundedness, divergence and suboptimality of the lanes.
 
 use robust_td_core::iterate::nan_as_infinity;
+use robust_td_simd::{Simd, Work};
 use serde::{Deserialize, Serialize};
 
-use crate::kernel::{CELL, PACK, QUAD, Work};
+use crate::kernel::{CELL, Line, PACK, QUAD};
 use crate::layout::Output;
 use crate::plan::Plan;
 
@@ -42,15 +43,17 @@ impl Peak {
 pub(crate) struct UpdatePeaks<'a> {
     pub split: bool,
     pub peaks: &'a mut [Peak],
-    /// Steps x 8 sums over runs.
-    pub sums: &'a [f64],
+    /// Per step eight sums over runs.
+    pub sums: &'a [Line],
     /// Updates done before the block.
     pub done: u64,
 }
 
 impl Work for UpdatePeaks<'_> {
+    type Output = ();
+
     #[inline(always)]
-    fn run(self) {
+    fn run<S: Simd>(&mut self, _: S) {
         match self.split {
             true => update_split(self.peaks, self.sums, self.done),
             false => update_broadcast(self.peaks, self.sums, self.done),
@@ -58,10 +61,9 @@ impl Work for UpdatePeaks<'_> {
     }
 }
 
-/// Updates the peaks of eight lanes from steps x 8 sums over runs.
+/// Updates the peaks of eight lanes from eight sums over runs per step.
 #[inline(always)]
-fn update_broadcast(peaks: &mut [Peak], sums: &[f64], done: u64) {
-    let rows = sums.as_chunks::<PACK>().0;
+fn update_broadcast(peaks: &mut [Peak], rows: &[Line], done: u64) {
     let mut largest = [0.0; PACK];
     for row in rows {
         for lane in 0..PACK {
@@ -72,7 +74,7 @@ fn update_broadcast(peaks: &mut [Peak], sums: &[f64], done: u64) {
             };
         }
     }
-    let last = rows.last().copied().unwrap_or([0.0; PACK]);
+    let last = rows.last().copied().unwrap_or_default();
     for (lane, peak) in peaks.iter_mut().enumerate() {
         peak.update(
             largest[lane],
@@ -85,8 +87,7 @@ fn update_broadcast(peaks: &mut [Peak], sums: &[f64], done: u64) {
 
 /// Updates the peaks of four lanes from steps x 2 sums over half of the trajectories.
 #[inline(always)]
-fn update_split(peaks: &mut [Peak], sums: &[f64], done: u64) {
-    let rows = sums.as_chunks::<PACK>().0;
+fn update_split(peaks: &mut [Peak], rows: &[Line], done: u64) {
     let mut largest = [0.0; QUAD];
     for row in rows {
         let total = total(row);
@@ -111,7 +112,7 @@ fn update_split(peaks: &mut [Peak], sums: &[f64], done: u64) {
 
 /// The sum over all trajectories.
 #[inline(always)]
-fn total(row: &[f64; PACK]) -> [f64; QUAD] {
+fn total(row: &Line) -> [f64; QUAD] {
     std::array::from_fn(|lane| row[lane] + row[QUAD + lane])
 }
 

@@ -72,18 +72,9 @@ pub enum Error {
         /// Index of the variant.
         variant: usize,
     },
-    /// The CPU lacks the instructions of the requested kernel.
-    #[error("this CPU cannot run the {kernel} kernel")]
-    KernelUnavailable {
-        /// Name of the kernel.
-        kernel: &'static str,
-    },
-    /// A kernel name that does not exist.
-    #[error("unknown kernel `{name}`; use auto, scalar, portable, avx2 or avx512")]
-    UnknownKernel {
-        /// The name given.
-        name: String,
-    },
+    /// The kernel asked for does not exist or cannot run on this CPU.
+    #[error(transparent)]
+    Kernel(#[from] robust_td_simd::KernelError),
     /// The thread pool could not be started.
     #[error("cannot start {threads} threads: {why}")]
     Threads {

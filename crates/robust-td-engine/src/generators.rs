@@ -2,6 +2,7 @@
 
 use robust_td_core::random::dsfmt::{Dsfmt, MASK, N, N64, POS1, SL1, SR};
 use robust_td_core::random::stream::initial_state;
+use robust_td_simd::Simd;
 use serde::{Deserialize, Serialize};
 
 /// Trajectories that are sampled together.
@@ -22,10 +23,10 @@ pub enum Generators {
 impl Generators {
     /// The next draws of all eight, as integers k with u = k 2^-52 or k 2^-53.
     #[inline(always)]
-    pub fn fill(&mut self, draws: &mut [Word]) {
+    pub fn fill<S: Simd>(&mut self, s: S, draws: &mut [Word]) {
         match self {
             Self::Dsfmt(group) => group.fill(draws),
-            Self::Stream(group) => group.fill(draws),
+            Self::Stream(group) => s.xoshiro256pp(&mut group.state, draws),
         }
     }
 }
@@ -115,68 +116,13 @@ impl StreamGroup {
             state: Box::new(state),
         }
     }
-
-    #[inline(always)]
-    fn fill(&mut self, draws: &mut [Word]) {
-        #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("avx512f") {
-            // SAFETY: just detected.
-            return unsafe { self.fill_avx512(draws) };
-        }
-        self.fill_plain(draws);
-    }
-
-    /// The same in eight-fold instructions, which the compiler does not find by itself.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx512f")]
-    unsafe fn fill_avx512(&mut self, draws: &mut [Word]) {
-        use std::arch::x86_64::*;
-        // SAFETY: a word is 512 bits, and the accesses need no alignment.
-        unsafe {
-            let [mut a, mut b, mut c, mut d] = self
-                .state
-                .map(|word| _mm512_loadu_epi64(word.as_ptr().cast()));
-            for draw in draws {
-                let sum = _mm512_rol_epi64::<23>(_mm512_add_epi64(a, d));
-                let result = _mm512_srli_epi64::<11>(_mm512_add_epi64(sum, a));
-                _mm512_storeu_epi64(draw.as_mut_ptr().cast(), result);
-                let shifted = _mm512_slli_epi64::<17>(b);
-                c = _mm512_xor_epi64(c, a);
-                d = _mm512_xor_epi64(d, b);
-                b = _mm512_xor_epi64(b, c);
-                a = _mm512_xor_epi64(a, d);
-                c = _mm512_xor_epi64(c, shifted);
-                d = _mm512_rol_epi64::<45>(d);
-            }
-            for (word, lanes) in self.state.iter_mut().zip([a, b, c, d]) {
-                _mm512_storeu_epi64(word.as_mut_ptr().cast(), lanes);
-            }
-        }
-    }
-
-    fn fill_plain(&mut self, draws: &mut [Word]) {
-        let [mut a, mut b, mut c, mut d] = *self.state;
-        for draw in draws {
-            for g in 0..GROUP {
-                let sum = a[g].wrapping_add(d[g]).rotate_left(23).wrapping_add(a[g]);
-                draw[g] = sum >> 11;
-                let shifted = b[g] << 17;
-                c[g] ^= a[g];
-                d[g] ^= b[g];
-                b[g] ^= c[g];
-                a[g] ^= d[g];
-                c[g] ^= shifted;
-                d[g] = d[g].rotate_left(45);
-            }
-        }
-        *self.state = [a, b, c, d];
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use robust_td_core::random::Stream;
+    use robust_td_simd::Portable;
 
     #[test]
     fn eight_dsfmt_equal_eight_single_ones() {
@@ -184,8 +130,8 @@ mod tests {
         let mut group = Generators::Dsfmt(DsfmtGroup::new(seeds));
         let mut draws = vec![[0; GROUP]; 1500];
         let (head, tail) = draws.split_at_mut(100);
-        group.fill(head);
-        group.fill(tail);
+        group.fill(Portable::PLAIN, head);
+        group.fill(Portable::PLAIN, tail);
         for (g, seed) in seeds.into_iter().enumerate() {
             let mut single = Dsfmt::new(seed);
             for draw in &draws {
@@ -196,11 +142,9 @@ mod tests {
 
     #[test]
     fn eight_streams_equal_eight_single_ones() {
-        let mut group = StreamGroup::new(9, 16);
+        let mut group = Generators::Stream(StreamGroup::new(9, 16));
         let mut draws = vec![[0; GROUP]; 500];
-        // Both codes, one after the other.
-        group.fill(&mut draws[..200]);
-        group.fill_plain(&mut draws[200..]);
+        group.fill(Portable::PLAIN, &mut draws);
         for g in 0..GROUP {
             let mut single = Stream::new(9, 16 + g as u64);
             for draw in &draws {

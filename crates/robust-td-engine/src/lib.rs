@@ -6,6 +6,8 @@
 //! in the same order (see `kernel/step.rs` for them, and for the use of fused multiply-add).
 //! [`contest`](contest()) runs any methods side by side on one problem.
 
+#![forbid(unsafe_code)]
+
 mod checkpoint;
 pub mod contest;
 mod context;

@@ -94,14 +94,10 @@ impl Sampler {
         visits: &mut [[u32; GROUP]],
         entries: &mut [[u32; GROUP]],
     ) {
-        let last = self.starts.len() - 1;
-        assert!(states.iter().all(|&s| (s as usize) < last));
+        let thresholds = self.thresholds.as_chunks::<WIDTH>().0;
         self.walk_by(states, draws, visits, entries, |state, k| {
             let mut entry = state * WIDTH;
-            // SAFETY: the rows of states start WIDTH apart; states are those checked above or stand in
-            // `next`, which holds states only.
-            let row = unsafe { self.thresholds.get_unchecked(entry..entry + WIDTH - 1) };
-            for threshold in row {
+            for threshold in &thresholds[state][..WIDTH - 1] {
                 entry += usize::from(k > *threshold);
             }
             entry
@@ -123,9 +119,7 @@ impl Sampler {
             for g in 0..GROUP {
                 let entry = search(at[g] as usize, draw[g]);
                 taken[g] = entry as u32;
-                debug_assert!(entry < self.next.len());
-                // SAFETY: the search stays inside the state's row.
-                at[g] = unsafe { *self.next.get_unchecked(entry) };
+                at[g] = self.next[entry];
             }
         }
         *states = at;
@@ -155,6 +149,7 @@ mod tests {
     use super::*;
     use crate::generators::{DsfmtGroup, Generators};
     use robust_td_core::random::Dsfmt;
+    use robust_td_simd::Portable;
 
     fn chain(rows: &[&[f64]]) -> Tables {
         let sparse = |p: &&[f64]| {
@@ -184,7 +179,7 @@ mod tests {
         let sampler = Sampler::new(&tables, 52);
         let seeds = [1, 2, 3, 4, 5, 6, 7, 8];
         let mut draws = vec![[0; GROUP]; 3000];
-        Generators::Dsfmt(DsfmtGroup::new(seeds)).fill(&mut draws);
+        Generators::Dsfmt(DsfmtGroup::new(seeds)).fill(Portable::PLAIN, &mut draws);
         let mut entries = vec![[0; GROUP]; 3000];
         let mut visits = entries.clone();
         let transitions: Vec<_> = sampler.transitions().collect();
@@ -232,7 +227,7 @@ mod tests {
         let mut states = [3; GROUP];
         let (mut visits, mut entries) = (vec![[0; GROUP]; 200], vec![[0; GROUP]; 200]);
         let mut draws = vec![[0; GROUP]; 200];
-        Generators::Dsfmt(DsfmtGroup::new([4; GROUP])).fill(&mut draws);
+        Generators::Dsfmt(DsfmtGroup::new([4; GROUP])).fill(Portable::PLAIN, &mut draws);
         sampler.walk(&mut states, &draws, &mut visits, &mut entries);
         let transitions: Vec<_> = sampler.transitions().collect();
         for (draw, entry) in draws.iter().zip(&entries) {

@@ -1,8 +1,7 @@
 //! Computes the decays b_t = 1 / (log(t+3) sqrt(t+1)) of consecutive steps.
 
 pub use robust_td_core::schedule::decay;
-
-use crate::kernel::Work;
+use robust_td_simd::{Simd, Work};
 
 /// Steps that share one logarithm.
 const SHARED: usize = 64;
@@ -20,8 +19,10 @@ pub(crate) struct Decays<'a> {
 }
 
 impl Work for Decays<'_> {
+    type Output = ();
+
     #[inline(always)]
-    fn run(self) {
+    fn run<S: Simd>(&mut self, _: S) {
         let firsts = (self.first..).step_by(SHARED);
         for (first, out) in firsts.zip(self.out.chunks_mut(SHARED)) {
             if first < SERIES {
@@ -53,7 +54,7 @@ fn series(first: f64, out: &mut [f64]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::{Kernel, with_features};
+    use crate::kernel::Kernel;
 
     #[test]
     fn the_series_is_exact_to_rounding() {
@@ -68,13 +69,8 @@ mod tests {
             1 << 40,
         ] {
             let mut out = [0.0; 1024];
-            with_features(
-                Kernel::best(),
-                Decays {
-                    first,
-                    out: &mut out,
-                },
-            );
+            let into = &mut out;
+            Kernel::best().run(Decays { first, out: into });
             for (i, b) in out.into_iter().enumerate() {
                 let exact = decay(first + i as u64);
                 assert!(

@@ -5,8 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::context::Context;
 use crate::diagnostics::{Peak, Record, UpdatePeaks};
 use crate::generators::{GROUP, Generators};
-use crate::kernel::{Block, CELL, Kernel, Line, PACK, Sharing};
-use crate::kernel::{values, values_mut, with_features};
+use crate::kernel::{Block, CELL, Job, Kernel, Line, PACK, Sharing};
 use crate::layout::{Bank, Unit};
 use crate::marks::{Mark, mark, spreads};
 use crate::plan::Mode;
@@ -152,7 +151,7 @@ impl UnitState {
                 draws: &mut scratch.draws,
                 count,
             };
-            with_features(kernel, work);
+            kernel.run(work);
         }
         let mut rest = &mut self.cells[..];
         for (b, (bank, peaks)) in unit.banks.iter().zip(&mut self.peaks).enumerate() {
@@ -167,10 +166,10 @@ impl UnitState {
                 let work = UpdatePeaks {
                     split: bank.split,
                     peaks,
-                    sums: values(&scratch.sums[1..=count]),
+                    sums: &scratch.sums[1..=count],
                     done: self.done,
                 };
-                with_features(kernel, work);
+                kernel.run(work);
             }
         }
         self.decay_sum += scratch.totals[1];
@@ -245,7 +244,7 @@ impl Scratch {
     ) {
         let tables = context.tables(bank);
         let kind = usize::from(bank.weighted[pack]);
-        let line = |k: &[f64; CELL]| Line(std::array::from_fn(|i| k[pack * PACK + i]));
+        let line = |k: &[f64; CELL]| Line::new(std::array::from_fn(|i| k[pack * PACK + i]));
         let cells_of_group = if bank.split { 1 } else { GROUP };
         for (group, cells) in cells.chunks_mut(cells_of_group).enumerate() {
             let sampled = &self.groups[group];
@@ -270,8 +269,14 @@ impl Scratch {
                 bucket_count: sampled.bucket_count,
                 bucket_capacity: sampled.capacity,
             };
-            let sums = values_mut(&mut self.sums);
-            block.run(kernel, cells, sums, values_mut(&mut self.buckets));
+            let (sums, buckets) = (&mut self.sums, &mut self.buckets);
+            let mut job = Job {
+                block,
+                cells,
+                sums,
+                buckets,
+            };
+            job.run(kernel);
         }
     }
 
@@ -283,13 +288,8 @@ impl Scratch {
     fn weights(&mut self, context: &Context, kernel: Kernel, done: u64, count: usize) {
         let plan = &context.plan;
         let first = plan.stepsize_index(done + 1);
-        with_features(
-            kernel,
-            Decays {
-                first,
-                out: &mut self.decay[..count],
-            },
-        );
+        let out = &mut self.decay[..count];
+        kernel.run(Decays { first, out });
         let published = plan.mode == Mode::Published;
         let (mut uniform, mut weighted) = (0.0, 0.0);
         for i in (0..count).rev() {

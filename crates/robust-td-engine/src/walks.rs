@@ -1,8 +1,9 @@
-//! Samples a block of eight trajectories and converts it to offsets of tables and buckets.
+//! Samples a block of eight trajectories and turns it into rows of tables and buckets.
+
+use robust_td_simd::{Simd, Work};
 
 use crate::context::Context;
 use crate::generators::{GROUP, Generators};
-use crate::kernel::{PACK, QUAD, Work};
 use crate::layout::Unit;
 use crate::unit::BLOCK;
 
@@ -12,7 +13,9 @@ pub const CHUNK: usize = 128;
 /// A sampled block of eight trajectories.
 #[derive(Debug)]
 pub struct Sampled {
+    /// Per step and trajectory where the transition's row begins in the table.
     pub moves: Vec<[u32; GROUP]>,
+    /// Per step and trajectory the number of the bucket of the state left.
     pub buckets_at: Vec<[u32; GROUP]>,
     /// The states of each trajectory's buckets.
     pub bucket_states: Vec<u32>,
@@ -45,10 +48,11 @@ impl Sampled {
         }
     }
 
-    /// Draws the next `count` transitions and converts them to offsets of tables and buckets.
+    /// Draws the next `count` transitions and turns them into rows of tables and buckets.
     #[inline(always)]
-    fn sample(
+    fn sample<S: Simd>(
         &mut self,
+        s: S,
         context: &Context,
         unit: &Unit,
         generators: &mut Generators,
@@ -57,28 +61,22 @@ impl Sampled {
     ) {
         let bank = &unit.banks[0];
         let stride = context.tables(bank).stride as u32;
-        let width = if bank.split { QUAD } else { PACK } as u32;
         let moves = self.moves[..count].chunks_mut(CHUNK);
         for (moves, visits) in moves.zip(self.buckets_at[..count].chunks_mut(CHUNK)) {
             let draws = &mut draws[..moves.len()];
-            generators.fill(draws);
+            generators.fill(s, draws);
             context.sampler.walk(states, draws, visits, moves);
             for entry in moves.as_flattened_mut() {
                 *entry *= stride;
             }
-            if self.seen.is_empty() {
-                for visit in visits.as_flattened_mut() {
-                    *visit *= width;
-                }
-            }
         }
         if !self.seen.is_empty() {
-            self.number_buckets(count, context.plan.variants[0].states(), width);
+            self.number_buckets(count, context.plan.variants[0].states());
         }
     }
 
-    /// Numbers the visited states of each trajectory in order of first visit; buckets are `width` apart.
-    fn number_buckets(&mut self, count: usize, states: usize, width: u32) {
+    /// Numbers the visited states of each trajectory in order of first visit.
+    fn number_buckets(&mut self, count: usize, states: usize) {
         self.stamp += 1;
         self.bucket_count = 0;
         for g in 0..GROUP {
@@ -92,7 +90,7 @@ impl Sampled {
                     numbered[used] = visit[g];
                     used += 1;
                 }
-                visit[g] = entry.1 * width;
+                visit[g] = entry.1;
             }
             self.bucket_count = self.bucket_count.max(used);
         }
@@ -111,9 +109,12 @@ pub struct Sample<'a> {
 }
 
 impl Work for Sample<'_> {
+    type Output = ();
+
     #[inline(always)]
-    fn run(self) {
+    fn run<S: Simd>(&mut self, s: S) {
         self.sampled.sample(
+            s,
             self.context,
             self.unit,
             self.generators,

@@ -23,6 +23,8 @@
 //! | `report.rs`, `table.rs`, `html.rs` | the contents of the report; tables of any columns; the page |
 //! | `number.rs` | how a number is written |
 
+#![forbid(unsafe_code)]
+
 mod axis;
 mod column;
 mod error;

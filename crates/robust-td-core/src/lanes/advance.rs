@@ -4,13 +4,12 @@
 //! A step waits for its stores more than for its sums. So what it needs is read where it lies, what comes of it stays in
 //! registers, and the sums of moves are brought up to date only now and then (file `recent.rs`).
 
+use robust_td_simd::{Simd, Vector, Wide, Work};
 use serde::{Deserialize, Serialize};
 
 use super::Lanes;
 use super::line::{Line, WIDTH};
 use super::step::{Score, Step};
-use super::vector::Vector;
-use super::work::Work;
 use crate::phi::Features;
 
 /// One transition as the lanes see it: delta = reward + psi.theta, theta += eta delta phi.
@@ -26,17 +25,13 @@ pub struct Change<'a> {
 
 impl Change<'_> {
     /// delta of one theta, as if by [`Features::dot`].
-    ///
-    /// # Safety
-    /// The CPU must have the instructions of V.
     #[inline(always)]
-    pub unsafe fn td_error<V: Vector>(&self, theta: &[f64]) -> f64 {
+    pub fn td_error<S: Simd>(&self, s: S, theta: &[f64]) -> f64 {
         self.reward
             + match self.psi {
-                // SAFETY: the caller answers for the instructions.
-                Features::Dense(psi) if psi.len() <= WIDTH => unsafe {
-                    V::load_some(psi).times(V::load_some(theta)).sum()
-                },
+                Features::Dense(psi) if psi.len() <= WIDTH => {
+                    s.load16_some(psi).mul(s.load16_some(theta)).sum()
+                }
                 psi => psi.dot(theta),
             }
     }
@@ -60,20 +55,16 @@ impl Work for AdvanceAll<'_> {
     type Output = ();
 
     #[inline(always)]
-    unsafe fn run<V: Vector>(&mut self) {
+    fn run<S: Simd>(&mut self, s: S) {
         let Change { psi, phi, .. } = *self.change;
         self.lanes.count(phi);
         for (line, weights) in self.weights.iter().enumerate() {
-            // SAFETY: the caller answers for the instructions.
-            unsafe {
-                let reward = V::splat(self.reward).times(V::load(weights));
-                let [delta] = plus_dots([reward], psi, [self.lanes.line(line)]);
-                let mut step = Step::new(V::splat(self.eta), delta, self.lanes.counted);
-                step.take(phi, self.lanes, line, None);
-            }
+            let reward = s.splat16(self.reward).mul(s.load16(weights));
+            let [delta] = plus_dots(s, [reward], psi, [self.lanes.line(line)]);
+            let mut step = Step::new(s, s.splat16(self.eta), delta, self.lanes.counted);
+            step.take(phi, self.lanes, line, None);
         }
-        // SAFETY: the caller answers for the instructions.
-        unsafe { self.lanes.complete::<V>(phi) }
+        self.lanes.complete(s, phi);
     }
 }
 
@@ -128,41 +119,38 @@ impl Work for AdvanceAndWatch<'_> {
     type Output = f64;
 
     #[inline(always)]
-    unsafe fn run<V: Vector>(&mut self) -> f64 {
+    fn run<S: Simd>(&mut self, s: S) -> f64 {
         let Change { psi, phi, reward } = *self.change;
         let (lanes, watch) = (&mut *self.lanes, &mut *self.watch);
         lanes.count(phi);
-        // SAFETY: the caller answers for the instructions.
-        unsafe {
-            let reward = V::splat(reward);
-            let (delta, score) = match &mut self.measure {
-                None => {
-                    let [delta] = plus_dots([reward], psi, [lanes.line(0)]);
-                    (delta, None)
-                }
-                Some(Measure { theta, sums }) => {
-                    let [own, delta] = plus_dots([reward; 2], psi, [lanes.line(0), theta]);
-                    (own, Some(Score { delta, sums }))
-                }
-            };
-            let eta = V::splat(self.eta).times(V::load(self.factors));
-            let mut step = Step::new(eta, delta, lanes.counted);
-            step.take(phi, lanes, 0, score);
-            lanes.complete::<V>(phi);
-            let norms = match phi {
-                Features::Dense(_) => step.after,
-                Features::Sparse { .. } => {
-                    let norms = V::load(&watch.norms).plus(step.after.minus(step.before));
-                    norms.store(&mut watch.norms);
-                    norms
-                }
-            };
-            let largest = V::load(&watch.largest).or_larger(norms);
-            largest.store(&mut watch.largest);
-            let squares = V::load(&watch.squares).plus_product(delta, delta);
-            squares.store(&mut watch.squares);
-            delta.lane(self.leader)
-        }
+        let reward = s.splat16(reward);
+        let (delta, score) = match &mut self.measure {
+            None => {
+                let [delta] = plus_dots(s, [reward], psi, [lanes.line(0)]);
+                (delta, None)
+            }
+            Some(Measure { theta, sums }) => {
+                let [own, delta] = plus_dots(s, [reward; 2], psi, [lanes.line(0), theta]);
+                (own, Some(Score { delta, sums }))
+            }
+        };
+        let eta = s.splat16(self.eta).mul(s.load16(self.factors));
+        let mut step = Step::new(s, eta, delta, lanes.counted);
+        step.take(phi, lanes, 0, score);
+        lanes.complete(s, phi);
+        let norms = match phi {
+            Features::Dense(_) => step.after,
+            Features::Sparse { .. } => {
+                let norms = s.load16(&watch.norms).add(step.after.sub(step.before));
+                norms.store(&mut watch.norms);
+                norms
+            }
+        };
+        let largest = s.load16(&watch.largest).max(norms);
+        largest.store(&mut watch.largest);
+        let squares = delta.fma(delta, s.load16(&watch.squares));
+        squares.store(&mut watch.squares);
+        delta.lane(self.leader)
     }
 }
 
@@ -185,10 +173,9 @@ impl Lanes {
 
     /// Ends a step that all lines have taken.
     #[inline(always)]
-    unsafe fn complete<V: Vector>(&mut self, phi: &Features<'_>) {
+    fn complete<S: Simd>(&mut self, s: S, phi: &Features<'_>) {
         if matches!(phi, Features::Dense(_)) {
-            // SAFETY: the caller answers for the instructions.
-            unsafe { self.recent.push::<V>(&mut self.moves) }
+            self.recent.push(s, &mut self.moves);
         }
     }
 }
@@ -196,48 +183,46 @@ impl Lanes {
 /// start + x.theta for N lines of thetas, summed in two parts: those with even indices and those with odd ones, which need
 /// not wait for each other.
 #[inline(always)]
-unsafe fn plus_dots<V: Vector, const N: usize>(
-    starts: [V; N],
+fn plus_dots<S: Simd, const N: usize>(
+    s: S,
+    starts: [S::Wide; N],
     x: Features<'_>,
     thetas: [&[Line]; N],
-) -> [V; N] {
-    // SAFETY: the caller answers for the instructions.
-    unsafe {
-        let (mut even, mut odd) = (starts, [V::splat(0.0); N]);
-        match x {
-            Features::Dense(x) => {
-                let thetas = thetas.map(|theta| theta[..x.len()].as_chunks::<2>());
-                let (pairs, last) = x.as_chunks::<2>();
-                for (j, x) in pairs.iter().enumerate() {
-                    let [x, y] = [V::splat(x[0]), V::splat(x[1])];
-                    for n in 0..N {
-                        let theta = &thetas[n].0[j];
-                        even[n] = even[n].plus_product(x, V::load(&theta[0]));
-                        odd[n] = odd[n].plus_product(y, V::load(&theta[1]));
-                    }
-                }
-                if let [x] = last {
-                    for n in 0..N {
-                        even[n] = even[n].plus_product(V::splat(*x), V::load(&thetas[n].1[0]));
-                    }
+) -> [S::Wide; N] {
+    let (mut even, mut odd) = (starts, [s.splat16(0.0); N]);
+    match x {
+        Features::Dense(x) => {
+            let thetas = thetas.map(|theta| theta[..x.len()].as_chunks::<2>());
+            let (pairs, last) = x.as_chunks::<2>();
+            for (j, x) in pairs.iter().enumerate() {
+                let [x, y] = [s.splat16(x[0]), s.splat16(x[1])];
+                for n in 0..N {
+                    let theta = &thetas[n].0[j];
+                    even[n] = x.fma(s.load16(&theta[0]), even[n]);
+                    odd[n] = y.fma(s.load16(&theta[1]), odd[n]);
                 }
             }
-            Features::Sparse { indices, values } => {
-                for (j, x) in indices.iter().zip(values) {
-                    // Adding nothing to the other part costs less than a branch.
-                    let parts = [[*x, 0.0], [0.0, *x]][(j % 2) as usize];
-                    let [x, y] = parts.map(|x| V::splat(x));
-                    for n in 0..N {
-                        let theta = V::load(&thetas[n][*j as usize]);
-                        even[n] = even[n].plus_product(x, theta);
-                        odd[n] = odd[n].plus_product(y, theta);
-                    }
+            if let [x] = last {
+                for n in 0..N {
+                    even[n] = s.splat16(*x).fma(s.load16(&thetas[n].1[0]), even[n]);
                 }
             }
         }
-        for n in 0..N {
-            even[n] = even[n].plus(odd[n]);
+        Features::Sparse { indices, values } => {
+            for (j, x) in indices.iter().zip(values) {
+                // Adding nothing to the other part costs less than a branch.
+                let parts = [[*x, 0.0], [0.0, *x]][(j % 2) as usize];
+                let [x, y] = [s.splat16(parts[0]), s.splat16(parts[1])];
+                for n in 0..N {
+                    let theta = s.load16(&thetas[n][*j as usize]);
+                    even[n] = x.fma(theta, even[n]);
+                    odd[n] = y.fma(theta, odd[n]);
+                }
+            }
         }
-        even
     }
+    for n in 0..N {
+        even[n] = even[n].add(odd[n]);
+    }
+    even
 }

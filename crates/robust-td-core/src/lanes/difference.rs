@@ -1,7 +1,8 @@
 //! Computes gamma phi(s') - phi(s), the direction in which a transition looks at theta.
 
+use robust_td_simd::{Simd, Vector, Wide};
+
 use super::line::{Line, WIDTH};
-use super::vector::Vector;
 use crate::phi::Features;
 
 /// Room for gamma phi(s') - phi(s), dense or sparse.
@@ -14,12 +15,10 @@ pub(crate) struct Difference {
 
 impl Difference {
     /// gamma next - here, in the view of `here`; `None` for next is zero.
-    ///
-    /// # Safety
-    /// The CPU must have the instructions of V.
     #[inline(always)]
-    pub unsafe fn of<'a, V: Vector>(
+    pub fn of<'a, S: Simd>(
         &'a mut self,
+        s: S,
         here: &Features<'_>,
         next: Option<&Features<'_>>,
         gamma: f64,
@@ -31,19 +30,15 @@ impl Difference {
                 let lines = self.room(d);
                 let parts = here.chunks(WIDTH).zip(next.chunks(WIDTH));
                 for (line, (x, y)) in lines.iter_mut().zip(parts) {
-                    // SAFETY: the caller answers for the instructions.
-                    unsafe {
-                        let (x, y) = (V::load_some(x), V::load_some(y));
-                        V::splat(gamma).times(y).minus(x).store(line);
-                    }
+                    let (x, y) = (s.load16_some(x), s.load16_some(y));
+                    s.splat16(gamma).mul(y).sub(x).store(line);
                 }
                 Features::Dense(&Line::numbers(lines)[..d])
             }
             (Features::Dense(here), None) => {
                 let lines = self.room(here.len());
                 for (line, x) in lines.iter_mut().zip(here.chunks(WIDTH)) {
-                    // SAFETY: the caller answers for the instructions.
-                    unsafe { V::load_some(x).times(V::splat(-1.0)).store(line) }
+                    s.load16_some(x).mul(s.splat16(-1.0)).store(line);
                 }
                 Features::Dense(&Line::numbers(lines)[..here.len()])
             }

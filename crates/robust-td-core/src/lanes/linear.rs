@@ -1,8 +1,8 @@
 //! Applies a matrix to many vectors, and adds outer products to one.
 
-use super::line::Line;
-use super::vector::Vector;
-use super::work::Work;
+use robust_td_simd::{Simd, Vector, Wide, Work};
+
+use super::line::{Line, WIDTH};
 
 /// A linear map of many vectors, lane by lane: y = M x + weight v, and total += S x + weight u.
 pub struct Map<'a> {
@@ -23,33 +23,30 @@ pub struct Map<'a> {
 impl Map<'_> {
     /// Maps N lines from one on: an entry of the maps that is loaded serves all of them, and x both maps.
     #[inline(always)]
-    unsafe fn lines<V: Vector, const N: usize>(&mut self, first: usize) {
+    fn lines<S: Simd, const N: usize>(&mut self, s: S, first: usize) {
         let d = self.rows.len();
         let x = &self.x[first * d..][..N * d];
         let y = &mut self.y[first * d..][..N * d];
         let total = &mut self.total[first * d..][..N * d];
         for (j, (row, sum_row)) in self.rows.iter().zip(self.sum_rows).enumerate() {
-            // SAFETY: the caller answers for the instructions.
-            unsafe {
-                let (v, u) = (V::splat(row[d]), V::splat(sum_row[d]));
-                let (mut mapped, mut sums) = ([V::splat(0.0); N], [V::splat(0.0); N]);
+            let (v, u) = (s.splat16(row[d]), s.splat16(sum_row[d]));
+            let (mut mapped, mut sums) = ([s.splat16(0.0); N], [s.splat16(0.0); N]);
+            for n in 0..N {
+                let weight = s.load16(&self.weights[first + n]);
+                mapped[n] = v.mul(weight);
+                sums[n] = u.fma(weight, s.load16(&total[n * d + j]));
+            }
+            for k in 0..d {
+                let (m, of_sum) = (s.splat16(row[k]), s.splat16(sum_row[k]));
                 for n in 0..N {
-                    let weight = V::load(&self.weights[first + n]);
-                    mapped[n] = v.times(weight);
-                    sums[n] = V::load(&total[n * d + j]).plus_product(u, weight);
+                    let x = s.load16(&x[n * d + k]);
+                    mapped[n] = m.fma(x, mapped[n]);
+                    sums[n] = of_sum.fma(x, sums[n]);
                 }
-                for k in 0..d {
-                    let (m, s) = (V::splat(row[k]), V::splat(sum_row[k]));
-                    for n in 0..N {
-                        let x = V::load(&x[n * d + k]);
-                        mapped[n] = mapped[n].plus_product(m, x);
-                        sums[n] = sums[n].plus_product(s, x);
-                    }
-                }
-                for n in 0..N {
-                    mapped[n].store(&mut y[n * d + j]);
-                    sums[n].store(&mut total[n * d + j]);
-                }
+            }
+            for n in 0..N {
+                mapped[n].store(&mut y[n * d + j]);
+                sums[n].store(&mut total[n * d + j]);
             }
         }
     }
@@ -59,23 +56,20 @@ impl Work for Map<'_> {
     type Output = ();
 
     #[inline(always)]
-    unsafe fn run<V: Vector>(&mut self) {
+    fn run<S: Simd>(&mut self, s: S) {
         const TOGETHER: usize = 4;
         let lines = self.weights.len();
         // Each line has two sums, and there are the entries of the maps and of x.
-        let together = if V::HELD > 2 * TOGETHER + 3 {
+        let together = if S::REGISTERS * S::LANES / WIDTH > 2 * TOGETHER + 3 {
             lines / TOGETHER
         } else {
             0
         };
-        // SAFETY: the caller answers for the instructions.
-        unsafe {
-            for block in 0..together {
-                self.lines::<V, TOGETHER>(block * TOGETHER);
-            }
-            for line in together * TOGETHER..lines {
-                self.lines::<V, 1>(line);
-            }
+        for block in 0..together {
+            self.lines::<S, TOGETHER>(s, block * TOGETHER);
+        }
+        for line in together * TOGETHER..lines {
+            self.lines::<S, 1>(s, line);
         }
     }
 }
@@ -94,7 +88,7 @@ impl Work for Outer<'_> {
     type Output = ();
 
     #[inline(always)]
-    unsafe fn run<V: Vector>(&mut self) {
+    fn run<S: Simd>(&mut self, _: S) {
         for (row, x) in self.rows.chunks_exact_mut(self.y.len()).zip(self.x) {
             for (entry, y) in row.iter_mut().zip(self.y) {
                 *entry += x * y;

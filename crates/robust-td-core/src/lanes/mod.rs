@@ -9,9 +9,8 @@ mod recent;
 mod step;
 #[cfg(test)]
 mod tests;
-mod vector;
-mod work;
 
+use robust_td_simd::run;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use advance::{AdvanceAll, AdvanceAndWatch, Change, Measure, Watch};
@@ -20,8 +19,6 @@ pub(crate) use line::{Line, WIDTH};
 pub(crate) use linear::{Map, Outer};
 use norms::Norms;
 use recent::{AddAll, OfLane, Recent};
-pub(crate) use vector::Vector;
-pub(crate) use work::{Work, with_vectors};
 
 /// Iterates that see the same transitions, each with steps of its own.
 ///
@@ -70,7 +67,7 @@ impl Lanes {
 
     /// Adds the recent moves.
     pub fn settle(&mut self) {
-        with_vectors(AddAll {
+        run(AddAll {
             recent: &self.recent,
             sums: &mut self.moves,
         });
@@ -93,7 +90,7 @@ impl Lanes {
     /// A lane's average: of the iterates before each step since the averages began; the iterate if there is none.
     pub fn average(&self, lane: usize) -> Vec<f64> {
         let mut entries = vec![0.0; self.dimension];
-        with_vectors(OfLane {
+        run(OfLane {
             recent: &self.recent,
             sums: &self.moves[self.place(lane, 0)..],
             lane,
@@ -135,7 +132,7 @@ impl Lanes {
     /// Writes |theta|^2 of a single line of lanes.
     pub fn write_norms(&self, norms: &mut Line) {
         let theta = &self.theta;
-        with_vectors(Norms { theta, norms });
+        run(Norms { theta, norms });
     }
 
     /// Multiplies all iterates by a factor from now on; the averages keep what they have counted.

@@ -1,8 +1,8 @@
 //! Sums the squared norms of sixteen lanes at once.
 
+use robust_td_simd::{Simd, Vector, Wide, Work};
+
 use super::line::Line;
-use super::vector::Vector;
-use super::work::Work;
 
 /// |theta|^2 of one line.
 pub struct Norms<'a> {
@@ -16,15 +16,12 @@ impl Work for Norms<'_> {
     type Output = ();
 
     #[inline(always)]
-    unsafe fn run<V: Vector>(&mut self) {
-        // SAFETY: the caller answers for the instructions.
-        unsafe {
-            let mut sum = V::splat(0.0);
-            for theta in self.theta {
-                let x = V::load(theta);
-                sum = sum.plus_product(x, x);
-            }
-            sum.store(self.norms);
+    fn run<S: Simd>(&mut self, s: S) {
+        let mut sum = s.splat16(0.0);
+        for theta in self.theta {
+            let x = s.load16(theta);
+            sum = x.fma(x, sum);
         }
+        sum.store(self.norms);
     }
 }

@@ -5,9 +5,9 @@
 //! term one line of coefficients is kept instead, and a copy of phi. Terms are added in their order, each rounded once, so the
 //! bits do not depend on when that is done.
 
+use robust_td_simd::{Simd, Vector, Wide, Work};
+
 use super::line::{Line, WIDTH};
-use super::vector::Vector;
-use super::work::Work;
 
 /// How many terms are added at once.
 const KEPT: usize = 8;
@@ -78,31 +78,24 @@ impl Recent {
 
     /// A sum of a line with the terms so far.
     #[inline(always)]
-    unsafe fn total<V: Vector>(&self, line: usize, j: usize, sum: &Line) -> V {
-        // SAFETY: the caller answers for the instructions.
-        unsafe {
-            let mut total = V::load(sum);
-            for i in 0..self.count {
-                let (factor, x) = (&self.coefficients[line][i], self.phi[j][i]);
-                total = total.plus_product(V::load(factor), V::splat(x));
-            }
-            total
+    fn total<S: Simd>(&self, s: S, line: usize, j: usize, sum: &Line) -> S::Wide {
+        let mut total = s.load16(sum);
+        for i in 0..self.count {
+            let (factor, x) = (&self.coefficients[line][i], self.phi[j][i]);
+            total = s.load16(factor).fma(s.splat16(x), total);
         }
+        total
     }
 
     /// Counts the term that was written for every line; adds all terms if there is no place for another.
-    ///
-    /// # Safety
-    /// The CPU must have the instructions of V.
     #[inline(always)]
-    pub unsafe fn push<V: Vector>(&mut self, sums: &mut [Line]) {
+    pub fn push<S: Simd>(&mut self, s: S, sums: &mut [Line]) {
         self.count += 1;
         if self.count == KEPT {
             let d = self.phi.len();
             for (k, coefficients) in self.coefficients.iter().enumerate() {
                 let sums = &mut sums[k * d..][..d];
-                // SAFETY: the caller answers for the instructions.
-                unsafe { add_full::<V>(coefficients, &self.phi, sums) }
+                add_full(s, coefficients, &self.phi, sums);
             }
             self.count = 0;
         }
@@ -111,20 +104,17 @@ impl Recent {
 
 /// Adds as many terms as there can be to the sums of a line.
 #[inline(always)]
-unsafe fn add_full<V: Vector>(coefficients: &[Line; KEPT], phi: &[[f64; KEPT]], sums: &mut [Line]) {
-    // SAFETY: the caller answers for the instructions.
-    unsafe {
-        let mut factors = [V::splat(0.0); KEPT];
-        for (factor, line) in factors.iter_mut().zip(coefficients) {
-            *factor = V::load(line);
+fn add_full<S: Simd>(s: S, coefficients: &[Line; KEPT], phi: &[[f64; KEPT]], sums: &mut [Line]) {
+    let mut factors = [s.splat16(0.0); KEPT];
+    for (factor, line) in factors.iter_mut().zip(coefficients) {
+        *factor = s.load16(line);
+    }
+    for (sum, phi) in sums.iter_mut().zip(phi) {
+        let mut total = s.load16(sum);
+        for i in 0..KEPT {
+            total = factors[i].fma(s.splat16(phi[i]), total);
         }
-        for (sum, phi) in sums.iter_mut().zip(phi) {
-            let mut total = V::load(sum);
-            for i in 0..KEPT {
-                total = total.plus_product(factors[i], V::splat(phi[i]));
-            }
-            total.store(sum);
-        }
+        total.store(sum);
     }
 }
 
@@ -140,12 +130,11 @@ impl Work for AddAll<'_> {
     type Output = ();
 
     #[inline(always)]
-    unsafe fn run<V: Vector>(&mut self) {
+    fn run<S: Simd>(&mut self, s: S) {
         let d = self.recent.phi.len();
         for line in 0..self.recent.coefficients.len() {
             for (j, sum) in self.sums[line * d..][..d].iter_mut().enumerate() {
-                // SAFETY: the caller answers for the instructions.
-                unsafe { self.recent.total::<V>(line, j, sum).store(sum) }
+                self.recent.total(s, line, j, sum).store(sum);
             }
         }
     }
@@ -167,11 +156,10 @@ impl Work for OfLane<'_> {
     type Output = ();
 
     #[inline(always)]
-    unsafe fn run<V: Vector>(&mut self) {
+    fn run<S: Simd>(&mut self, s: S) {
         let (line, place) = (self.lane / WIDTH, self.lane % WIDTH);
         for (j, (out, sum)) in self.out.iter_mut().zip(self.sums).enumerate() {
-            // SAFETY: the caller answers for the instructions.
-            *out = unsafe { self.recent.total::<V>(line, j, sum).lane(place) };
+            *out = self.recent.total(s, line, j, sum).lane(place);
         }
     }
 }

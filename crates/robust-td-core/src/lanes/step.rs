@@ -1,112 +1,104 @@
 //! Moves one line of lanes by one step.
 
+use robust_td_simd::{Simd, Vector, Wide};
+
 use super::Lanes;
 use super::line::Line;
 use super::recent::Place;
-use super::vector::Vector;
 use crate::phi::Features;
 
 /// sums += delta phi.
-pub struct Score<'a, V> {
+pub struct Score<'a, S: Simd> {
     /// delta.
-    pub delta: V,
+    pub delta: S::Wide,
     /// The d sums.
     pub sums: &'a mut [Line],
 }
 
 /// A step of one line of lanes.
-pub struct Step<V> {
+pub struct Step<S: Simd> {
+    s: S,
     /// eta delta.
-    g: V,
+    g: S::Wide,
     /// The same times the number of iterates that the averages count, the one before this step included: with Delta = eta delta phi
     /// the move of the iterate, the sum of moves gains counted Delta (see [`average`](crate::iterate::average)).
-    coefficient: V,
+    coefficient: S::Wide,
     /// |theta|^2 of the coordinates that moved, before a sparse step.
-    pub before: V,
+    pub before: S::Wide,
     /// The same after a step.
-    pub after: V,
+    pub after: S::Wide,
 }
 
-impl<V: Vector> Step<V> {
-    /// A step of a size with the temporal-difference errors of the lanes, when the averages count so many iterates.
-    ///
-    /// # Safety
-    /// The CPU must have the instructions of V; so for the others below.
+impl<S: Simd> Step<S> {
+    /// Prepares one step: step size and per-lane TD errors, and the number of iterates that the averages count.
     #[inline(always)]
-    pub unsafe fn new(eta: V, delta: V, counted: u64) -> Self {
-        // SAFETY: the caller answers for the instructions.
-        unsafe {
-            let g = eta.times(delta);
-            Self {
-                g,
-                coefficient: g.times(V::splat(counted as f64)),
-                before: V::splat(0.0),
-                after: V::splat(0.0),
-            }
+    pub fn new(s: S, eta: S::Wide, delta: S::Wide, counted: u64) -> Self {
+        let g = eta.mul(delta);
+        Self {
+            s,
+            g,
+            coefficient: g.mul(s.splat16(counted as f64)),
+            before: s.splat16(0.0),
+            after: s.splat16(0.0),
         }
     }
 
     /// Moves a line; where the same transition is measured, its score is added in the same pass.
     #[inline(always)]
-    pub unsafe fn take(
+    pub fn take(
         &mut self,
         phi: &Features<'_>,
         lanes: &mut Lanes,
         line: usize,
-        score: Option<Score<'_, V>>,
+        score: Option<Score<'_, S>>,
     ) {
         let d = lanes.dimension;
         let theta = &mut lanes.theta[line * d..][..d];
-        // SAFETY: the caller answers for the instructions.
-        unsafe {
-            match *phi {
-                Features::Dense(phi) => {
-                    let place = lanes.recent.next(d, line);
-                    self.take_dense(phi, theta, place, score);
-                }
-                Features::Sparse { indices, values } => {
-                    let moves = &mut lanes.moves[line * d..][..d];
-                    self.take_sparse(indices, values, theta, moves, score);
-                }
+        match *phi {
+            Features::Dense(phi) => {
+                let place = lanes.recent.next(d, line);
+                self.take_dense(phi, theta, place, score);
+            }
+            Features::Sparse { indices, values } => {
+                let moves = &mut lanes.moves[line * d..][..d];
+                self.take_sparse(indices, values, theta, moves, score);
             }
         }
     }
 
     /// Moves all coordinates; that is still to be added to the sums of moves.
     #[inline(always)]
-    unsafe fn take_dense(
+    fn take_dense(
         &mut self,
         phi: &[f64],
         theta: &mut [Line],
         moves: Place<'_>,
-        score: Option<Score<'_, V>>,
+        score: Option<Score<'_, S>>,
     ) {
         let d = theta.len();
         assert_eq!(phi.len(), d, "features have the dimension of theta");
-        // SAFETY: the caller answers for the instructions.
-        unsafe {
-            self.coefficient.store(moves.coefficients);
-            let coordinates = phi.iter().zip(theta);
-            match (moves.phi(), score) {
-                (None, _) => {
-                    for (x, theta) in coordinates {
-                        self.shift(theta, V::splat(*x));
-                    }
+        let s = self.s;
+        self.coefficient.store(moves.coefficients);
+        let coordinates = phi.iter().zip(theta);
+        match (moves.phi(), score) {
+            (None, _) => {
+                for (x, theta) in coordinates {
+                    self.shift(theta, s.splat16(*x));
                 }
-                (Some(places), None) => {
-                    for ((x, theta), place) in coordinates.zip(places) {
-                        *place = *x;
-                        self.shift(theta, V::splat(*x));
-                    }
+            }
+            (Some(places), None) => {
+                for ((x, theta), place) in coordinates.zip(places) {
+                    *place = *x;
+                    self.shift(theta, s.splat16(*x));
                 }
-                (Some(places), Some(Score { delta, sums })) => {
-                    let sums = &mut sums[..d];
-                    for (((x, theta), place), sum) in coordinates.zip(places).zip(sums) {
-                        *place = *x;
-                        let x = V::splat(*x);
-                        self.shift(theta, x);
-                        V::load(sum).plus_product(delta, x).store(sum);
-                    }
+            }
+            (Some(places), Some(Score { delta, sums })) => {
+                let sums = &mut sums[..d];
+                for (((x, theta), place), sum) in coordinates.zip(places).zip(sums) {
+                    *place = *x;
+                    let x = s.splat16(*x);
+                    self.shift(theta, x);
+                    delta.fma(x, s.load16(sum)).store(sum);
                 }
             }
         }
@@ -114,40 +106,35 @@ impl<V: Vector> Step<V> {
 
     /// Moves the coordinates of the features.
     #[inline(always)]
-    unsafe fn take_sparse(
+    fn take_sparse(
         &mut self,
         indices: &[u32],
         values: &[f64],
         theta: &mut [Line],
         moves: &mut [Line],
-        mut score: Option<Score<'_, V>>,
+        mut score: Option<Score<'_, S>>,
     ) {
+        let s = self.s;
         for (j, x) in indices.iter().zip(values) {
             let j = *j as usize;
-            // SAFETY: the caller answers for the instructions.
-            unsafe {
-                let (theta, x) = (&mut theta[j], V::splat(*x));
-                let old = V::load(theta);
-                self.before = self.before.plus_product(old, old);
-                self.shift(theta, x);
-                let sum = &mut moves[j];
-                V::load(sum).plus_product(self.coefficient, x).store(sum);
-                if let Some(Score { delta, sums }) = &mut score {
-                    let sum = &mut sums[j];
-                    V::load(sum).plus_product(*delta, x).store(sum);
-                }
+            let (theta, x) = (&mut theta[j], s.splat16(*x));
+            let old = s.load16(theta);
+            self.before = old.fma(old, self.before);
+            self.shift(theta, x);
+            let sum = &mut moves[j];
+            self.coefficient.fma(x, s.load16(sum)).store(sum);
+            if let Some(Score { delta, sums }) = &mut score {
+                let sum = &mut sums[j];
+                delta.fma(x, s.load16(sum)).store(sum);
             }
         }
     }
 
     /// Moves one coordinate, whose feature is x.
     #[inline(always)]
-    unsafe fn shift(&mut self, theta: &mut Line, x: V) {
-        // SAFETY: the caller answers for the instructions.
-        unsafe {
-            let new = V::load(theta).plus_product(self.g, x);
-            new.store(theta);
-            self.after = self.after.plus_product(new, new);
-        }
+    fn shift(&mut self, theta: &mut Line, x: S::Wide) {
+        let new = self.g.fma(x, self.s.load16(theta));
+        new.store(theta);
+        self.after = new.fma(new, self.after);
     }
 }

@@ -1,4 +1,6 @@
-//! Tests the work on lanes: the formulas, and the same bits by all vectors.
+//! Tests the work on lanes: the formulas, and the same bits by all kernels.
+
+use robust_td_simd::{Kernel, Portable, Simd, Work};
 
 use super::*;
 use crate::phi::Features;
@@ -13,30 +15,37 @@ impl Numbers {
     }
 
     fn lines<const N: usize>(&mut self) -> [Line; N] {
-        std::array::from_fn(|_| Line(self.take()))
+        std::array::from_fn(|_| Line::new(self.take()))
     }
 }
 
-/// Everything that any work writes, done by one kind of vector, as bits; the norms of the lanes apart.
-unsafe fn all<V: Vector>(seed: u64, sparse: bool) -> [Vec<u64>; 2] {
-    let mut numbers = Numbers(Stream::new(seed, 0));
-    let factors = Line(numbers.take());
-    let [rows, sum_rows, copies, sums]: [[Line; 5]; 4] = [(); 4].map(|()| numbers.lines());
-    let (weights, x): ([Line; 5], [Line; 25]) = (numbers.lines(), numbers.lines());
-    let [mut y, mut total]: [[Line; 25]; 2] = [numbers.lines(), numbers.lines()];
-    let mut watch = Watch {
-        norms: Line::default(),
-        largest: Line(numbers.take()),
-        squares: Line(numbers.take()),
-    };
-    let mut measure = Measure {
-        theta: copies.to_vec(),
-        sums: sums.to_vec(),
-    };
-    let (mut one, mut several) = (Lanes::zero(5, 1), Lanes::zero(5, 5));
-    let mut errors = Vec::new();
-    // SAFETY: the caller answers for the instructions.
-    unsafe {
+/// Everything that any work writes, as bits; the norms of the lanes apart.
+struct All {
+    seed: u64,
+    sparse: bool,
+}
+
+impl Work for All {
+    type Output = [Vec<u64>; 2];
+
+    #[inline(always)]
+    fn run<S: Simd>(&mut self, s: S) -> [Vec<u64>; 2] {
+        let mut numbers = Numbers(Stream::new(self.seed, 0));
+        let factors = Line::new(numbers.take());
+        let [rows, sum_rows, copies, sums]: [[Line; 5]; 4] = [(); 4].map(|()| numbers.lines());
+        let (weights, x): ([Line; 5], [Line; 25]) = (numbers.lines(), numbers.lines());
+        let [mut y, mut total]: [[Line; 25]; 2] = [numbers.lines(), numbers.lines()];
+        let mut watch = Watch {
+            norms: Line::default(),
+            largest: Line::new(numbers.take()),
+            squares: Line::new(numbers.take()),
+        };
+        let mut measure = Measure {
+            theta: copies.to_vec(),
+            sums: sums.to_vec(),
+        };
+        let (mut one, mut several) = (Lanes::zero(5, 1), Lanes::zero(5, 5));
+        let mut errors = Vec::new();
         let mut map = Map {
             rows: &rows,
             sum_rows: &sum_rows,
@@ -45,13 +54,13 @@ unsafe fn all<V: Vector>(seed: u64, sparse: bool) -> [Vec<u64>; 2] {
             y: &mut y,
             total: &mut total,
         };
-        map.run::<V>();
+        map.run(s);
         // More steps than moves are put off for.
         for t in 0..21 {
             let (psi, phi): ([f64; 5], [f64; 5]) = (numbers.take(), numbers.take());
             let change = Change {
-                psi: view(&psi, sparse),
-                phi: &view(&phi, sparse),
+                psi: view(&psi, self.sparse),
+                phi: &view(&phi, self.sparse),
                 reward: 0.7,
             };
             let mut all = AdvanceAll {
@@ -61,7 +70,7 @@ unsafe fn all<V: Vector>(seed: u64, sparse: bool) -> [Vec<u64>; 2] {
                 weights: &weights,
                 eta: 0.2,
             };
-            all.run::<V>();
+            all.run(s);
             let mut watched = AdvanceAndWatch {
                 lanes: &mut one,
                 change: &change,
@@ -71,73 +80,30 @@ unsafe fn all<V: Vector>(seed: u64, sparse: bool) -> [Vec<u64>; 2] {
                 measure: (t % 3 > 0).then_some(&mut measure),
                 leader: t % WIDTH,
             };
-            errors.push(Line::of(watched.run::<V>()));
+            errors.push(Line::of(watched.run(s)));
         }
         let mut norms = Norms {
             theta: &one.theta,
             norms: &mut total[0],
         };
-        norms.run::<V>();
+        norms.run(s);
         for lanes in [&mut one, &mut several] {
             let mut add = AddAll {
                 recent: &lanes.recent,
                 sums: &mut lanes.moves,
             };
-            add.run::<V>();
+            add.run(s);
         }
+        let lanes =
+            [&one.theta, &one.moves, &several.theta, &several.moves].map(|lines| &lines[..]);
+        let others: [&[Line]; 5] = [&measure.sums, &errors, &y, &total, &[watch.squares]];
+        let written = [lanes.concat(), others.concat()].concat();
+        let bits = |lines: Vec<Line>| lines.into_iter().flat_map(|line| line.0.map(f64::to_bits));
+        [written, vec![watch.norms, watch.largest]].map(|lines| bits(lines).collect())
     }
-    let lanes = [&one.theta, &one.moves, &several.theta, &several.moves].map(|lines| &lines[..]);
-    let others: [&[Line]; 5] = [&measure.sums, &errors, &y, &total, &[watch.squares]];
-    let written = [lanes.concat(), others.concat()].concat();
-    let bits = |lines: Vec<Line>| lines.into_iter().flat_map(|line| line.0.map(f64::to_bits));
-    [written, vec![watch.norms, watch.largest]].map(|lines| bits(lines).collect())
 }
 
-/// Lists of up to twenty numbers, read and written in part, and their sums, as bits.
-unsafe fn parts<V: Vector>(seed: u64) -> Vec<u64> {
-    let mut numbers = Numbers(Stream::new(seed, 0));
-    let mut bits = Vec::new();
-    for length in 0..=20 {
-        let (x, mut y): ([f64; 20], [f64; 20]) = (numbers.take(), [7.0; 20]);
-        let mut line = Line::default();
-        // SAFETY: the caller answers for the instructions.
-        let sum = unsafe {
-            let x = V::load_some(&x[..length]);
-            x.store(&mut line);
-            x.store_some(&mut y[..length]);
-            x.sum()
-        };
-        let (read, whole) = (length.min(WIDTH), &x[..length.min(WIDTH)]);
-        assert_eq!((&line.0[..read], &y[..read]), (whole, whole));
-        assert!(line.0[read..].iter().all(|x| *x == 0.0) && y[read..].iter().all(|y| *y == 7.0));
-        assert_eq!(sum, Features::Dense(whole).dot(&vec![1.0; read]));
-        bits.push(sum.to_bits());
-    }
-    bits
-}
-
-/// What different vectors give for a seed.
-macro_rules! same_bits {
-    ($work:ident($($argument:expr),*)) => {{
-        // SAFETY: arrays need no special instructions.
-        let expected = unsafe { $work::<[f64; WIDTH]>($($argument),*) };
-        #[cfg(target_arch = "x86_64")]
-        {
-            use std::arch::x86_64::{__m256d, __m512d};
-            if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-                // SAFETY: just detected.
-                assert_eq!(unsafe { $work::<[__m256d; 4]>($($argument),*) }, expected);
-            }
-            if is_x86_feature_detected!("avx512f") {
-                // SAFETY: just detected.
-                assert_eq!(unsafe { $work::<[__m512d; 2]>($($argument),*) }, expected);
-            }
-        }
-        expected
-    }};
-}
-
-/// Five features, all of them told or the same as a sparse vector.
+/// Five features, dense or the same as a sparse vector.
 fn view(values: &[f64; 5], sparse: bool) -> Features<'_> {
     match sparse {
         false => Features::Dense(values),
@@ -149,12 +115,37 @@ fn view(values: &[f64; 5], sparse: bool) -> Features<'_> {
 }
 
 #[test]
-fn all_vectors_give_the_same_bits() {
+fn all_kernels_give_the_same_bits() {
     for seed in 0..20 {
-        let [dense, sparse] = [false, true].map(|sparse| same_bits!(all(seed, sparse)));
-        // Sparse steps correct the norms, dense ones sum them anew.
+        let [dense, sparse] = [false, true].map(|sparse| {
+            let expected = All { seed, sparse }.run(Portable::PLAIN);
+            for kernel in Kernel::available() {
+                assert_eq!(kernel.run(All { seed, sparse }), expected, "{kernel}");
+            }
+            expected
+        });
+        // Sparse steps correct the norms, dense ones sum them again.
         assert_eq!(dense[0], sparse[0]);
-        same_bits!(parts(seed));
+    }
+}
+
+/// A short dot product has the order of the vectors' sum, which must be that of [`Features::dot`].
+#[test]
+fn a_temporal_difference_error_is_the_same_by_features() {
+    let mut numbers = Numbers(Stream::new(5, 0));
+    for length in 0..=20 {
+        let (psi, theta): ([f64; 20], [f64; 20]) = (numbers.take(), numbers.take());
+        let (psi, theta) = (Features::Dense(&psi[..length]), &theta[..length]);
+        let phi = &psi;
+        let change = Change {
+            psi,
+            phi,
+            reward: 0.25,
+        };
+        assert_eq!(
+            change.td_error(Portable::PLAIN, theta),
+            0.25 + psi.dot(theta)
+        );
     }
 }
 
@@ -183,7 +174,7 @@ fn a_step_is_that_of_the_formula() {
         theta: of(&[3.0, 0.5]),
         sums: of(&[1.0, -1.0]),
     };
-    let error = with_vectors(AdvanceAndWatch {
+    let error = run(AdvanceAndWatch {
         lanes: &mut lanes,
         change: &change,
         eta: 0.5,
@@ -209,7 +200,7 @@ fn a_step_is_that_of_the_formula() {
         line
     };
     let (mut y, mut total) = (of(&[f64::NAN; 2]), of(&[1.0, 1.0]));
-    with_vectors(Map {
+    run(Map {
         rows: &[line([1.0, 0.5, 2.0]), line([-1.0, 1.0, 7.0])],
         sum_rows: &[line([1.0, 2.0, 3.0]), line([0.0, -1.0, 2.0])],
         weights: &of(&[-1.0]),

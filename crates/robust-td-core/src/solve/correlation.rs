@@ -6,9 +6,10 @@
 //! [`TIMES`] correlation times miss only a small part of it. Sums are kept for l = 32, 64, 128, ... at once, each made of two of
 //! the shorter ones.
 
+use robust_td_simd::{Simd, Vector, Wide};
 use serde::{Deserialize, Serialize};
 
-use crate::lanes::{Vector, WIDTH};
+use crate::lanes::WIDTH;
 use crate::phi::Features;
 
 /// The shortest block.
@@ -92,24 +93,18 @@ impl Correlation {
     }
 
     /// Takes the score delta phi in.
-    ///
-    /// # Safety
-    /// The CPU must have the instructions of V.
     #[inline(always)]
-    pub unsafe fn push<V: Vector>(&mut self, delta: f64, phi: &Features<'_>) {
+    pub fn push<S: Simd>(&mut self, s: S, delta: f64, phi: &Features<'_>) {
         self.count += 1;
         match phi {
             Features::Dense(phi) => {
                 let open = self.open.chunks_mut(WIDTH);
                 let sums = self.squares.chunks_mut(WIDTH).zip(open);
                 for ((squares, open), x) in sums.zip(phi.chunks(WIDTH)) {
-                    // SAFETY: the caller answers for the instructions.
-                    unsafe {
-                        let score = V::splat(delta).times(V::load_some(x));
-                        let square = V::load_some(squares).plus(score.times(score));
-                        square.store_some(squares);
-                        V::load_some(open).plus(score).store_some(open);
-                    }
+                    let score = s.splat16(delta).mul(s.load16_some(x));
+                    let square = s.load16_some(squares).add(score.mul(score));
+                    square.store_some(squares);
+                    s.load16_some(open).add(score).store_some(open);
                 }
                 if self.unseen > 0 {
                     phi.iter().enumerate().for_each(|(j, x)| self.see(j, *x));
@@ -215,10 +210,10 @@ impl Correlation {
 mod tests {
     use super::*;
     use crate::random::Stream;
+    use robust_td_simd::Portable;
 
     fn push(correlation: &mut Correlation, x: f64) {
-        // SAFETY: arrays need no special instructions.
-        unsafe { correlation.push::<[f64; WIDTH]>(x, &Features::Dense(&[1.0])) }
+        correlation.push(Portable::PLAIN, x, &Features::Dense(&[1.0]));
     }
 
     fn length(persistence: f64, steps: u64) -> u64 {

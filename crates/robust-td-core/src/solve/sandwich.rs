@@ -17,10 +17,11 @@
 //! # Performance
 //! O(d nonzeros) per sample and d^2 memory, so d is limited to 500; O(d^3) whenever the number of samples has doubled.
 
+use robust_td_simd::{Simd, Work};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::lanes::{Change, Difference, Outer, Vector, Work, with_vectors};
+use crate::lanes::{Change, Difference, Outer};
 use crate::linalg;
 use crate::matrix::Matrix;
 use crate::phi::{Features, Transition};
@@ -170,7 +171,7 @@ impl Sandwich {
     /// Takes a transition in.
     pub fn step(&mut self, transition: &Transition<'_>) {
         let Self { sums, difference } = self;
-        with_vectors(TakeIn {
+        robust_td_simd::run(TakeIn {
             sums,
             difference,
             transition,
@@ -357,29 +358,26 @@ impl Work for TakeIn<'_> {
     type Output = ();
 
     #[inline(always)]
-    unsafe fn run<V: Vector>(&mut self) {
+    fn run<S: Simd>(&mut self, s: S) {
         let (sums, transition) = (&mut *self.sums, self.transition);
         let (phi, rho) = (&transition.features, transition.ratio);
         let (d, next) = (sums.b.len(), transition.outcome.next_features());
-        // SAFETY: the caller answers for the instructions.
-        unsafe {
-            let change = Change {
-                psi: self.difference.of::<V>(phi, next, sums.discount),
-                phi,
-                reward: transition.reward,
-            };
-            match (phi, change.psi) {
-                (Features::Dense(x), Features::Dense(y)) if rho == 1.0 => {
-                    let rows = &mut sums.minus_a;
-                    Outer { x, y, rows }.run::<V>();
-                }
-                (_, psi) => phi.for_each(|i, x| psi.axpy(rho * x, &mut sums.minus_a[i * d..][..d])),
+        let change = Change {
+            psi: self.difference.of(s, phi, next, sums.discount),
+            phi,
+            reward: transition.reward,
+        };
+        match (phi, change.psi) {
+            (Features::Dense(x), Features::Dense(y)) if rho == 1.0 => {
+                let rows = &mut sums.minus_a;
+                Outer { x, y, rows }.run(s);
             }
-            phi.axpy(rho * transition.reward, &mut sums.b);
-            phi.add_squares(&mut sums.squares);
-            let delta = rho * change.td_error::<V>(&sums.theta);
-            phi.axpy(delta, &mut sums.open);
-            sums.correlation.push::<V>(delta, phi);
+            (_, psi) => phi.for_each(|i, x| psi.axpy(rho * x, &mut sums.minus_a[i * d..][..d])),
         }
+        phi.axpy(rho * transition.reward, &mut sums.b);
+        phi.add_squares(&mut sums.squares);
+        let delta = rho * change.td_error(s, &sums.theta);
+        phi.axpy(delta, &mut sums.open);
+        sums.correlation.push(s, delta, phi);
     }
 }

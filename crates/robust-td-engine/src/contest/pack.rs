@@ -8,10 +8,9 @@ use robust_td_core::schedule::Schedule;
 
 use super::dispatch;
 use super::judge::Answer;
-use super::step::Raw;
+use super::step::Job;
 use super::trajectories::{BLOCK, Course, Walkers};
-use crate::generators::GROUP;
-use crate::kernel::{Kernel, Line, PACK, values, values_mut};
+use crate::kernel::{Kernel, Line, PACK};
 
 /// The recipe of a learner that can run as a lane: one with a single running average.
 pub fn lane_recipe(learner: &AnyLearner) -> Option<Recipe> {
@@ -38,7 +37,7 @@ impl Pack {
     /// A pack of up to eight recipes, before the first block. Lanes without a method stay at zero.
     pub fn new(recipes: Vec<Recipe>) -> Self {
         let line = |value: fn(&Recipe) -> f64, none: f64| {
-            Line(std::array::from_fn(|lane| {
+            Line::new(std::array::from_fn(|lane| {
                 recipes.get(lane).map_or(none, value)
             }))
         };
@@ -49,7 +48,7 @@ impl Pack {
         Self {
             pull: line(|recipe| -recipe.regulariser, 0.0),
             radius,
-            radius_sq: Line(radius.0.map(projection_limit)),
+            radius_sq: Line::new(radius.0.map(projection_limit)),
             eta: vec![Line::default(); BLOCK],
             weight: vec![Line::default(); BLOCK],
             totals: [0.0; PACK],
@@ -121,30 +120,24 @@ impl PackRuns {
         count: usize,
     ) {
         self.norms[..count].fill(Line::default());
-        let table = course.table();
-        assert!(count <= BLOCK && count <= walkers.entries().len());
-        assert!(self.runs <= GROUP);
-        assert!(table.len() >= (2 * self.dimension + 1) * course.transitions().len());
-        let raw = Raw {
+        let mut job = Job {
             steps: count,
             runs: self.runs,
             dimension: self.dimension,
-            entries: walkers.entries().as_ptr(),
-            table: table.as_ptr(),
-            eta: values(&pack.eta).as_ptr(),
-            weight: values(&pack.weight).as_ptr(),
-            pull: pack.pull.0.as_ptr(),
-            radius: pack.radius.0.as_ptr(),
-            radius_sq: pack.radius_sq.0.as_ptr(),
-            theta: values_mut(&mut self.theta).as_mut_ptr(),
-            sum: values_mut(&mut self.sum).as_mut_ptr(),
-            max: values_mut(&mut self.max).as_mut_ptr(),
-            projections: values_mut(&mut self.projections).as_mut_ptr(),
-            norms: values_mut(&mut self.norms).as_mut_ptr(),
+            entries: walkers.entries(),
+            table: course.table(),
+            eta: &pack.eta,
+            weight: &pack.weight,
+            pull: &pack.pull,
+            radius: &pack.radius,
+            radius_sq: &pack.radius_sq,
+            theta: &mut self.theta,
+            sum: &mut self.sum,
+            max: &mut self.max,
+            projections: &mut self.projections,
+            norms: &mut self.norms,
         };
-        // SAFETY: `new` made all arrays of lanes for these runs and BLOCK steps, eight runs have entries, the
-        // sampler's entries number the course's transitions, and the contest has checked the kernel.
-        unsafe { dispatch::run(kernel, &raw) }
+        dispatch::run(kernel, &mut job);
     }
 
     /// Adds |theta_t|^2 of a method over these runs to the sums of the block's steps.

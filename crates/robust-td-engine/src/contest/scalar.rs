@@ -1,50 +1,42 @@
 //! Advances methods of TD(0) type lane by lane: the plain twin of the vector kernels.
 
-use super::step::Raw;
-use crate::kernel::PACK;
+use super::step::{Job, row};
+use crate::kernel::Line;
 
 /// Takes one lane of one run through the block; see [`step`](super::step) for the operations.
-///
-/// # Safety
-/// As for [`step::run`](super::step::run).
 #[inline(always)]
-pub unsafe fn run(raw: &Raw, run: usize, lane: usize) {
-    let d = raw.dimension;
-    // SAFETY: every offset is below the sizes that `PackRuns` has checked.
-    unsafe {
-        let theta = |j: usize| raw.theta.add((run * d + j) * PACK + lane);
-        let norm_sq = || {
-            let first = *theta(0) * *theta(0);
-            (1..d).fold(first, |norm, j| (*theta(j)).mul_add(*theta(j), norm))
-        };
-        let max = raw.max.add(run * PACK + lane);
-        for t in 0..raw.steps {
-            let (eta, weight) = (
-                *raw.eta.add(t * PACK + lane),
-                *raw.weight.add(t * PACK + lane),
-            );
-            let row = raw.row(t, run);
-            let mut delta = *row;
-            for j in 0..d {
-                let sum = raw.sum.add((run * d + j) * PACK + lane);
-                *sum = weight.mul_add(*theta(j), *sum);
-                delta = (*row.add(1 + j)).mul_add(*theta(j), delta);
-            }
-            let (g, keep) = (eta * delta, eta.mul_add(*raw.pull.add(lane), 1.0));
-            for j in 0..d {
-                *theta(j) = g.mul_add(*row.add(1 + d + j), keep * *theta(j));
-            }
-            let mut norm = norm_sq();
-            if norm > *raw.radius_sq.add(lane) && eta > 0.0 {
-                let factor = *raw.radius.add(lane) / norm.sqrt();
-                for j in 0..d {
-                    *theta(j) *= factor;
-                }
-                norm = norm_sq();
-                *raw.projections.add(run * PACK + lane) += 1.0;
-            }
-            *max = if norm > *max { norm } else { *max };
-            *raw.norms.add(t * PACK + lane) += norm;
+pub fn run(job: &mut Job<'_>, run: usize, lane: usize) {
+    let d = job.dimension;
+    let theta = &mut job.theta[run * d..][..d];
+    let sum = &mut job.sum[run * d..][..d];
+    let max = &mut job.max[run][lane];
+    for t in 0..job.steps {
+        let (eta, weight) = (job.eta[t][lane], job.weight[t][lane]);
+        let row = row(job.table, &job.entries[t], run, d);
+        let mut delta = row[0];
+        for j in 0..d {
+            sum[j][lane] = weight.mul_add(theta[j][lane], sum[j][lane]);
+            delta = row[1 + j].mul_add(theta[j][lane], delta);
         }
+        let (g, keep) = (eta * delta, eta.mul_add(job.pull[lane], 1.0));
+        for j in 0..d {
+            theta[j][lane] = g.mul_add(row[1 + d + j], keep * theta[j][lane]);
+        }
+        let norm_sq = |theta: &[Line]| {
+            let first = theta[0][lane] * theta[0][lane];
+            let add = |norm: f64, theta: &Line| theta[lane].mul_add(theta[lane], norm);
+            theta[1..].iter().fold(first, add)
+        };
+        let mut norm = norm_sq(theta);
+        if norm > job.radius_sq[lane] && eta > 0.0 {
+            let factor = job.radius[lane] / norm.sqrt();
+            for theta in &mut *theta {
+                theta[lane] *= factor;
+            }
+            norm = norm_sq(theta);
+            job.projections[run][lane] += 1.0;
+        }
+        *max = if norm > *max { norm } else { *max };
+        job.norms[t][lane] += norm;
     }
 }

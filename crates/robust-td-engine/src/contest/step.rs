@@ -13,236 +13,221 @@
 //! max     = norm > max ? norm : max;  norms_t += norm
 //! ```
 
-use crate::generators::GROUP;
-use crate::kernel::{PACK, Simd};
+use robust_td_simd::{Register, Simd, Vector};
 
-/// A block of steps of up to eight runs. Built by [`PackRuns`](super::pack::PackRuns), which checks the sizes.
-///
-/// Arrays of lanes have [`PACK`] values per entry.
-#[derive(Clone, Copy)]
-pub struct Raw {
+use crate::generators::GROUP;
+use crate::kernel::{Line, PACK};
+
+/// A block of steps of up to eight runs. Built by [`PackRuns`](super::pack::PackRuns).
+pub struct Job<'a> {
     pub steps: usize,
     pub runs: usize,
     pub dimension: usize,
     /// Per step and run the number of the transition; per transition r, psi, phi.
-    pub entries: *const [u32; GROUP],
-    pub table: *const f64,
+    pub entries: &'a [[u32; GROUP]],
+    pub table: &'a [f64],
     /// Per step: eta and the weight of the iterate in the average.
-    pub eta: *const f64,
-    pub weight: *const f64,
+    pub eta: &'a [Line],
+    pub weight: &'a [Line],
     /// -lambda, R and R^2.
-    pub pull: *const f64,
-    pub radius: *const f64,
-    pub radius_sq: *const f64,
+    pub pull: &'a Line,
+    pub radius: &'a Line,
+    pub radius_sq: &'a Line,
     /// Per run d entries: the iterate and the weighted sum.
-    pub theta: *mut f64,
-    pub sum: *mut f64,
+    pub theta: &'a mut [Line],
+    pub sum: &'a mut [Line],
     /// Per run.
-    pub max: *mut f64,
-    pub projections: *mut f64,
+    pub max: &'a mut [Line],
+    pub projections: &'a mut [Line],
     /// Per step.
-    pub norms: *mut f64,
+    pub norms: &'a mut [Line],
 }
 
-impl Raw {
-    /// The table row of a run's transition.
-    ///
-    /// # Safety
-    /// `t` and `run` must be in range.
-    #[inline(always)]
-    pub unsafe fn row(&self, t: usize, run: usize) -> *const f64 {
-        // SAFETY: the caller's indices are in range, and so are the entries.
-        unsafe {
-            let entry = *self.entries.add(t).cast::<u32>().add(run) as usize;
-            self.table.add(entry * (2 * self.dimension + 1))
-        }
-    }
+/// The table row of a run's transition, in d dimensions.
+#[inline(always)]
+pub fn row<'a>(table: &'a [f64], entries: &[u32; GROUP], run: usize, d: usize) -> &'a [f64] {
+    let length = 2 * d + 1;
+    let at = entries[run] as usize * length;
+    &table[at..at + length]
 }
 
 /// What a vector of methods is.
 #[derive(Clone, Copy)]
-struct Methods<V> {
-    pull: V,
-    radius: V,
-    radius_sq: V,
+struct Methods<S: Simd> {
+    pull: S::Register,
+    radius: S::Register,
+    radius_sq: S::Register,
 }
 
-impl<V: Simd> Methods<V> {
+impl<S: Simd> Methods<S> {
     #[inline(always)]
-    unsafe fn load(raw: &Raw, lane: usize) -> Self {
-        // SAFETY: `lane` is below PACK.
-        unsafe {
-            Self {
-                pull: V::load(raw.pull.add(lane)),
-                radius: V::load(raw.radius.add(lane)),
-                radius_sq: V::load(raw.radius_sq.add(lane)),
-            }
+    fn load(s: S, job: &Job<'_>, lane: usize) -> Self {
+        Self {
+            pull: s.load(&job.pull.0[lane..]),
+            radius: s.load(&job.radius.0[lane..]),
+            radius_sq: s.load(&job.radius_sq.0[lane..]),
         }
     }
 
     /// The factors that bring iterates back to their balls, and the number of times, 0 or 1.
     #[inline(always)]
-    unsafe fn projection(&self, eta: V, norm: V) -> (V, V) {
-        // SAFETY: passed on from the caller.
-        unsafe {
-            let (zero, one) = (V::splat(0.0), V::splat(1.0));
-            // A dropped sample is no update, and the last projection may have rounded up.
-            let limit = eta.where_greater(zero, self.radius_sq, V::splat(f64::INFINITY));
-            let factor = self.radius.div(norm.sqrt());
-            (
-                norm.where_greater(limit, factor, one),
-                norm.where_greater(limit, one, zero),
-            )
-        }
+    fn projection(&self, s: S, eta: S::Register, norm: S::Register) -> [S::Register; 2] {
+        let (zero, one) = (s.splat(0.0), s.splat(1.0));
+        // A dropped sample is no update, and the last projection may have rounded up.
+        let limit = eta.where_greater(zero, self.radius_sq, s.splat(f64::INFINITY));
+        let factor = self.radius.div(norm.sqrt());
+        [
+            norm.where_greater(limit, factor, one),
+            norm.where_greater(limit, one, zero),
+        ]
     }
 }
 
 /// |theta|^2.
 #[inline(always)]
-unsafe fn norm_sq<V: Simd, const D: usize>(theta: &[V; D]) -> V {
-    // SAFETY: passed on from the caller.
-    unsafe {
-        let mut norm = theta[0].mul(theta[0]);
-        for j in 1..D {
-            norm = theta[j].fma(theta[j], norm);
-        }
-        norm
+fn norm_sq<V: Vector, const D: usize>(theta: &[V; D]) -> V {
+    let mut norm = theta[0].mul(theta[0]);
+    for j in 1..D {
+        norm = theta[j].fma(theta[j], norm);
     }
+    norm
 }
 
 /// Takes the lanes from `lane` on of the runs `first..first + N` through the block.
-///
-/// # Safety
-/// `raw` must describe live, large enough, disjoint arrays, and the CPU must have V's instructions.
 #[inline(always)]
-pub unsafe fn run<V: Simd, const D: usize, const N: usize>(raw: &Raw, first: usize, lane: usize) {
-    // SAFETY: every offset is below the sizes that `PackRuns` has checked.
-    unsafe {
-        let methods = Methods::<V>::load(raw, lane);
-        let at = |run: usize, j: usize| ((first + run) * D + j) * PACK + lane;
-        let mut theta = [[V::splat(0.0); D]; N];
-        let mut sum = [[V::splat(0.0); D]; N];
-        let mut max = [V::splat(0.0); N];
-        for i in 0..N {
-            max[i] = V::load(raw.max.add((first + i) * PACK + lane));
-            for j in 0..D {
-                theta[i][j] = V::load(raw.theta.add(at(i, j)));
-                sum[i][j] = V::load(raw.sum.add(at(i, j)));
-            }
+pub fn run<S: Simd, const D: usize, const N: usize>(
+    s: S,
+    job: &mut Job<'_>,
+    first: usize,
+    lane: usize,
+) {
+    let methods = Methods::load(s, job, lane);
+    let (zero, runs) = (s.splat(0.0), first..first + N);
+    let own_theta = &mut job.theta[first * D..][..N * D];
+    let own_sum = &mut job.sum[first * D..][..N * D];
+    let own_max = &mut job.max[runs.clone()];
+    let own_projections = &mut job.projections[runs];
+    let mut theta = [[zero; D]; N];
+    let mut sum = [[zero; D]; N];
+    let mut max = [zero; N];
+    for i in 0..N {
+        max[i] = s.load(&own_max[i].0[lane..]);
+        for j in 0..D {
+            theta[i][j] = s.load(&own_theta[i * D + j].0[lane..]);
+            sum[i][j] = s.load(&own_sum[i * D + j].0[lane..]);
         }
-        for t in 0..raw.steps {
-            let eta = V::load(raw.eta.add(t * PACK + lane));
-            let weight = V::load(raw.weight.add(t * PACK + lane));
-            let keep = eta.fma(methods.pull, V::splat(1.0));
-            // Stage by stage with the runs inside: independent operations are neighbours.
-            let mut row = [raw.table; N];
-            let mut delta = [V::splat(0.0); N];
-            for i in 0..N {
-                row[i] = raw.row(t, first + i);
-                delta[i] = V::splat(*row[i]);
-            }
-            for j in 0..D {
-                for i in 0..N {
-                    sum[i][j] = weight.fma(theta[i][j], sum[i][j]);
-                    delta[i] = V::splat(*row[i].add(1 + j)).fma(theta[i][j], delta[i]);
-                }
-            }
-            for i in 0..N {
-                delta[i] = eta.mul(delta[i]);
-            }
-            for j in 0..D {
-                for i in 0..N {
-                    let phi = V::splat(*row[i].add(1 + D + j));
-                    theta[i][j] = delta[i].fma(phi, keep.mul(theta[i][j]));
-                }
-            }
-            let mut total = V::load(raw.norms.add(t * PACK + lane));
-            for i in 0..N {
-                let mut norm = norm_sq(&theta[i]);
-                if norm.any_greater(methods.radius_sq) {
-                    let (factor, count) = methods.projection(eta, norm);
-                    for j in 0..D {
-                        theta[i][j] = theta[i][j].mul(factor);
-                    }
-                    norm = norm_sq(&theta[i]);
-                    let projections = raw.projections.add((first + i) * PACK + lane);
-                    V::load(projections).add(count).store(projections);
-                }
-                max[i] = norm.max(max[i]);
-                total = total.add(norm);
-            }
-            total.store(raw.norms.add(t * PACK + lane));
+    }
+    let (table, steps) = (job.table, job.steps);
+    let (entries, norms) = (&job.entries[..steps], &mut job.norms[..steps]);
+    let (etas, weights) = (&job.eta[..steps], &job.weight[..steps]);
+    for t in 0..steps {
+        let eta = s.load(&etas[t].0[lane..]);
+        let weight = s.load(&weights[t].0[lane..]);
+        let keep = eta.fma(methods.pull, s.splat(1.0));
+        // Stage by stage with the runs inside: independent operations are neighbours.
+        let mut rows = [&table[..0]; N];
+        let mut delta = [zero; N];
+        for i in 0..N {
+            rows[i] = row(table, &entries[t], first + i, D);
         }
         for i in 0..N {
-            max[i].store(raw.max.add((first + i) * PACK + lane));
-            for j in 0..D {
-                theta[i][j].store(raw.theta.add(at(i, j)));
-                sum[i][j].store(raw.sum.add(at(i, j)));
+            delta[i] = s.splat(rows[i][0]);
+        }
+        for j in 0..D {
+            for i in 0..N {
+                sum[i][j] = weight.fma(theta[i][j], sum[i][j]);
+                delta[i] = s.splat(rows[i][1 + j]).fma(theta[i][j], delta[i]);
             }
+        }
+        for i in 0..N {
+            delta[i] = eta.mul(delta[i]);
+        }
+        for j in 0..D {
+            for i in 0..N {
+                let phi = s.splat(rows[i][1 + D + j]);
+                theta[i][j] = delta[i].fma(phi, keep.mul(theta[i][j]));
+            }
+        }
+        let norms = &mut norms[t].0[lane..];
+        let mut total = s.load(norms);
+        for i in 0..N {
+            let mut norm = norm_sq(&theta[i]);
+            if norm.any_greater(methods.radius_sq) {
+                let [factor, count] = methods.projection(s, eta, norm);
+                for j in 0..D {
+                    theta[i][j] = theta[i][j].mul(factor);
+                }
+                norm = norm_sq(&theta[i]);
+                let projections = &mut own_projections[i].0[lane..];
+                s.load(projections).add(count).store(projections);
+            }
+            max[i] = norm.max(max[i]);
+            total = total.add(norm);
+        }
+        total.store(norms);
+    }
+    for i in 0..N {
+        max[i].store(&mut own_max[i].0[lane..]);
+        for j in 0..D {
+            theta[i][j].store(&mut own_theta[i * D + j].0[lane..]);
+            sum[i][j].store(&mut own_sum[i * D + j].0[lane..]);
         }
     }
 }
 
 /// Takes the lanes from `lane` on of one run of any dimension through the block, the iterates in memory.
-///
-/// # Safety
-/// As for [`run`].
 #[inline(always)]
-pub unsafe fn run_wide<V: Simd>(raw: &Raw, run: usize, lane: usize) {
-    let d = raw.dimension;
-    // SAFETY: every offset is below the sizes that `PackRuns` has checked.
-    unsafe {
-        let methods = Methods::<V>::load(raw, lane);
-        let theta = |j: usize| raw.theta.add((run * d + j) * PACK + lane);
-        let sum = |j: usize| raw.sum.add((run * d + j) * PACK + lane);
-        let largest = raw.max.add(run * PACK + lane);
-        for t in 0..raw.steps {
-            let eta = V::load(raw.eta.add(t * PACK + lane));
-            let weight = V::load(raw.weight.add(t * PACK + lane));
-            let keep = eta.fma(methods.pull, V::splat(1.0));
-            let row = raw.row(t, run);
-            let mut delta = V::splat(*row);
-            for j in 0..d {
-                let theta = V::load(theta(j));
-                weight.fma(theta, V::load(sum(j))).store(sum(j));
-                delta = V::splat(*row.add(1 + j)).fma(theta, delta);
-            }
-            let g = eta.mul(delta);
-            let advanced = |j: usize| {
-                let phi = V::splat(*row.add(1 + d + j));
-                g.fma(phi, keep.mul(V::load(theta(j))))
-            };
-            let mut norm = store_all(d, theta, advanced);
-            if norm.any_greater(methods.radius_sq) {
-                let (factor, count) = methods.projection(eta, norm);
-                norm = store_all(d, theta, |j| V::load(theta(j)).mul(factor));
-                let projections = raw.projections.add(run * PACK + lane);
-                V::load(projections).add(count).store(projections);
-            }
-            norm.max(V::load(largest)).store(largest);
-            let total = raw.norms.add(t * PACK + lane);
-            V::load(total).add(norm).store(total);
+pub fn run_wide<S: Simd>(s: S, job: &mut Job<'_>, run: usize, lane: usize) {
+    let (d, methods) = (job.dimension, Methods::load(s, job, lane));
+    let theta = &mut job.theta[run * d..][..d];
+    let sum = &mut job.sum[run * d..][..d];
+    let largest = &mut job.max[run].0[lane..];
+    for t in 0..job.steps {
+        let eta = s.load(&job.eta[t].0[lane..]);
+        let weight = s.load(&job.weight[t].0[lane..]);
+        let keep = eta.fma(methods.pull, s.splat(1.0));
+        let row = row(job.table, &job.entries[t], run, d);
+        let mut delta = s.splat(row[0]);
+        for j in 0..d {
+            let theta = s.load(&theta[j].0[lane..]);
+            let sum = &mut sum[j].0[lane..];
+            weight.fma(theta, s.load(sum)).store(sum);
+            delta = s.splat(row[1 + j]).fma(theta, delta);
         }
+        let g = eta.mul(delta);
+        let mut norm = replace(s, theta, lane, |j, theta| {
+            g.fma(s.splat(row[1 + d + j]), keep.mul(theta))
+        });
+        if norm.any_greater(methods.radius_sq) {
+            let [factor, count] = methods.projection(s, eta, norm);
+            norm = replace(s, theta, lane, |_, theta| theta.mul(factor));
+            let projections = &mut job.projections[run].0[lane..];
+            s.load(projections).add(count).store(projections);
+        }
+        norm.max(s.load(largest)).store(largest);
+        let total = &mut job.norms[t].0[lane..];
+        s.load(total).add(norm).store(total);
     }
 }
 
 /// Replaces the iterate coordinate by coordinate; the new |theta|^2.
 #[inline(always)]
-unsafe fn store_all<V: Simd>(
-    d: usize,
-    theta: impl Fn(usize) -> *mut f64,
-    new: impl Fn(usize) -> V,
-) -> V {
-    // SAFETY: passed on from the caller.
-    unsafe {
-        let first = new(0);
-        first.store(theta(0));
-        let mut norm = first.mul(first);
-        for j in 1..d {
-            let next = new(j);
-            next.store(theta(j));
-            norm = next.fma(next, norm);
-        }
-        norm
+fn replace<S: Simd>(
+    s: S,
+    theta: &mut [Line],
+    lane: usize,
+    new: impl Fn(usize, S::Register) -> S::Register,
+) -> S::Register {
+    let mut norm = s.splat(0.0);
+    for (j, theta) in theta.iter_mut().enumerate() {
+        let theta = &mut theta.0[lane..PACK];
+        let next = new(j, s.load(theta));
+        next.store(theta);
+        norm = if j == 0 {
+            next.mul(next)
+        } else {
+            next.fma(next, norm)
+        };
     }
+    norm
 }

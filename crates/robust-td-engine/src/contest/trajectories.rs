@@ -2,9 +2,10 @@
 
 use robust_td_core::Problem;
 use robust_td_core::learner::Transition;
+use robust_td_simd::{Simd, Work};
 
 use crate::generators::{GROUP, Generators, StreamGroup};
-use crate::kernel::{Kernel, Work, with_features};
+use crate::kernel::Kernel;
 use crate::sampler::Sampler;
 use crate::tables::Tables;
 
@@ -94,14 +95,11 @@ impl Walkers {
     /// Walks the next block.
     pub fn walk(&mut self, course: &Course<'_>, kernel: Kernel, count: usize) {
         let walkers = self;
-        with_features(
-            kernel,
-            Walk {
-                walkers,
-                course,
-                count,
-            },
-        );
+        kernel.run(Walk {
+            walkers,
+            course,
+            count,
+        });
     }
 }
 
@@ -113,17 +111,19 @@ struct Walk<'a> {
 }
 
 impl Work for Walk<'_> {
+    type Output = ();
+
     #[inline(always)]
-    fn run(self) {
+    fn run<S: Simd>(&mut self, s: S) {
         let Walkers {
             generators,
             states,
             draws,
             visits,
             entries,
-        } = self.walkers;
+        } = &mut *self.walkers;
         let draws = &mut draws[..self.count];
-        generators.fill(draws);
+        generators.fill(s, draws);
         let (visits, entries) = (&mut visits[..self.count], &mut entries[..self.count]);
         self.course.sampler.walk(states, draws, visits, entries);
     }

@@ -17,7 +17,10 @@
 //! The sources send in turn. The memory of a source that has sent all its moments is still in the
 //! fastest cache, so the next row to be begun takes it over: a step reads and writes every row once.
 
-use crate::kernel::Simd;
+use robust_td_simd::{Register, Simd, Vector};
+
+use super::pack::Drive;
+use crate::kernel::Line;
 use crate::tables::Tables;
 
 /// Lanes of one block of moments.
@@ -183,24 +186,21 @@ impl Layout {
     }
 }
 
-/// Pointers to the moments of one block.
-#[derive(Clone, Copy)]
-pub struct Raw<'a> {
+/// The moments of one block and what drives them through a step.
+pub struct Job<'a> {
     pub chain: &'a Chain,
     /// P(s_t = s).
     pub p: &'a [f64],
-    /// Rows of moments, row x WIDTH each.
-    pub rows: *mut f64,
+    /// Rows of moments.
+    pub rows: &'a mut [Line],
     /// Per state its row before the step. K and q+ replace C and q before the row is given up.
     pub now: &'a [u32],
     /// Per state its row after the step; every state has an edge into it, so every row is written.
     pub next: &'a [u32],
-    /// WIDTH total probabilities (which multiply `p`), stepsizes and weights.
-    pub mass: *const f64,
-    pub eta: *const f64,
-    pub weight: *const f64,
-    /// 3 x WIDTH sums over the states: tr(A K) and tr(A M) before the step, tr M after it.
-    pub sums: *mut f64,
+    /// Total probabilities (which multiply `p`), stepsizes and weights.
+    pub drive: &'a Drive,
+    /// Sums over the states: tr(A K) and tr(A M) before the step, tr M after it.
+    pub sums: [Line; 3],
 }
 
 /// M_ij of either order.
@@ -213,169 +213,166 @@ fn symmetric(layout: Layout, i: usize, j: usize) -> usize {
     }
 }
 
-/// Moves the lanes `lane..lane + V::LANES` forward. N is the dimension, or an upper bound of it.
-///
-/// # Safety
-/// `raw` must describe live, large enough, disjoint arrays, and the CPU must have V's instructions.
+/// Moves the lanes `lane..lane + LANES` forward. N is the dimension, or an upper bound of it.
 #[inline(always)]
-pub unsafe fn step<V: Simd, const N: usize>(raw: &Raw<'_>, d: usize, lane: usize) {
+pub fn step<S: Simd, const N: usize>(s: S, job: &mut Job<'_>, d: usize, lane: usize) {
     let layout = Layout::new(d);
-    let row = layout.len() * WIDTH;
-    let chain = raw.chain;
-    // SAFETY: offsets are below rows x row x WIDTH; edges name existing states.
-    unsafe {
-        let eta = V::load(raw.eta.add(lane));
-        let w = V::load(raw.weight.add(lane));
-        let mass = V::load(raw.mass.add(lane));
-        let zero = V::splat(0.0);
-        // One sum per column, for shorter chains of additions.
-        let mut cross = [zero; N];
-        let (mut square, mut mixed, mut norm) = (zero, zero, zero);
-        let form = chain.form.as_ptr();
-        let mut edges = chain.edges.iter().enumerate();
-        let mut edge = edges.next();
-        for (s, &p) in raw.p.iter().enumerate() {
-            let now = raw.rows.add(raw.now[s] as usize * row + lane);
-            let at = |i: usize| V::load(now.add(i * WIDTH));
-            let mut gain = [zero; N];
-            let phi = chain.phi.as_ptr().add(s * d);
-            for i in 0..d {
-                gain[i] = eta.mul(V::splat(*phi.add(i)));
-                let sum = w.fma(at(layout.first(i)), at(layout.sum(i)));
-                sum.store(now.add(layout.sum(i) * WIDTH));
-                for j in i..d {
-                    let a = V::splat(*form.add(i * d + j));
-                    let m = at(layout.second(i, j));
-                    let count = |k: usize, sum: V| {
-                        let moment = w.fma(m, at(k));
-                        moment.store(now.add(k * WIDTH));
-                        a.fma(moment, sum)
-                    };
-                    cross[j] = count(layout.cross(i, j), cross[j]);
-                    if i == j {
-                        square = a.fma(m, square);
-                    } else {
-                        cross[i] = count(layout.cross(j, i), cross[i]);
-                        mixed = a.fma(m, mixed);
-                    }
-                }
-            }
-            let source = Source {
-                now,
-                gain,
-                p: mass.mul(V::splat(p)),
-                lane,
-            };
-            while let Some((index, e)) = edge.filter(|(_, e)| e.from == s) {
-                if e.fresh {
-                    send::<V, N, true>(raw, d, index, &source, &mut norm);
+    let length = layout.len();
+    let chain = job.chain;
+    let eta = s.load(&job.drive.eta[lane..]);
+    let w = s.load(&job.drive.weight[lane..]);
+    let mass = s.load(&job.drive.mass[lane..]);
+    let zero = s.splat(0.0);
+    // One sum per column, for shorter chains of additions.
+    let mut cross = [zero; N];
+    let (mut square, mut mixed, mut norm) = (zero, zero, zero);
+    let form = &chain.form[..d * d];
+    let mut edges = chain.edges.iter().zip(chain.psi.chunks_exact(d));
+    let mut edge = edges.next();
+    for (state, &p) in job.p.iter().enumerate() {
+        let here = job.now[state] as usize * length;
+        let now = &mut job.rows[here..here + length];
+        let mut gain = [zero; N];
+        let phi = &chain.phi[state * d..][..d];
+        for i in 0..d {
+            gain[i] = eta.mul(s.splat(phi[i]));
+            let m = s.load(&now[layout.first(i)].0[lane..]);
+            let sum = &mut now[layout.sum(i)].0[lane..];
+            w.fma(m, s.load(sum)).store(sum);
+            for j in i..d {
+                let a = s.splat(form[i * d + j]);
+                let m = s.load(&now[layout.second(i, j)].0[lane..]);
+                let mut count = |k: usize, sum: S::Register| {
+                    let moment = &mut now[k].0[lane..];
+                    let new = w.fma(m, s.load(moment));
+                    new.store(moment);
+                    a.fma(new, sum)
+                };
+                cross[j] = count(layout.cross(i, j), cross[j]);
+                if i == j {
+                    square = a.fma(m, square);
                 } else {
-                    send::<V, N, false>(raw, d, index, &source, &mut norm);
+                    cross[i] = count(layout.cross(j, i), cross[i]);
+                    mixed = a.fma(m, mixed);
                 }
-                edge = edges.next();
             }
         }
-        let cross = cross.iter().take(d).fold(zero, |sum, &x| sum.add(x));
-        cross.store(raw.sums.add(lane));
-        let second = V::splat(2.0).fma(mixed, square);
-        second.store(raw.sums.add(WIDTH + lane));
-        norm.store(raw.sums.add(2 * WIDTH + lane));
+        let source = Source {
+            gain,
+            p: mass.mul(s.splat(p)),
+            lane,
+        };
+        while let Some((e, psi)) = edge.filter(|(e, _)| e.from == state) {
+            let there = job.next[e.to] as usize * length;
+            let places = [here..here + length, there..there + length];
+            let Ok([now, next]) = job.rows.get_disjoint_mut(places) else {
+                unreachable!("a state begins a row that no other state has");
+            };
+            let trace = match e.fresh {
+                true => send::<S, N, true>(s, d, e, psi, &source, now, next),
+                false => send::<S, N, false>(s, d, e, psi, &source, now, next),
+            };
+            if e.last {
+                norm = norm.add(trace);
+            }
+            edge = edges.next();
+        }
+    }
+    let cross = cross.iter().take(d).fold(zero, |sum, &x| sum.add(x));
+    let second = s.splat(2.0).fma(mixed, square);
+    for (line, sum) in job.sums.iter_mut().zip([cross, second, norm]) {
+        sum.store(&mut line.0[lane..]);
     }
 }
 
 /// The state that an edge leaves.
-struct Source<V, const N: usize> {
-    now: *const f64,
+struct Source<S: Simd, const N: usize> {
     /// eta phi.
-    gain: [V; N],
-    p: V,
+    gain: [S::Register; N],
+    p: S::Register,
     lane: usize,
 }
 
-/// Sends the moments of one state along one edge; a fresh edge overwrites, others add.
+/// Sends the moments of one state along one edge; a fresh edge overwrites, others add. Returns the new tr M.
 #[inline(always)]
-unsafe fn send<V: Simd, const N: usize, const FRESH: bool>(
-    raw: &Raw<'_>,
+fn send<S: Simd, const N: usize, const FRESH: bool>(
+    s: S,
     d: usize,
-    edge: usize,
-    source: &Source<V, N>,
-    norm: &mut V,
-) {
+    edge: &Edge,
+    psi_of_edge: &[f64],
+    source: &Source<S, N>,
+    now: &[Line],
+    next: &mut [Line],
+) -> S::Register {
     let layout = Layout::new(d);
-    // SAFETY: passed on from `step`.
-    unsafe {
-        let e = &raw.chain.edges[edge];
-        let mut psi = [V::splat(0.0); N];
-        for i in 0..d {
-            psi[i] = V::splat(*raw.chain.psi.as_ptr().add(edge * d + i));
-        }
-        let gain = &source.gain;
-        let at = |i: usize| V::load(source.now.add(i * WIDTH));
-        let next = raw.next[e.to] as usize * layout.len() * WIDTH;
-        let next = raw.rows.add(next + source.lane);
-        let probability = V::splat(e.probability);
-        let reward = V::splat(e.reward);
-        // Puts probability * x on top of what other edges brought.
-        let bring = |i: usize, x: V| {
-            let here = next.add(i * WIDTH);
-            let sum = if FRESH {
-                probability.mul(x)
-            } else {
-                probability.fma(x, V::load(here))
-            };
-            sum.store(here);
-            sum
+    let (now, next) = (&now[..layout.len()], &mut next[..layout.len()]);
+    let zero = s.splat(0.0);
+    let mut psi = [zero; N];
+    for i in 0..d {
+        psi[i] = s.splat(psi_of_edge[i]);
+    }
+    let (gain, lane) = (&source.gain, source.lane);
+    let at = |i: usize| s.load(&now[i].0[lane..]);
+    let probability = s.splat(edge.probability);
+    let reward = s.splat(edge.reward);
+    // Puts probability * x on top of what other edges brought.
+    let mut bring = |i: usize, x: S::Register| {
+        let here = &mut next[i].0[lane..];
+        let sum = if FRESH {
+            probability.mul(x)
+        } else {
+            probability.fma(x, s.load(here))
         };
+        sum.store(here);
+        sum
+    };
 
-        let mut psi_m = V::splat(0.0);
-        let mut v = [V::splat(0.0); N];
-        for i in 0..d {
-            let m = at(layout.first(i));
-            psi_m = psi[i].fma(m, psi_m);
-            let mut x = reward.mul(m);
-            for j in 0..d {
-                x = psi[j].fma(at(symmetric(layout, i, j)), x);
-            }
-            v[i] = x;
-        }
-        let mean = reward.fma(source.p, psi_m);
-        let mut energy = reward.mul(mean);
-        for i in 0..d {
-            energy = psi[i].fma(v[i], energy);
-        }
-        let half = V::splat(0.5).mul(energy);
-        // The cross moments come between: they keep the CPU busy while the chain above completes.
+    let mut psi_m = zero;
+    let mut v = [zero; N];
+    for i in 0..d {
+        let m = at(layout.first(i));
+        psi_m = psi[i].fma(m, psi_m);
+        let mut x = reward.mul(m);
         for j in 0..d {
-            let q = at(layout.sum(j));
-            bring(layout.sum(j), q);
-            let mut column = [V::splat(0.0); N];
-            let mut z = reward.mul(q);
-            for i in 0..d {
-                column[i] = at(layout.cross(i, j));
-                z = psi[i].fma(column[i], z);
-            }
-            for i in 0..d {
-                bring(layout.cross(i, j), gain[i].fma(z, column[i]));
-            }
+            x = psi[j].fma(at(symmetric(layout, i, j)), x);
+        }
+        v[i] = x;
+    }
+    let mean = reward.fma(source.p, psi_m);
+    let mut energy = reward.mul(mean);
+    for i in 0..d {
+        energy = psi[i].fma(v[i], energy);
+    }
+    let half = s.splat(0.5).mul(energy);
+    // The cross moments come between: they keep the CPU busy while the chain above completes.
+    for j in 0..d {
+        let q = at(layout.sum(j));
+        bring(layout.sum(j), q);
+        let mut column = [zero; N];
+        let mut z = reward.mul(q);
+        for i in 0..d {
+            column[i] = at(layout.cross(i, j));
+            z = psi[i].fma(column[i], z);
         }
         for i in 0..d {
-            v[i] = half.fma(gain[i], v[i]);
-        }
-        let mut trace = V::splat(0.0);
-        for i in 0..d {
-            let here = layout.first(i);
-            bring(here, mean.fma(gain[i], at(here)));
-            for j in i..d {
-                let here = layout.second(i, j);
-                let turned = gain[i].fma(v[j], v[i].fma(gain[j], at(here)));
-                let second = bring(here, turned);
-                if i == j {
-                    trace = trace.add(second);
-                }
-            }
-        }
-        if e.last {
-            *norm = norm.add(trace);
+            bring(layout.cross(i, j), gain[i].fma(z, column[i]));
         }
     }
+    for i in 0..d {
+        v[i] = half.fma(gain[i], v[i]);
+    }
+    let mut trace = zero;
+    for i in 0..d {
+        let here = layout.first(i);
+        bring(here, mean.fma(gain[i], at(here)));
+        for j in i..d {
+            let here = layout.second(i, j);
+            let turned = gain[i].fma(v[j], v[i].fma(gain[j], at(here)));
+            let second = bring(here, turned);
+            if i == j {
+                trace = trace.add(second);
+            }
+        }
+    }
+    trace
 }

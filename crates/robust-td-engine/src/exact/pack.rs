@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::dispatch;
-use super::moments::{Chain, Layout, Raw, WIDTH};
-use crate::kernel::{Kernel, Line, values, values_mut};
+use super::moments::{Chain, Job, Layout, WIDTH};
+use crate::kernel::{Kernel, Line};
 
 /// Rows of moments, and which row each state has.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -65,8 +65,8 @@ impl Pack {
     pub fn totals(&self, states: usize, length: usize) -> Vec<Line> {
         let mut totals = vec![Line::default(); length];
         for s in 0..states {
-            let row = values(self.row(s, length));
-            for (sum, x) in values_mut(&mut totals).iter_mut().zip(row) {
+            let row = Line::numbers(self.row(s, length));
+            for (sum, x) in Line::numbers_mut(&mut totals).iter_mut().zip(row) {
                 *sum += x;
             }
         }
@@ -84,26 +84,21 @@ impl Pack {
     ) -> Sums {
         spare.clear();
         spare.extend(chain.turn.iter().map(|&row| self.place[row as usize]));
-        let mut sums = [Line::default(); 3];
-        let raw = Raw {
+        let mut job = Job {
             chain,
             p,
-            rows: values_mut(&mut self.rows).as_mut_ptr(),
+            rows: &mut self.rows,
             now: &self.place,
             next: spare,
-            mass: drive.mass.as_ptr(),
-            eta: drive.eta.as_ptr(),
-            weight: drive.weight.as_ptr(),
-            sums: values_mut(&mut sums).as_mut_ptr(),
+            drive,
+            sums: [Line::default(); 3],
         };
-        // SAFETY: there are rows x row x WIDTH moments, and WIDTH or 3 x WIDTH other values; `place`
-        // names existing rows, each once; the kernel is checked.
-        unsafe { dispatch::run(kernel, &raw) };
+        dispatch::run(kernel, &mut job);
+        let [cross, second, norms] = job.sums;
         std::mem::swap(&mut self.place, spare);
-        let [cross, second, norms] = sums;
         let growth = |l: usize| {
             let w = drive.weight[l];
-            w * (2.0 * cross.0[l] - w * second.0[l])
+            w * (2.0 * cross[l] - w * second[l])
         };
         Sums {
             growth: std::array::from_fn(growth),

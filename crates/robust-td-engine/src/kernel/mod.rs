@@ -1,121 +1,33 @@
-//! Chooses and runs the kernel that advances packs of lanes.
+//! Advances packs of lanes through blocks of steps.
 //!
 //! # FMA policy
 //! Every kernel uses fused multiply-add, as written in `step.rs`. On a CPU with FMA all kernels are
 //! compiled for it; elsewhere `f64::mul_add` computes the same bits in software, correct but slow.
 
-#[cfg(target_arch = "x86_64")]
-mod avx2;
-#[cfg(target_arch = "x86_64")]
-mod avx512;
 mod dispatch;
-mod portable;
 mod scalar;
-mod simd;
 mod step;
 
-pub(crate) use dispatch::{Work, with_features};
-pub(crate) use portable::Portable as PortableVector;
-pub(crate) use simd::{CELL, Line, PACK, QUAD, Simd, values, values_mut};
-#[cfg(target_arch = "x86_64")]
-pub(crate) use {avx2::Avx2 as Avx2Vector, avx512::Avx512 as Avx512Vector};
+pub use robust_td_simd::Kernel;
 
-use std::fmt;
-use std::str::FromStr;
-
-use crate::error::{Error, Result};
 use crate::unit::CellState;
 
-/// Code that advances the lanes; all give the same bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kernel {
-    /// One lane at a time: the twin that the others are tested against.
-    Scalar,
-    /// Arrays of eight lanes, vectorised by the compiler.
-    Portable,
-    /// AVX2 and FMA: four lanes per instruction.
-    Avx2,
-    /// AVX-512 F, DQ and VL: eight lanes per instruction.
-    Avx512,
-}
+/// Lanes that one cell holds: four packs of eight.
+pub(crate) const CELL: usize = 32;
+/// Lanes of one pack.
+pub(crate) const PACK: usize = 8;
+/// Lanes that one trajectory drives in a split cell.
+pub(crate) const QUAD: usize = 4;
 
-impl Kernel {
-    /// All kernels, slowest first.
-    pub const ALL: [Self; 4] = [Self::Scalar, Self::Portable, Self::Avx2, Self::Avx512];
-
-    /// The fastest kernel of this CPU.
-    pub fn best() -> Self {
-        *Self::ALL
-            .iter()
-            .rfind(|k| k.is_available())
-            .unwrap_or(&Self::Portable)
-    }
-
-    /// Whether this CPU has the instructions.
-    pub fn is_available(self) -> bool {
-        match self {
-            Self::Scalar | Self::Portable => true,
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"),
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx512 => {
-                Self::Avx2.is_available()
-                    && is_x86_feature_detected!("avx512f")
-                    && is_x86_feature_detected!("avx512dq")
-                    && is_x86_feature_detected!("avx512vl")
-            }
-            #[cfg(not(target_arch = "x86_64"))]
-            Self::Avx2 | Self::Avx512 => false,
-        }
-    }
-
-    /// This kernel if the CPU can run it.
-    ///
-    /// # Errors
-    /// [`Error::KernelUnavailable`] otherwise.
-    pub fn check(self) -> Result<Self> {
-        match self.is_available() {
-            true => Ok(self),
-            false => Err(Error::KernelUnavailable {
-                kernel: self.name(),
-            }),
-        }
-    }
-
-    /// The name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Scalar => "scalar",
-            Self::Portable => "portable",
-            Self::Avx2 => "avx2",
-            Self::Avx512 => "avx512",
-        }
-    }
-}
-
-impl fmt::Display for Kernel {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for Kernel {
-    type Err = Error;
-
-    /// Parses a name; `auto` is the best kernel of this CPU.
-    fn from_str(name: &str) -> Result<Self> {
-        if name == "auto" {
-            return Ok(Self::best());
-        }
-        let found = Self::ALL.into_iter().find(|k| k.name() == name);
-        found.ok_or_else(|| Error::UnknownKernel { name: name.into() })
-    }
-}
+/// The numbers of one pack.
+pub(crate) type Line = robust_td_simd::Line<PACK>;
 
 /// What the packs of one block share.
+#[derive(Clone, Copy)]
 pub(crate) struct Block<'a> {
     pub sharing: Sharing,
     pub dimension: usize,
+    /// The stepsizes of a pack: eta = b_t k1 + k0.
     pub k1: Line,
     pub k0: Line,
     /// One entry per step.
@@ -123,12 +35,17 @@ pub(crate) struct Block<'a> {
     /// One coefficient per step, and the total weight.
     pub coefficients: &'a [f64],
     pub weight: f64,
+    /// Per step and trajectory: where the transition's row begins in `table`, and the state's bucket.
     pub moves: &'a [[u32; 8]],
     pub buckets_at: &'a [[u32; 8]],
+    /// Rows r, psi, phi (in pairs of variants for split cells).
     pub table: &'a [f64],
+    /// Rows phi (in pairs of variants for split cells).
     pub features: &'a [f64],
     /// Per trajectory `bucket_capacity` states of buckets.
     pub bucket_states: &'a [u32],
+    /// Number of buckets, the largest among the trajectories; a bucket beyond a trajectory's own is
+    /// empty and adds zero.
     pub bucket_count: usize,
     pub bucket_capacity: usize,
 }
@@ -149,100 +66,68 @@ pub(crate) enum Sharing {
     },
 }
 
-impl Block<'_> {
-    /// Advances the lanes through the block; `buckets` is zero before and after.
-    ///
-    /// |theta|^2 after update t is added to row t = 1, 2, .. of `sums`; row 0 is working memory.
-    ///
-    /// The offsets in `moves` and `buckets_at` come from the sampler, which makes them for `table` and
-    /// for `bucket_capacity` buckets.
-    pub fn run(
-        &self,
-        kernel: Kernel,
-        cells: &mut [CellState],
-        sums: &mut [f64],
-        buckets: &mut [f64],
-    ) {
-        let (steps, d) = (self.decay.len(), self.dimension);
-        assert!(sums.len() >= (steps + 1) * PACK);
-        assert!(self.moves.len() == steps && self.buckets_at.len() == steps);
-        assert!(self.coefficients.len() == steps);
-        assert!(buckets.len() >= self.bucket_capacity * CELL);
-        assert!(self.bucket_count <= self.bucket_capacity);
-        assert!(self.bucket_states.len() >= 8 * self.bucket_capacity);
-        let nowhere = step::RawPack {
-            theta: std::ptr::null_mut(),
-            average: std::ptr::null_mut(),
-            max: std::ptr::null_mut(),
-        };
-        let mut packs = [nowhere; 8];
-        // One borrow per cell: the packs of a cell are offsets from the same pointers.
-        let base = |cell: &mut CellState| {
+/// A block and the memory that it changes.
+///
+/// All packs have the same stepsizes and weights and add to the same sums: what differs is the
+/// trajectory. Pack i follows the trajectory i, or 2 i and 2 i + 1 in a split cell.
+pub(crate) struct Job<'a> {
+    pub block: Block<'a>,
+    pub cells: &'a mut [CellState],
+    /// |theta_t|^2 after update t is added to entry t = 1, 2, ..; entry 0 is working memory.
+    pub sums: &'a mut [Line],
+    /// `bucket_capacity` lines for each of four packs, or as many quads for each of eight trajectories; zero before
+    /// and after.
+    pub buckets: &'a mut [Line],
+}
+
+impl Job<'_> {
+    /// Advances the lanes through the block.
+    pub fn run(&mut self, kernel: Kernel) {
+        let (block, cells) = (&self.block, &*self.cells);
+        let (steps, d) = (block.decay.len(), block.dimension);
+        assert!(self.sums.len() > steps && block.coefficients.len() == steps);
+        assert!(block.moves.len() == steps && block.buckets_at.len() == steps);
+        assert!(self.buckets.len() >= block.bucket_capacity * CELL / PACK);
+        assert!(block.bucket_count <= block.bucket_capacity);
+        for cell in cells {
             assert!(cell.theta.len() == d * CELL && cell.average.len() == d * CELL);
             assert!(cell.max.len() == CELL);
-            step::RawPack {
-                theta: cell.theta.as_mut_ptr(),
-                average: cell.average.as_mut_ptr(),
-                max: cell.max.as_mut_ptr(),
-            }
-        };
-        let at = |base: step::RawPack, pack: usize| step::RawPack {
-            theta: base.theta.wrapping_add(pack * PACK),
-            average: base.average.wrapping_add(pack * PACK),
-            max: base.max.wrapping_add(pack * PACK),
-        };
-        // Packs with all lanes, and one whose second trajectory does not exist.
-        let (whole, halved) = match self.sharing {
+        }
+        match block.sharing {
             Sharing::Broadcast { pack } => {
                 assert!(cells.len() <= 8 && pack < CELL / PACK);
-                for (raw, cell) in packs.iter_mut().zip(&mut *cells) {
-                    *raw = at(base(cell), pack);
-                }
-                (cells.len(), false)
+                let packs = 0..cells.len();
+                dispatch::run::<false>(kernel, self, packs);
             }
             Sharing::Split { runs } => {
                 assert!(cells.len() == 1 && runs <= 8);
-                let cell = base(&mut cells[0]);
-                for (i, raw) in packs[..runs.div_ceil(2)].iter_mut().enumerate() {
-                    *raw = at(cell, i);
-                }
-                (runs / 2, runs % 2 == 1)
+                dispatch::run::<true>(kernel, self, 0..runs / 2);
+                // A last pack whose second trajectory does not exist: with stepsize zero the missing lanes stay
+                // at theta = 0 and add nothing.
+                let whole = self.block;
+                self.block.k1.0[QUAD..].fill(0.0);
+                self.block.k0.0[QUAD..].fill(0.0);
+                dispatch::run::<true>(kernel, self, runs / 2..runs.div_ceil(2));
+                self.block = whole;
             }
-        };
-        let raw = step::Raw {
-            steps,
-            dimension: d,
-            packs,
-            k1: self.k1.0.as_ptr(),
-            k0: self.k0.0.as_ptr(),
-            decay: self.decay.as_ptr(),
-            coefficients: self.coefficients.as_ptr(),
-            weight: self.weight,
-            moves: self.moves.as_ptr(),
-            buckets_at: self.buckets_at.as_ptr(),
-            table: self.table.as_ptr(),
-            sums: sums.as_mut_ptr(),
-            buckets: buckets.as_mut_ptr(),
-            bucket_capacity: self.bucket_capacity,
-        };
-        let visited = step::Visited {
-            features: self.features.as_ptr(),
-            states: self.bucket_states.as_ptr(),
-            count: self.bucket_count,
-        };
-        let split = matches!(self.sharing, Sharing::Split { .. });
-        dispatch::run(kernel, split, 0..whole, &raw, &visited);
-        if halved {
-            // With stepsize zero the missing lanes stay at theta = 0 and add nothing.
-            let (mut k1, mut k0) = (self.k1, self.k0);
-            k1.0[QUAD..].fill(0.0);
-            k0.0[QUAD..].fill(0.0);
-            let raw = step::Raw {
-                k1: k1.0.as_ptr(),
-                k0: k0.0.as_ptr(),
-                ..raw
-            };
-            dispatch::run(kernel, split, whole..whole + 1, &raw, &visited);
         }
+    }
+}
+
+impl Block<'_> {
+    /// The cell of a pack, and where the pack begins in it.
+    #[inline(always)]
+    fn place(&self, pack: usize) -> (usize, usize) {
+        match self.sharing {
+            Sharing::Broadcast { pack: within } => (pack, within * PACK),
+            Sharing::Split { .. } => (0, pack * PACK),
+        }
+    }
+
+    /// The first bucket of a pack, or of a trajectory of a split cell; packs four apart share them in turn.
+    #[inline(always)]
+    fn first_bucket<const SPLIT: bool>(&self, index: usize) -> usize {
+        let place = if SPLIT { index } else { index % 4 };
+        place * self.bucket_capacity
     }
 }

@@ -2,22 +2,16 @@
 
 use std::ops::Range;
 
-use super::simd::{CELL, PACK, QUAD};
-use super::step::{ONE_CHAIN, Raw, Visited};
+use super::step::ONE_CHAIN;
+use super::{Block, CELL, Job, Line, PACK, QUAD};
 
 /// Runs all lanes of the packs through the block, then empties the buckets into the weighted sums.
-///
-/// # Safety
-/// As for [`super::step::run`].
 #[inline(always)]
-pub unsafe fn run<const SPLIT: bool>(raw: &Raw, visited: &Visited, packs: Range<usize>) {
+pub fn run<const SPLIT: bool>(job: &mut Job<'_>, packs: Range<usize>) {
     for pack in packs {
         for lane in 0..PACK {
-            // SAFETY: passed on from the caller.
-            unsafe {
-                steps::<SPLIT>(raw, pack, lane);
-                flush::<SPLIT>(raw, visited, pack, lane);
-            }
+            steps::<SPLIT>(job, pack, lane);
+            flush::<SPLIT>(job, pack, lane);
         }
     }
 }
@@ -32,85 +26,78 @@ fn place<const SPLIT: bool>(pack: usize, lane: usize) -> (usize, usize, usize) {
 }
 
 #[inline(always)]
-unsafe fn steps<const SPLIT: bool>(raw: &Raw, index: usize, lane: usize) {
-    let d = raw.dimension;
-    let (pack, (trajectory, variant, stride)) = (&raw.packs[index], place::<SPLIT>(index, lane));
-    // SAFETY: every offset is below the sizes that `Block` has checked.
-    unsafe {
-        let theta = |j: usize| pack.theta.add(j * CELL + lane);
-        let weight = raw.weight;
+fn steps<const SPLIT: bool>(job: &mut Job<'_>, index: usize, lane: usize) {
+    let block = &job.block;
+    let d = block.dimension;
+    let (trajectory, variant, stride) = place::<SPLIT>(index, lane);
+    let (cell, at) = block.place(index);
+    let cell = &mut job.cells[cell];
+    let (theta, average) = (&mut cell.theta[at + lane..], &mut cell.average[at + lane..]);
+    for j in 0..d {
+        average[j * CELL] = block.weight.mul_add(theta[j * CELL], average[j * CELL]);
+    }
+    let max = &mut cell.max[at + lane];
+    for t in 0..block.decay.len() {
+        let row = &block.table[block.moves[t][trajectory] as usize + variant..];
+        let entry = |j: usize| row[stride * j];
+        let eta = block.decay[t].mul_add(block.k1[lane], block.k0[lane]);
+
+        let half = if d <= ONE_CHAIN { d } else { d / 2 };
+        let mut delta = entry(0);
+        for j in 0..half {
+            delta = entry(1 + j).mul_add(theta[j * CELL], delta);
+        }
+        if half < d {
+            let mut second = entry(1 + half) * theta[half * CELL];
+            for j in half + 1..d {
+                second = entry(1 + j).mul_add(theta[j * CELL], second);
+            }
+            delta += second;
+        }
+        let g = eta * delta;
         for j in 0..d {
-            let sum = pack.average.add(j * CELL + lane);
-            *sum = weight.mul_add(*theta(j), *sum);
+            theta[j * CELL] = g.mul_add(entry(1 + d + j), theta[j * CELL]);
         }
-        let mut max = *pack.max.add(lane);
-        for t in 0..raw.steps {
-            let row = raw
-                .table
-                .add((*raw.moves.add(t))[trajectory] as usize + variant);
-            let entry = |j: usize| *row.add(stride * j);
-            let eta = (*raw.decay.add(t)).mul_add(*raw.k1.add(lane), *raw.k0.add(lane));
-
-            let half = if d <= ONE_CHAIN { d } else { d / 2 };
-            let mut delta = entry(0);
-            for j in 0..half {
-                delta = entry(1 + j).mul_add(*theta(j), delta);
-            }
-            if half < d {
-                let mut second = entry(1 + half) * *theta(half);
-                for j in half + 1..d {
-                    second = entry(1 + j).mul_add(*theta(j), second);
-                }
-                delta += second;
-            }
-            let g = eta * delta;
-            for j in 0..d {
-                *theta(j) = g.mul_add(entry(1 + d + j), *theta(j));
-            }
-            let mut norm = *theta(0) * *theta(0);
-            for j in 1..d {
-                norm = (*theta(j)).mul_add(*theta(j), norm);
-            }
-            max = if norm > max { norm } else { max };
-            *raw.sums.add((t + 1) * PACK + lane) += norm;
-
-            let offset = (*raw.buckets_at.add(t))[trajectory] as usize;
-            let bucket = bucket_of::<SPLIT>(raw, trajectory, offset, lane);
-            *bucket = (*raw.coefficients.add(t)).mul_add(g, *bucket);
+        let mut norm = theta[0] * theta[0];
+        for j in 1..d {
+            norm = theta[j * CELL].mul_add(theta[j * CELL], norm);
         }
-        *pack.max.add(lane) = max;
+        *max = if norm > *max { norm } else { *max };
+        job.sums[t + 1][lane] += norm;
+
+        let slot = block.buckets_at[t][trajectory] as usize;
+        let place = bucket_of::<SPLIT>(block, trajectory, slot, lane);
+        let bucket = &mut Line::numbers_mut(job.buckets)[place];
+        *bucket = block.coefficients[t].mul_add(g, *bucket);
     }
 }
 
-/// The bucket of a lane at the sampler's offset.
-unsafe fn bucket_of<const SPLIT: bool>(
-    raw: &Raw,
+/// Where a lane's bucket lies; a pack that does not share its trajectory has the trajectory's index.
+#[inline(always)]
+fn bucket_of<const SPLIT: bool>(
+    block: &Block<'_>,
     trajectory: usize,
-    offset: usize,
+    slot: usize,
     lane: usize,
-) -> *mut f64 {
-    let within = if SPLIT { lane % QUAD } else { lane };
-    // SAFETY: bucket offsets are below the size of the bucket array; a pack that does not share its
-    // trajectory has the trajectory's index.
-    unsafe { raw.buckets_of::<SPLIT>(trajectory).add(offset + within) }
+) -> usize {
+    let width = if SPLIT { QUAD } else { PACK };
+    (block.first_bucket::<SPLIT>(trajectory) + slot) * width + lane % width
 }
 
 #[inline(always)]
-unsafe fn flush<const SPLIT: bool>(raw: &Raw, visited: &Visited, index: usize, lane: usize) {
-    let d = raw.dimension;
-    let (pack, (trajectory, variant, stride)) = (&raw.packs[index], place::<SPLIT>(index, lane));
-    let slot_width = if SPLIT { QUAD } else { PACK };
-    // SAFETY: every offset is below the sizes that `Block` has checked.
-    unsafe {
-        for slot in 0..visited.count {
-            let bucket = bucket_of::<SPLIT>(raw, trajectory, slot * slot_width, lane);
-            let state = *visited.states.add(trajectory * raw.bucket_capacity + slot) as usize;
-            let features = visited.features.add(state * d * stride + variant);
-            for j in 0..d {
-                let sum = pack.average.add(j * CELL + lane);
-                *sum = (*bucket).mul_add(*features.add(stride * j), *sum);
-            }
-            *bucket = 0.0;
+fn flush<const SPLIT: bool>(job: &mut Job<'_>, index: usize, lane: usize) {
+    let block = &job.block;
+    let d = block.dimension;
+    let (trajectory, variant, stride) = place::<SPLIT>(index, lane);
+    let (cell, at) = block.place(index);
+    let states = &block.bucket_states[trajectory * block.bucket_capacity..];
+    for slot in 0..block.bucket_count {
+        let place = bucket_of::<SPLIT>(block, trajectory, slot, lane);
+        let bucket = std::mem::take(&mut Line::numbers_mut(job.buckets)[place]);
+        let features = &block.features[states[slot] as usize * d * stride + variant..];
+        let average = &mut job.cells[cell].average[at + lane..];
+        for j in 0..d {
+            average[j * CELL] = bucket.mul_add(features[stride * j], average[j * CELL]);
         }
     }
 }

@@ -23,364 +23,336 @@
 
 use std::hint::black_box;
 
-use super::simd::{CELL, Line, PACK, QUAD, Simd};
+use robust_td_simd::{Register, Simd, Vector};
+
+use super::{Block, CELL, Job, Line, PACK, QUAD};
 
 /// Dimension up to which the dot product is one chain: there, enough vectors fit the registers to hide its
 /// latency, and a second chain costs an addition.
 pub const ONE_CHAIN: usize = 5;
 
-/// Where the lanes of one pack live.
-#[derive(Clone, Copy)]
-pub struct RawPack {
-    /// d iterates and weighted sums, CELL apart; the maxima.
-    pub theta: *mut f64,
-    pub average: *mut f64,
-    pub max: *mut f64,
-}
-
-/// Up to eight packs and one block of steps. Built by `Block`, which checks the sizes.
-///
-/// All packs have the same stepsizes and weights and add to the same sums: what differs is the
-/// trajectory. Pack i follows the trajectory i, or 2 i and 2 i + 1 in a split cell.
-#[derive(Clone, Copy)]
-pub struct Raw {
-    pub steps: usize,
-    pub dimension: usize,
-    pub packs: [RawPack; 8],
-    /// The pack's k1, k0.
-    pub k1: *const f64,
-    pub k0: *const f64,
-    /// Per step: the decay b_t and the coefficient x_t; the block's total weight.
-    pub decay: *const f64,
-    pub coefficients: *const f64,
-    pub weight: f64,
-    /// Per step and trajectory: offset of the transition's table row, offset of the state's bucket.
-    pub moves: *const [u32; 8],
-    pub buckets_at: *const [u32; 8],
-    /// Rows r, psi, phi (in pairs of variants for split cells).
-    pub table: *const f64,
-    /// (steps + 1) x PACK sums of |theta_t|^2; row 0, the start of the block, is not for use.
-    pub sums: *mut f64,
-    pub buckets: *mut f64,
-    /// Buckets of one trajectory.
-    pub bucket_capacity: usize,
-}
-
-impl Raw {
-    /// The buckets of a pack, or of a trajectory of a split cell; packs four apart share them in turn.
-    ///
-    /// # Safety
-    /// `buckets` must have room for four packs.
-    #[inline(always)]
-    pub unsafe fn buckets_of<const SPLIT: bool>(&self, index: usize) -> *mut f64 {
-        let place = if SPLIT {
-            index * QUAD
-        } else {
-            index % 4 * PACK
-        };
-        // SAFETY: four packs are eight quads.
-        unsafe { self.buckets.add(place * self.bucket_capacity) }
-    }
-}
-
 /// The trajectories of the vector at `lane` of a pack, or twice the only one.
 #[inline(always)]
-fn columns<V: Simd, const SPLIT: bool>(pack: usize, lane: usize) -> [usize; 2] {
+fn columns<S: Simd, const SPLIT: bool>(pack: usize, lane: usize) -> [usize; 2] {
     if SPLIT {
         let first = 2 * pack + lane / QUAD;
-        [first, first + V::LANES / PACK]
+        [first % 8, (first + S::LANES / PACK) % 8]
     } else {
-        [pack; 2]
+        [pack % 8; 2]
     }
 }
 
-/// The offsets of two trajectories.
+/// The table rows of two trajectories.
 #[inline(always)]
-unsafe fn offsets(at: *const [u32; 8], columns: [usize; 2]) -> [usize; 2] {
-    // SAFETY: columns are below 8.
-    columns.map(|i| unsafe { *at.cast::<u32>().add(i) as usize })
+fn rows<'a, const SPLIT: bool>(
+    table: &'a [f64],
+    moves: &[u32; 8],
+    columns: [usize; 2],
+    d: usize,
+) -> [&'a [f64]; 2] {
+    let length = (2 * d + 1) * if SPLIT { 2 } else { 1 };
+    let row = |column: usize| {
+        let at = moves[column] as usize;
+        &table[at..at + length]
+    };
+    if SPLIT {
+        columns.map(row)
+    } else {
+        [row(columns[0]); 2]
+    }
 }
 
-/// Entry `j` of the table rows at `p`.
+/// Entry `j` of table rows.
 #[inline(always)]
-unsafe fn fetch<V: Simd, const SPLIT: bool>(p: [*const f64; 2], j: usize) -> V {
-    // SAFETY: the caller's table rows have an entry j.
-    unsafe {
-        if SPLIT {
-            V::pairs([p[0].add(2 * j), p[1].add(2 * j)])
-        } else {
-            V::splat(*p[0].add(j))
-        }
+fn fetch<S: Simd, const SPLIT: bool>(s: S, rows: [&[f64]; 2], j: usize) -> S::Register {
+    if SPLIT {
+        s.pairs(rows.map(|row| &row[2 * j..]))
+    } else {
+        s.splat(rows[0][j])
     }
 }
 
 /// Runs the vectors at `lane` of the packs `first..first + NV` through the block.
-///
-/// # Safety
-/// `raw` must describe live, large enough, disjoint arrays, and the CPU must have V's instructions.
 #[inline(always)]
-pub unsafe fn run<V: Simd, const D: usize, const NV: usize, const SPLIT: bool>(
-    raw: &Raw,
+pub fn run<S: Simd, const D: usize, const NV: usize, const SPLIT: bool>(
+    s: S,
+    job: &mut Job<'_>,
     first: usize,
     lane: usize,
 ) {
-    // SAFETY: every offset is below the sizes that `Block` has checked.
-    unsafe {
-        // A local of a whole line aligns the stack: vectors kept there must not straddle lines.
-        black_box(&mut Line::default());
-        let mut theta = [[V::splat(0.0); D]; NV];
-        let mut max = [V::splat(0.0); NV];
-        let weight = V::splat(raw.weight);
+    // A local of a whole line aligns the stack: vectors kept there must not straddle lines.
+    black_box(&mut Line::default());
+    let block = &job.block;
+    let zero = s.splat(0.0);
+    let mut theta = [[zero; D]; NV];
+    let mut max = [zero; NV];
+    let mut buckets = [Buckets::default(); NV];
+    let weight = s.splat(block.weight);
+    for v in 0..NV {
+        buckets[v] = Buckets::of::<S, SPLIT>(block, first + v, lane);
+        let (cell, at) = block.place(first + v);
+        let (cell, at) = (&mut job.cells[cell], at + lane);
+        max[v] = s.load(&cell.max[at..]);
+        for j in 0..D {
+            theta[v][j] = s.load(&cell.theta[j * CELL + at..]);
+            let sum = &mut cell.average[j * CELL + at..];
+            weight.fma(theta[v][j], s.load(sum)).store(sum);
+        }
+    }
+    let (table, steps) = (block.table, block.decay.len());
+    let (moves, buckets_at) = (&block.moves[..steps], &block.buckets_at[..steps]);
+    let (coefficients, sums) = (&block.coefficients[..steps], &mut job.sums[..=steps]);
+    for t in 0..steps {
+        let decay = s.splat(block.decay[t]);
+        let eta = decay.fma(s.load(&block.k1.0[lane..]), s.load(&block.k0.0[lane..]));
+        let x = s.splat(coefficients[t]);
+        // Stage by stage with the vectors inside: independent operations are neighbours, so the
+        // CPU's window always holds work of all vectors.
+        let mut p = [[&table[..0]; 2]; NV];
+        let mut delta = [zero; NV];
         for v in 0..NV {
-            let pack = &raw.packs[first + v];
-            max[v] = V::load(pack.max.add(lane));
-            for j in 0..D {
-                theta[v][j] = V::load(pack.theta.add(j * CELL + lane));
-                let sum = pack.average.add(j * CELL + lane);
-                weight.fma(theta[v][j], V::load(sum)).store(sum);
+            p[v] = rows::<SPLIT>(table, &moves[t], buckets[v].columns, D);
+        }
+        for v in 0..NV {
+            delta[v] = fetch::<S, SPLIT>(s, p[v], 0);
+        }
+        let half = if D <= ONE_CHAIN { D } else { D / 2 };
+        for j in 0..half {
+            for v in 0..NV {
+                delta[v] = fetch::<S, SPLIT>(s, p[v], 1 + j).fma(theta[v][j], delta[v]);
             }
         }
-        for t in 0..raw.steps {
-            let decay = V::splat(*raw.decay.add(t));
-            let eta = decay.fma(V::load(raw.k1.add(lane)), V::load(raw.k0.add(lane)));
-            let x = V::splat(*raw.coefficients.add(t));
-            // Stage by stage with the vectors inside: independent operations are neighbours, so the
-            // CPU's window always holds work of all vectors.
-            let mut p = [[raw.table; 2]; NV];
-            let mut delta = [V::splat(0.0); NV];
+        if half < D {
+            let mut second = [zero; NV];
             for v in 0..NV {
-                let at = offsets(raw.moves.add(t), columns::<V, SPLIT>(first + v, lane));
-                p[v] = [raw.table.add(at[0]), raw.table.add(at[1])];
-                delta[v] = fetch::<V, SPLIT>(p[v], 0);
+                second[v] = fetch::<S, SPLIT>(s, p[v], 1 + half).mul(theta[v][half]);
             }
-            let half = if D <= ONE_CHAIN { D } else { D / 2 };
-            for j in 0..half {
+            for j in half + 1..D {
                 for v in 0..NV {
-                    delta[v] = fetch::<V, SPLIT>(p[v], 1 + j).fma(theta[v][j], delta[v]);
-                }
-            }
-            if half < D {
-                let mut second = [V::splat(0.0); NV];
-                for v in 0..NV {
-                    second[v] = fetch::<V, SPLIT>(p[v], 1 + half).mul(theta[v][half]);
-                }
-                for j in half + 1..D {
-                    for v in 0..NV {
-                        second[v] = fetch::<V, SPLIT>(p[v], 1 + j).fma(theta[v][j], second[v]);
-                    }
-                }
-                for v in 0..NV {
-                    delta[v] = delta[v].add(second[v]);
-                }
-            }
-            let sum = raw.sums.add(t * PACK + lane);
-            let total = norms(&theta, &mut max, V::load(sum));
-            // The compiler moves nothing across this store. Where all iterates are in registers, that
-            // keeps the norms before the update; elsewhere it would cost extra trips to the stack.
-            let fits = (D + 1) * NV < V::REGISTERS;
-            if fits {
-                total.store(sum);
-            }
-            let mut g = delta;
-            for v in 0..NV {
-                g[v] = eta.mul(delta[v]);
-            }
-            for j in 0..D {
-                for v in 0..NV {
-                    theta[v][j] = g[v].fma(fetch::<V, SPLIT>(p[v], 1 + D + j), theta[v][j]);
+                    second[v] = fetch::<S, SPLIT>(s, p[v], 1 + j).fma(theta[v][j], second[v]);
                 }
             }
             for v in 0..NV {
-                bucket::<V, SPLIT>(raw, t, first + v, lane, x, g[v]);
-            }
-            if !fits {
-                total.store(sum);
+                delta[v] = delta[v].add(second[v]);
             }
         }
-        let sum = raw.sums.add(raw.steps * PACK + lane);
-        norms(&theta, &mut max, V::load(sum)).store(sum);
+        let sum = &mut sums[t].0[lane..];
+        let total = norms::<S, D, NV>(&theta, &mut max, s.load(sum));
+        // The compiler moves nothing across this store. Where all iterates are in registers, that
+        // keeps the norms before the update; elsewhere it would cost extra trips to the stack.
+        let fits = (D + 1) * NV < S::REGISTERS;
+        if fits {
+            total.store(sum);
+        }
+        let mut g = delta;
         for v in 0..NV {
-            let pack = &raw.packs[first + v];
-            max[v].store(pack.max.add(lane));
-            for j in 0..D {
-                theta[v][j].store(pack.theta.add(j * CELL + lane));
+            g[v] = eta.mul(delta[v]);
+        }
+        for j in 0..D {
+            for v in 0..NV {
+                theta[v][j] = g[v].fma(fetch::<S, SPLIT>(s, p[v], 1 + D + j), theta[v][j]);
             }
+        }
+        for v in 0..NV {
+            buckets[v].add::<S, SPLIT>(s, job.buckets, &buckets_at[t], x, g[v]);
+        }
+        if !fits {
+            total.store(sum);
+        }
+    }
+    let sum = &mut sums[steps].0[lane..];
+    norms::<S, D, NV>(&theta, &mut max, s.load(sum)).store(sum);
+    for v in 0..NV {
+        let (cell, at) = block.place(first + v);
+        let (cell, at) = (&mut job.cells[cell], at + lane);
+        max[v].store(&mut cell.max[at..]);
+        for j in 0..D {
+            theta[v][j].store(&mut cell.theta[j * CELL + at..]);
         }
     }
 }
 
 /// Adds |theta|^2 of the vectors to `total` and takes it into their maxima.
 #[inline(always)]
-unsafe fn norms<V: Simd, const D: usize, const NV: usize>(
-    theta: &[[V; D]; NV],
-    max: &mut [V; NV],
-    mut total: V,
-) -> V {
-    // SAFETY: the CPU has V's instructions.
-    unsafe {
-        let mut norm = [V::splat(0.0); NV];
+fn norms<S: Simd, const D: usize, const NV: usize>(
+    theta: &[[S::Register; D]; NV],
+    max: &mut [S::Register; NV],
+    mut total: S::Register,
+) -> S::Register {
+    let mut norm = [total; NV];
+    for v in 0..NV {
+        norm[v] = theta[v][0].mul(theta[v][0]);
+    }
+    for j in 1..D {
         for v in 0..NV {
-            norm[v] = theta[v][0].mul(theta[v][0]);
+            norm[v] = theta[v][j].fma(theta[v][j], norm[v]);
         }
-        for j in 1..D {
-            for v in 0..NV {
-                norm[v] = theta[v][j].fma(theta[v][j], norm[v]);
-            }
+    }
+    for v in 0..NV {
+        max[v] = norm[v].max(max[v]);
+        total = total.add(norm[v]);
+    }
+    total
+}
+
+/// The buckets of one vector.
+#[derive(Clone, Copy, Default)]
+struct Buckets {
+    /// Its trajectories.
+    columns: [usize; 2],
+    /// The first bucket of each.
+    first: [usize; 2],
+    /// The vector's first lane.
+    lane: usize,
+}
+
+impl Buckets {
+    #[inline(always)]
+    fn of<S: Simd, const SPLIT: bool>(block: &Block<'_>, pack: usize, lane: usize) -> Self {
+        let columns = columns::<S, SPLIT>(pack, lane);
+        Self {
+            columns,
+            first: columns.map(|column| block.first_bucket::<SPLIT>(column)),
+            lane,
         }
-        for v in 0..NV {
-            max[v] = norm[v].max(max[v]);
-            total = total.add(norm[v]);
+    }
+
+    /// The numbers of the two buckets for a step's offsets.
+    #[inline(always)]
+    fn slots(&self, at: &[u32; 8]) -> [usize; 2] {
+        [0, 1].map(|q| self.first[q] + at[self.columns[q]] as usize)
+    }
+
+    /// bucket_s = fma(x_t, g, bucket_s).
+    #[inline(always)]
+    fn add<S: Simd, const SPLIT: bool>(
+        &self,
+        s: S,
+        buckets: &mut [Line],
+        at: &[u32; 8],
+        x: S::Register,
+        g: S::Register,
+    ) {
+        let slots = self.slots(at);
+        if SPLIT {
+            g.accumulate_quads(x, quads(buckets), slots);
+        } else {
+            let bucket = &mut buckets[slots[0]].0[self.lane..];
+            x.fma(g, s.load(bucket)).store(bucket);
         }
-        total
     }
 }
 
-/// bucket_s = fma(x_t, g, bucket_s).
+/// The buckets of a split cell.
 #[inline(always)]
-unsafe fn bucket<V: Simd, const SPLIT: bool>(
-    raw: &Raw,
-    t: usize,
-    pack: usize,
-    lane: usize,
-    x: V,
-    g: V,
-) {
-    // SAFETY: bucket offsets are below the size of the bucket array.
-    unsafe {
-        let columns = columns::<V, SPLIT>(pack, lane);
-        let at = offsets(raw.buckets_at.add(t), columns);
-        if SPLIT {
-            let quad = |q: usize| raw.buckets_of::<SPLIT>(columns[q]).add(at[q]);
-            g.accumulate_quads(x, [quad(0), quad(1)]);
-        } else {
-            let p = raw.buckets_of::<SPLIT>(pack).add(at[0] + lane);
-            x.fma(g, V::load(p)).store(p);
-        }
-    }
+fn quads(buckets: &mut [Line]) -> &mut [[f64; QUAD]] {
+    Line::numbers_mut(buckets).as_chunks_mut().0
 }
 
 /// Runs one vector of any dimension through the block, the iterates in memory.
-///
-/// # Safety
-/// As for [`run`].
 #[inline(always)]
-pub unsafe fn run_wide<V: Simd, const SPLIT: bool>(raw: &Raw, index: usize, lane: usize) {
-    let d = raw.dimension;
-    let pack = &raw.packs[index];
-    // SAFETY: every offset is below the sizes that `Block` has checked.
-    unsafe {
-        let theta = |j: usize| pack.theta.add(j * CELL + lane);
-        let weight = V::splat(raw.weight);
-        for j in 0..d {
-            let sum = pack.average.add(j * CELL + lane);
-            weight.fma(V::load(theta(j)), V::load(sum)).store(sum);
-        }
-        let mut max = V::load(pack.max.add(lane));
-        let (k1, k0) = (V::load(raw.k1.add(lane)), V::load(raw.k0.add(lane)));
-        for t in 0..raw.steps {
-            let at = offsets(raw.moves.add(t), columns::<V, SPLIT>(index, lane));
-            let p = [raw.table.add(at[0]), raw.table.add(at[1])];
-            let eta = V::splat(*raw.decay.add(t)).fma(k1, k0);
-            let half = if d <= ONE_CHAIN { d } else { d / 2 };
-            let mut delta: V = fetch::<V, SPLIT>(p, 0);
-            for j in 0..half {
-                delta = fetch::<V, SPLIT>(p, 1 + j).fma(V::load(theta(j)), delta);
-            }
-            if half < d {
-                let mut second = fetch::<V, SPLIT>(p, 1 + half).mul(V::load(theta(half)));
-                for j in half + 1..d {
-                    second = fetch::<V, SPLIT>(p, 1 + j).fma(V::load(theta(j)), second);
-                }
-                delta = delta.add(second);
-            }
-            let g = eta.mul(delta);
-            let mut norm = V::splat(0.0);
-            for j in 0..d {
-                let new = g.fma(fetch::<V, SPLIT>(p, 1 + d + j), V::load(theta(j)));
-                new.store(theta(j));
-                norm = if j == 0 {
-                    new.mul(new)
-                } else {
-                    new.fma(new, norm)
-                };
-            }
-            max = norm.max(max);
-            let sum = raw.sums.add((t + 1) * PACK + lane);
-            V::load(sum).add(norm).store(sum);
-            let x = V::splat(*raw.coefficients.add(t));
-            bucket::<V, SPLIT>(raw, t, index, lane, x, g);
-        }
-        max.store(pack.max.add(lane));
+pub fn run_wide<S: Simd, const SPLIT: bool>(s: S, job: &mut Job<'_>, index: usize, lane: usize) {
+    let block = &job.block;
+    let d = block.dimension;
+    let buckets = Buckets::of::<S, SPLIT>(block, index, lane);
+    let (cell, at) = block.place(index);
+    let cell = &mut job.cells[cell];
+    let theta = &mut cell.theta[at + lane..];
+    let weight = s.splat(block.weight);
+    for j in 0..d {
+        let sum = &mut cell.average[j * CELL + at + lane..];
+        weight
+            .fma(s.load(&theta[j * CELL..]), s.load(sum))
+            .store(sum);
     }
-}
-
-/// Features by bucket, for [`flush`].
-#[derive(Clone, Copy)]
-pub struct Visited {
-    /// Feature rows (in pairs of variants for split cells).
-    pub features: *const f64,
-    /// Per trajectory the states of its buckets.
-    pub states: *const u32,
-    /// Number of buckets, the largest among the trajectories; a bucket beyond a trajectory's own is
-    /// empty and adds zero.
-    pub count: usize,
+    let largest = &mut cell.max[at + lane..];
+    let mut max = s.load(largest);
+    let (k1, k0) = (s.load(&block.k1.0[lane..]), s.load(&block.k0.0[lane..]));
+    for t in 0..block.decay.len() {
+        let p = rows::<SPLIT>(block.table, &block.moves[t], buckets.columns, d);
+        let eta = s.splat(block.decay[t]).fma(k1, k0);
+        let half = if d <= ONE_CHAIN { d } else { d / 2 };
+        let mut delta = fetch::<S, SPLIT>(s, p, 0);
+        for j in 0..half {
+            delta = fetch::<S, SPLIT>(s, p, 1 + j).fma(s.load(&theta[j * CELL..]), delta);
+        }
+        if half < d {
+            let mut second = fetch::<S, SPLIT>(s, p, 1 + half).mul(s.load(&theta[half * CELL..]));
+            for j in half + 1..d {
+                second = fetch::<S, SPLIT>(s, p, 1 + j).fma(s.load(&theta[j * CELL..]), second);
+            }
+            delta = delta.add(second);
+        }
+        let g = eta.mul(delta);
+        let mut norm = s.splat(0.0);
+        for j in 0..d {
+            let theta = &mut theta[j * CELL..];
+            let new = g.fma(fetch::<S, SPLIT>(s, p, 1 + d + j), s.load(theta));
+            new.store(theta);
+            norm = if j == 0 {
+                new.mul(new)
+            } else {
+                new.fma(new, norm)
+            };
+        }
+        max = norm.max(max);
+        let sum = &mut job.sums[t + 1].0[lane..];
+        s.load(sum).add(norm).store(sum);
+        let x = s.splat(block.coefficients[t]);
+        buckets.add::<S, SPLIT>(s, job.buckets, &block.buckets_at[t], x, g);
+    }
+    max.store(largest);
 }
 
 /// Adds the buckets of one vector, times the features of their states, to the weighted sums; empties them.
 ///
 /// Coordinates are taken N at a time, so that their sums stay in registers.
-///
-/// # Safety
-/// As for [`run`], and `visited` must describe the buckets.
 #[inline(always)]
-pub unsafe fn flush<V: Simd, const SPLIT: bool, const N: usize>(
-    raw: &Raw,
-    visited: &Visited,
+pub fn flush<S: Simd, const SPLIT: bool, const N: usize>(
+    s: S,
+    job: &mut Job<'_>,
     index: usize,
     lane: usize,
 ) {
-    let d = raw.dimension;
-    let average = raw.packs[index].average;
-    let columns = columns::<V, SPLIT>(index, lane);
+    let block = &job.block;
+    let (d, count) = (block.dimension, block.bucket_count);
+    let Buckets { columns, first, .. } = Buckets::of::<S, SPLIT>(block, index, lane);
+    let (cell, at) = block.place(index);
+    let average = &mut job.cells[cell].average[at + lane..];
     let width = if SPLIT { 2 * d } else { d };
-    // SAFETY: every offset is below the sizes that `Block` has checked.
-    unsafe {
-        let quads = |slot: usize| columns.map(|i| raw.buckets_of::<SPLIT>(i).add(slot * QUAD));
-        let whole = |slot: usize| raw.buckets_of::<SPLIT>(index).add(slot * PACK + lane);
-        let [of_first, of_second] = columns.map(|i| visited.states.add(i * raw.bucket_capacity));
-        for j in (0..d).step_by(N) {
-            let mut sums = [V::splat(0.0); N];
-            for (k, sum) in sums.iter_mut().enumerate().take(d - j) {
-                *sum = V::load(average.add((j + k) * CELL + lane));
-            }
-            for slot in 0..visited.count {
-                let value = if SPLIT {
-                    V::load_quads(quads(slot).map(<*mut f64>::cast_const))
-                } else {
-                    V::load(whole(slot))
-                };
-                let rows = [
-                    visited.features.add(*of_first.add(slot) as usize * width),
-                    visited.features.add(*of_second.add(slot) as usize * width),
-                ];
-                for (k, sum) in sums.iter_mut().enumerate() {
-                    // Beyond the last coordinate: any feature does, the sum is not stored.
-                    let coordinate = if j + k < d { j + k } else { 0 };
-                    *sum = value.fma(fetch::<V, SPLIT>(rows, coordinate), *sum);
-                }
-            }
-            for (k, sum) in sums.iter().enumerate().take(d - j) {
-                sum.store(average.add((j + k) * CELL + lane));
+    let states = columns.map(|i| &block.bucket_states[i * block.bucket_capacity..][..count]);
+    for j in (0..d).step_by(N) {
+        let mut sums = [s.splat(0.0); N];
+        for (k, sum) in sums.iter_mut().enumerate().take(d - j) {
+            *sum = s.load(&average[(j + k) * CELL..]);
+        }
+        for slot in 0..count {
+            let value = if SPLIT {
+                let quads = quads(job.buckets);
+                s.quads([&quads[first[0] + slot], &quads[first[1] + slot]])
+            } else {
+                s.load(&job.buckets[first[0] + slot].0[lane..])
+            };
+            let row = |q: usize| &block.features[states[q][slot] as usize * width..][..width];
+            let rows = if SPLIT { [row(0), row(1)] } else { [row(0); 2] };
+            for (k, sum) in sums.iter_mut().enumerate() {
+                // Beyond the last coordinate: any feature does, the sum is not stored.
+                let coordinate = if j + k < d { j + k } else { 0 };
+                *sum = value.fma(fetch::<S, SPLIT>(s, rows, coordinate), *sum);
             }
         }
-        for slot in 0..visited.count {
-            if SPLIT {
-                for p in quads(slot).into_iter().take(V::LANES / QUAD) {
-                    p.cast::<[f64; QUAD]>().write([0.0; QUAD]);
-                }
-            } else {
-                V::splat(0.0).store(whole(slot));
+        for (k, sum) in sums.iter().enumerate().take(d - j) {
+            sum.store(&mut average[(j + k) * CELL..]);
+        }
+    }
+    for slot in 0..count {
+        if SPLIT {
+            for first in first.into_iter().take(S::LANES / QUAD) {
+                quads(job.buckets)[first + slot] = [0.0; QUAD];
             }
+        } else {
+            let bucket = &mut job.buckets[first[0] + slot].0[lane..];
+            s.splat(0.0).store(bucket);
         }
     }
 }

@@ -8,7 +8,6 @@ use write::{WriteAll, WriteOne};
 
 use super::{Range, Sink};
 use crate::error::{Error, Result};
-use crate::lanes::with_vectors;
 
 /// How many tilings are worked on together: their comparisons are vector instructions.
 const LANES: usize = 8;
@@ -140,7 +139,7 @@ impl Tiles {
     /// Hands over the active features of an observation.
     #[inline]
     pub fn write(&self, x: &[f64], sink: &mut (impl Sink + ?Sized)) {
-        with_vectors(WriteOne {
+        robust_td_simd::run(WriteOne {
             tiles: self,
             x,
             sink,
@@ -151,7 +150,7 @@ impl Tiles {
     pub fn write_rows(&self, observations: &[f64], indices: &mut Vec<u32>) {
         let rows = observations.len() / self.range.inputs().max(1);
         indices.resize(rows * self.tilings, 0);
-        with_vectors(WriteAll {
+        robust_td_simd::run(WriteAll {
             tiles: self,
             observations,
             indices,
@@ -280,7 +279,7 @@ impl TryFrom<Saved> for Tiles {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lanes::Work;
+    use robust_td_simd::Kernel;
 
     fn active(map: &Tiles, x: &[f64]) -> Vec<usize> {
         let mut features = vec![0.0; map.outputs()];
@@ -363,16 +362,15 @@ mod tests {
             let mut indices = vec![7; 3];
             map.write_rows(&observations, &mut indices);
             assert_eq!(indices, all);
-            // By plain instructions, too.
-            indices.fill(0);
-            let mut write = WriteAll {
-                tiles: &map,
-                observations: &observations,
-                indices: &mut indices,
-            };
-            // SAFETY: arrays need no special instructions.
-            unsafe { write.run::<[f64; 16]>() };
-            assert_eq!(indices, all);
+            for kernel in Kernel::available() {
+                indices.fill(0);
+                kernel.run(WriteAll {
+                    tiles: &map,
+                    observations: &observations,
+                    indices: &mut indices,
+                });
+                assert_eq!(indices, all);
+            }
         }
     }
 

@@ -1,9 +1,10 @@
 //! Writes active tiles with the vector instructions of the CPU. Sums are rounded one by one, so all of them give the same
 //! tiles.
 
+use robust_td_simd::{Simd, Work};
+
 use super::{LANES, PART, Tiles};
 use crate::features::Sink;
-use crate::lanes::{Vector, Work};
 
 /// The active features of one observation, handed to a sink.
 pub(super) struct WriteOne<'a, S: ?Sized> {
@@ -35,7 +36,7 @@ impl<S: Sink + ?Sized> Work for WriteOne<'_, S> {
     type Output = ();
 
     #[inline(always)]
-    unsafe fn run<V: Vector>(&mut self) {
+    fn run<Any: Simd>(&mut self, _: Any) {
         match self.x.len() < PART {
             true => self.write::<true>(),
             false => self.write::<false>(),
@@ -72,7 +73,7 @@ impl Work for WriteAll<'_> {
     type Output = ();
 
     #[inline(always)]
-    unsafe fn run<V: Vector>(&mut self) {
+    fn run<Any: Simd>(&mut self, _: Any) {
         match self.tiles.range.inputs() < PART {
             true => self.write::<true>(),
             false => self.write::<false>(),

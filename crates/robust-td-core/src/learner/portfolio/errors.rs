@@ -8,9 +8,10 @@
 //! features it is cheaper to carry M and v, which are d + 1 lanes, and to apply them when the block ends; otherwise every
 //! replicate is a lane. The sums of the iterates, for the averages, are linear in the same way.
 
+use robust_td_simd::run;
 use serde::{Deserialize, Serialize};
 
-use crate::lanes::{AdvanceAll, Change, Lanes, Line, Map, WIDTH, with_vectors};
+use crate::lanes::{AdvanceAll, Change, Lanes, Line, Map, WIDTH};
 
 /// The largest dimension of a map, whose lanes are one line; far above it applying the map to all replicates would cost more than
 /// their steps of a short block.
@@ -20,7 +21,7 @@ const WORTHWHILE: usize = 4;
 
 /// Lines with a one at each place: the lane that takes the scores for rewards.
 static UNITS: [Line; WIDTH] = {
-    let mut units = [Line([0.0; WIDTH]); WIDTH];
+    let mut units = [Line::of(0.0); WIDTH];
     let mut l = 0;
     while l < WIDTH {
         units[l].0[l] = 1.0;
@@ -103,7 +104,7 @@ impl Errors {
                 let bits = word >> (WIDTH * l);
                 // A bit becomes the sign of 1.
                 let sign = |i: usize| f64::from_bits(1_f64.to_bits() | (bits >> i & 1) << 63);
-                *line = Line(std::array::from_fn(sign));
+                *line = Line::new(std::array::from_fn(sign));
             }
         }
     }
@@ -197,7 +198,7 @@ impl Mapped {
         self.sum_rows.resize(d, Line::default());
         self.next.resize(self.errors.len(), Line::default());
         self.map.write_sums(&mut self.sum_rows);
-        with_vectors(Map {
+        run(Map {
             rows: self.map.iterates(),
             sum_rows: &self.sum_rows,
             weights: signs,
@@ -262,7 +263,7 @@ mod tests {
                 phi: &view(&numbers[1]),
                 reward: f64::NAN,
             };
-            with_vectors(errors.step(&change, delta, 0.1));
+            run(errors.step(&change, delta, 0.1));
             match t {
                 300 => errors.restart_averages(),
                 500 => errors.scale(0.5),

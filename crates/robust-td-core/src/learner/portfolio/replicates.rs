@@ -18,12 +18,13 @@
 //! multipliers along the recursion; Kuensch, "The jackknife and the bootstrap for general stationary observations", Annals of
 //! Statistics 17, 1989, for blocks, because successive samples of a chain are not independent.
 
+use robust_td_simd::{Simd, Work};
 use serde::{Deserialize, Serialize};
 
 use super::bootstrap::{Bootstrap, Deviation};
 use super::errors::Errors;
 use super::run::CONSTANTS;
-use crate::lanes::{Change, Vector, Work};
+use crate::lanes::Change;
 use crate::random::Stream;
 use crate::solve::{BlockLength, Correlation};
 
@@ -104,11 +105,8 @@ impl Replicates {
     }
 
     /// One step of a size.
-    ///
-    /// # Safety
-    /// The CPU must have the instructions of V.
     #[inline(always)]
-    pub unsafe fn step<V: Vector>(&mut self, change: &Change<'_>, eta: f64) {
+    pub fn step<S: Simd>(&mut self, s: S, change: &Change<'_>, eta: f64) {
         if self.left == 0 {
             self.blocks += 1;
             self.left = self.length.samples;
@@ -116,12 +114,9 @@ impl Replicates {
             self.errors.begin_block(words);
         }
         self.left -= 1;
-        // SAFETY: the caller answers for the instructions.
-        unsafe {
-            let delta = change.td_error::<V>(&self.answer);
-            self.correlation.push::<V>(delta, change.phi);
-            self.errors.step(change, delta, eta).run::<V>();
-        }
+        let delta = change.td_error(s, &self.answer);
+        self.correlation.push(s, delta, change.phi);
+        self.errors.step(change, delta, eta).run(s);
     }
 
     /// Averages from now on.

@@ -2,15 +2,14 @@
 
 use std::sync::OnceLock;
 
+use robust_td_simd::{Simd, Work};
 use serde::{Deserialize, Serialize};
 
 use super::judge::Judge;
 use super::replicates::Replicates;
 use super::{Answer, LaneReport};
+use crate::lanes::{AdvanceAndWatch, Change, Difference, Lanes, Line, Watch};
 use crate::iterate::{Health, nan_as_infinity};
-use crate::lanes::{
-    AdvanceAndWatch, Change, Difference, Lanes, Line, Vector, Watch, Work, with_vectors,
-};
 use crate::phi::{Features, Transition};
 
 /// Constants c of the portfolio: from 50, which the theorem covers, down to 1.6e-6, two for each decade.
@@ -134,7 +133,7 @@ impl Run {
         if self.steps == self.horizon / BURN_IN {
             self.restart_averages();
         }
-        let error = with_vectors(VectorPart {
+        let error = robust_td_simd::run(VectorPart {
             run: self,
             transition,
             unit,
@@ -291,7 +290,7 @@ impl Run {
 
 /// 1/c of the lanes that go on.
 fn inverses(retired: &[Option<u64>]) -> Line {
-    Line(std::array::from_fn(|lane| match retired[lane] {
+    Line::new(std::array::from_fn(|lane| match retired[lane] {
         None => 1.0 / CONSTANTS[lane],
         Some(_) => 0.0,
     }))
@@ -310,35 +309,32 @@ impl Work for VectorPart<'_> {
     type Output = f64;
 
     #[inline(always)]
-    unsafe fn run<V: Vector>(&mut self) -> f64 {
+    fn run<S: Simd>(&mut self, s: S) -> f64 {
         let (phi, next) = (
             &self.transition.features,
             self.transition.outcome.next_features(),
         );
         self.run.keep_norms(phi);
         let run = &mut *self.run;
-        // SAFETY: the caller answers for the instructions.
-        unsafe {
-            let change = Change {
-                psi: run.difference.of::<V>(phi, next, self.discount),
-                phi,
-                reward: self.transition.reward,
-            };
-            let measure = run.judge.watch(&change, &mut run.lanes);
-            if let Some(replicates) = &mut run.replicates {
-                let eta = self.unit * run.inverses[replicates.lane()];
-                replicates.step::<V>(&change, eta);
-            }
-            let mut advance = AdvanceAndWatch {
-                lanes: &mut run.lanes,
-                change: &change,
-                eta: self.unit,
-                factors: &run.inverses,
-                watch: &mut run.watch,
-                measure,
-                leader: run.leader,
-            };
-            advance.run::<V>()
+        let change = Change {
+            psi: run.difference.of(s, phi, next, self.discount),
+            phi,
+            reward: self.transition.reward,
+        };
+        let measure = run.judge.watch(&change, &mut run.lanes);
+        if let Some(replicates) = &mut run.replicates {
+            let eta = self.unit * run.inverses[replicates.lane()];
+            replicates.step(s, &change, eta);
         }
+        let mut advance = AdvanceAndWatch {
+            lanes: &mut run.lanes,
+            change: &change,
+            eta: self.unit,
+            factors: &run.inverses,
+            watch: &mut run.watch,
+            measure,
+            leader: run.leader,
+        };
+        advance.run(s)
     }
 }

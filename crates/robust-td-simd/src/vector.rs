@@ -1,0 +1,109 @@
+//! Abstracts the vector instructions that the kernels need.
+
+use crate::dispatch::Work;
+use crate::line::Line;
+use crate::xoshiro;
+
+/// A token: the CPU has certain vector instructions.
+///
+/// All vectors are made by methods of a token, so a vector is itself a proof that its instructions exist.
+pub trait Simd: Copy {
+    /// Lanes of a register: 4 or 8.
+    const LANES: usize;
+    /// Number of registers for vectors.
+    const REGISTERS: usize;
+    /// A vector in one register.
+    type Register: Register;
+    /// Sixteen lanes, in as many registers as that takes.
+    type Wide: Wide;
+
+    /// All lanes equal to `x`.
+    fn splat(self, x: f64) -> Self::Register;
+    /// The first `LANES` numbers of a list.
+    ///
+    /// # Panics
+    /// If there are fewer; so for the others.
+    fn load(self, from: &[f64]) -> Self::Register;
+    /// Quad q holds the first two numbers of from[q] twice. With four lanes there is only quad 0.
+    fn pairs(self, from: [&[f64]; 2]) -> Self::Register;
+    /// Quad q holds from[q].
+    fn quads(self, from: [&[f64; 4]; 2]) -> Self::Register;
+
+    /// All sixteen lanes equal to `x`.
+    fn splat16(self, x: f64) -> Self::Wide;
+    /// The numbers of a line.
+    fn load16(self, from: &Line<16>) -> Self::Wide;
+    /// The first sixteen numbers of a list, or all and zeros after them.
+    fn load16_some(self, from: &[f64]) -> Self::Wide;
+
+    /// The next draws of eight Xoshiro256++ generators: the high 53 bits of their outputs.
+    #[inline(always)]
+    fn xoshiro256pp(self, state: &mut [[u64; 8]; 4], draws: &mut [[u64; 8]]) {
+        xoshiro::plain(state, draws);
+    }
+
+    /// Does the work in a function of its own, compiled for these instructions.
+    ///
+    /// Small functions: the compiler allocates registers better, and a caller may choose among many of them.
+    fn call<W: Work>(self, work: &mut W) -> W::Output;
+}
+
+/// Numbers side by side; operations act lane by lane.
+pub trait Vector: Copy {
+    /// self + other.
+    fn add(self, other: Self) -> Self;
+    /// self - other.
+    fn sub(self, other: Self) -> Self;
+    /// self * other.
+    fn mul(self, other: Self) -> Self;
+    /// self / other.
+    fn div(self, other: Self) -> Self;
+    /// self * b + c with one rounding.
+    fn fma(self, b: Self, c: Self) -> Self;
+    /// self if self > other, else other, also where either is not a number.
+    fn max(self, other: Self) -> Self;
+}
+
+/// A vector in one register.
+pub trait Register: Vector {
+    /// Writes the lanes to the front of a list.
+    ///
+    /// # Panics
+    /// If the list is shorter.
+    fn store(self, to: &mut [f64]);
+    /// Writes the first lanes, as many as the list is long.
+    fn store_some(self, to: &mut [f64]);
+    /// The square root.
+    fn sqrt(self) -> Self;
+    /// Whether self > other in any lane.
+    fn any_greater(self, other: Self) -> bool;
+    /// Lane by lane `yes` if self > other, else `no`.
+    fn where_greater(self, other: Self, yes: Self, no: Self) -> Self;
+    /// Adds factor * self to `quads[at[q]]`, quad by quad: fma(factor, self, old). All lanes of `factor` are equal.
+    ///
+    /// # Panics
+    /// If there is no such quad.
+    fn accumulate_quads(self, factor: Self, quads: &mut [[f64; 4]], at: [usize; 2]);
+    /// The number of one lane.
+    ///
+    /// # Panics
+    /// If there is no such lane.
+    fn lane(self, lane: usize) -> f64;
+    /// The sum of all lanes: first those four apart, then two, then one.
+    fn sum(self) -> f64;
+}
+
+/// Sixteen lanes.
+pub trait Wide: Vector {
+    /// Writes them to a line.
+    fn store(self, to: &mut Line<16>);
+    /// Writes the first of them, as many as the list is long.
+    fn store_some(self, to: &mut [f64]);
+    /// The number of one lane.
+    ///
+    /// # Panics
+    /// If there is no such lane.
+    fn lane(self, lane: usize) -> f64;
+    /// The sum of all: first lanes eight apart, then four, two and one.
+    fn sum(self) -> f64;
+}
