@@ -2,14 +2,16 @@
 
 #![forbid(unsafe_code)]
 
+mod msrv;
+
 use std::process::{Command, ExitCode};
 
 const HELP: &str = "\
 cargo xtask <task>
 
-  test    formatting, clippy with warnings denied, documentation, every test
-  lint    formatting, clippy and documentation only
-  bench   the benchmarks; further arguments go to criterion";
+  test    formatting, clippy with warnings denied, oldest Rust version, documentation, every test
+  lint    all but the tests
+  bench   the benchmarks; further arguments go to them";
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
@@ -31,22 +33,28 @@ fn main() -> ExitCode {
     }
 }
 
+// Everything runs in the release profile, so that `cargo build --release` and the tests share one build.
+
 fn lint() -> bool {
     cargo(&["fmt", "--all", "--check"], &[])
         && format_algorithms()
         && cargo(
             &[
                 "clippy",
+                "--release",
                 "--workspace",
                 "--all-targets",
                 "--",
                 "-D",
                 "warnings",
+                "-D",
+                "clippy::incompatible_msrv",
             ],
             &[],
         )
+        && msrv::check()
         && cargo(
-            &["doc", "--workspace", "--no-deps"],
+            &["doc", "--release", "--workspace", "--no-deps"],
             &[("RUSTDOCFLAGS", "-D warnings")],
         )
 }
@@ -67,13 +75,20 @@ fn format_algorithms() -> bool {
 }
 
 fn test() -> bool {
-    // The examples assert what they show, so they are run too.
     // The property tests draw the same cases each time; `cargo test` alone draws new ones.
-    cargo(
-        &["test", "--workspace"],
+    let tests = cargo(
+        &["test", "--release", "--workspace"],
         &[("PROPTEST_RNG_SEED", "250601052")],
-    ) && cargo(&["run", "-p", "robust-td-core", "--example", "stream"], &[])
-        && cargo(&["run", "-p", "robust-td-report", "--example", "demo"], &[])
+    );
+    // The examples assert what they show, so they are run too.
+    let examples = [("robust-td-core", "stream"), ("robust-td-report", "demo")];
+    tests
+        && examples.into_iter().all(|(package, example)| {
+            cargo(
+                &["run", "--release", "-p", package, "--example", example],
+                &[],
+            )
+        })
 }
 
 fn bench(rest: &[String]) -> bool {

@@ -2,11 +2,9 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
 use std::fmt::Write;
 
-use common::{doubles, folder, npy, run_in};
+use crate::common::{doubles, folder, npy, run_in};
 
 /// A wrong problem: its name, its TOML, and the files beside it.
 type Case<'a> = (&'a str, String, Vec<(&'a str, Vec<u8>)>);

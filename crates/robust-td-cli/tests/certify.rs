@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{folder, json, run, run_in};
+use crate::common::{folder, json, run, run_in};
 use serde_json::Value;
 
 fn close(found: &Value, expected: f64, tolerance: f64) {

@@ -2,11 +2,9 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
 use std::path::Path;
 
-use common::{folder, json, json_in, run, run_in};
+use crate::common::{folder, json, json_in, run, run_in};
 use serde_json::Value;
 
 const SMALL: [&str; 6] = ["compare", "ref-2", "--horizon", "500", "--runs", "3"];

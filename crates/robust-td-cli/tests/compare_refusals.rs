@@ -1,10 +1,8 @@
 //! Checks through the real binary that `compare` refuses bad requests with a message that helps.
 
-mod common;
-
 use std::path::Path;
 
-use common::run;
+use crate::common::run;
 
 #[test]
 fn bad_requests_name_the_method_the_parameter_and_its_range() {

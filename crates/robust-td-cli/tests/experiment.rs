@@ -2,12 +2,10 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use common::{folder, run_in};
+use crate::common::{folder, run_in};
 
 const SPEC: &str = "\
 title = \"A small one\"
@@ -89,7 +87,7 @@ fn what_varies_is_the_horizon_a_method_or_the_problem() {
             "4",
             "--json",
         ];
-        let report = common::json(&[&base[..], more].concat());
+        let report = crate::common::json(&[&base[..], more].concat());
         report["algorithms"][0]["f"]["mean"].as_f64().unwrap()
     };
     let rest = "problem = \"two-state\"\nalgorithms = [\"alg1\"]\nruns = 4\n";

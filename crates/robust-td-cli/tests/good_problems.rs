@@ -2,11 +2,9 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
 use std::path::Path;
 
-use common::{doubles, folder, json_in, npy, run_in};
+use crate::common::{doubles, folder, json_in, npy, run_in};
 
 const INLINE: &str = "\
 discount = 0.9

@@ -2,11 +2,9 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
 use std::process::{Command, Stdio};
 
-use common::{json, run};
+use crate::common::{json, run};
 
 #[test]
 fn the_catalog_is_listed_with_its_parameters() {

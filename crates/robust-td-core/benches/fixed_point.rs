@@ -2,25 +2,19 @@
 //!
 //! The grid world is eliminated directly, the Garnet chain iterated; see `Chain`.
 
-use std::hint::black_box;
+#![allow(clippy::unwrap_used, reason = "a bench may panic")]
 
-use criterion::{Criterion, criterion_group, criterion_main};
+mod common;
+
 use robust_td_core::catalog;
 
-fn solve(criterion: &mut Criterion) {
-    let mut group = criterion.benchmark_group("fixed_point");
-    group.sample_size(10);
+fn main() {
     let cases: [(&str, &[(&str, f64)]); 2] = [
         ("grid-world", &[("width", 316.0), ("height", 316.0)]),
         ("garnet", &[("states", 100_000.0)]),
     ];
     for (name, settings) in cases {
-        group.bench_function(name, |bencher| {
-            bencher.iter(|| catalog::problem(black_box(name), settings));
-        });
+        let seconds = common::fastest(5, || catalog::problem(name, settings).unwrap());
+        println!("fixed point of {name:12} {:9.1} ms", 1e3 * seconds);
     }
-    group.finish();
 }
-
-criterion_group!(benches, solve);
-criterion_main!(benches);

@@ -1,8 +1,9 @@
 //! Measures streaming learner steps per second, dense and sparse.
 
+mod common;
+
 use std::hint::black_box;
 
-use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use robust_td_core::learner::{Alg1, Features, Learner, Transition, alg1};
@@ -29,18 +30,17 @@ fn pass(mut learner: Alg1, rows: &[Features<'_>]) -> f64 {
     learner.theta()[0]
 }
 
-fn bench(criterion: &mut Criterion) {
-    let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
-    let mut group = criterion.benchmark_group("learner");
-    group.throughput(Throughput::Elements(STEPS as u64));
+fn report(name: &str, fresh: &Alg1, rows: &[Features<'_>]) {
+    let seconds = common::fastest(50, || pass(fresh.clone(), rows));
+    println!("{name:16} {:8.1} ns per step", 1e9 * seconds / STEPS as f64);
+}
 
+fn main() {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
     for dimension in [5, 50, 500] {
         let table: Vec<f64> = (0..ROWS * dimension).map(|_| uniform(&mut rng)).collect();
         let rows: Vec<_> = table.chunks_exact(dimension).map(Features::Dense).collect();
-        let fresh = learner(dimension);
-        group.bench_function(format!("dense {dimension}"), |bencher| {
-            bencher.iter_batched(|| fresh.clone(), |l| pass(l, &rows), BatchSize::SmallInput);
-        });
+        report(&format!("dense {dimension}"), &learner(dimension), &rows);
     }
 
     // Eight ones of 4096, one in each tiling of 512 tiles.
@@ -54,12 +54,5 @@ fn bench(criterion: &mut Criterion) {
             values: &[1.0; 8],
         })
         .collect();
-    let fresh = learner(4096);
-    group.bench_function("sparse 8 of 4096", |bencher| {
-        bencher.iter_batched(|| fresh.clone(), |l| pass(l, &rows), BatchSize::SmallInput);
-    });
-    group.finish();
+    report("sparse 8 of 4096", &learner(4096), &rows);
 }
-
-criterion_group!(benches, bench);
-criterion_main!(benches);

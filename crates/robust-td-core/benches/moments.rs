@@ -1,25 +1,26 @@
 //! Measures the exact recursion on the paper's ring: one step of all moments, 50 states, d = 5.
 
-#![allow(missing_docs, clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, reason = "a bench may panic")]
 
-use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+mod common;
+
+use common::fastest;
 use robust_td_core::catalog;
 use robust_td_core::moments::Moments;
 use robust_td_core::stability::mean_square_threshold;
 
-fn exact_recursion(criterion: &mut Criterion) {
+/// Steps per measured pass.
+const STEPS: usize = 1000;
+
+fn main() {
     let problem = catalog::problem("paper-ring", &[]).unwrap();
-    let mut group = criterion.benchmark_group("exact expectations on paper-ring");
     let mut moments = Moments::new(&problem);
     let eta = 0.01 / problem.phi_inf().powi(2);
-    group.throughput(Throughput::Elements(1));
-    group.bench_function("one step", |bencher| bencher.iter(|| moments.step(eta)));
-    group.sample_size(10);
-    group.bench_function("mean-square threshold", |bencher| {
-        bencher.iter(|| mean_square_threshold(&problem).unwrap());
-    });
-    group.finish();
+    let pass = fastest(20, || (0..STEPS).for_each(|_| moments.step(eta)));
+    println!(
+        "one step of all moments {:9.3} us",
+        1e6 * pass / STEPS as f64
+    );
+    let threshold = fastest(5, || mean_square_threshold(&problem).unwrap());
+    println!("mean-square threshold   {:9.1} ms", 1e3 * threshold);
 }
-
-criterion_group!(benches, exact_recursion);
-criterion_main!(benches);

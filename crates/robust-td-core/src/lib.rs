@@ -59,6 +59,7 @@ mod lanes;
 pub mod learner;
 mod linalg;
 pub mod matrix;
+mod memo;
 mod method;
 mod model;
 pub mod off_policy;

@@ -13,12 +13,22 @@ fn view(matrix: &Matrix) -> MatRef<'_, f64> {
     MatRef::from_row_major_slice(matrix.as_slice(), matrix.rows(), matrix.columns())
 }
 
+/// Runs one call of the linear-algebra crate and leaves the vector registers clean.
+///
+/// Its matrix product is assembly that leaves their upper halves dirty; every logarithm that follows would then take six
+/// times as long (docs/upstream-vzeroupper.md).
+fn call<T>(work: impl FnOnce() -> T) -> T {
+    let result = work();
+    robust_td_simd::clean_upper_halves();
+    result
+}
+
 /// Solves `M x = b` by LU with partial pivoting and one step of iterative refinement.
 pub(crate) fn solve(matrix: &Matrix, b: &[f64]) -> Vec<f64> {
-    let factors = view(matrix).partial_piv_lu();
+    let factors = call(|| view(matrix).partial_piv_lu());
     let solve = |rhs: &[f64]| {
         let mut x = Mat::from_fn(rhs.len(), 1, |i, _| rhs[i]);
-        factors.solve_in_place(&mut x);
+        call(|| factors.solve_in_place(&mut x));
         (0..rhs.len()).map(|i| x[(i, 0)]).collect::<Vec<f64>>()
     };
     let mut x = solve(b);
@@ -39,22 +49,20 @@ pub(crate) fn solve(matrix: &Matrix, b: &[f64]) -> Vec<f64> {
 pub(crate) fn inverse(matrix: &Matrix) -> Matrix {
     let n = matrix.rows();
     let mut inverse = Mat::<f64>::identity(n, n);
-    view(matrix).partial_piv_lu().solve_in_place(&mut inverse);
+    call(|| view(matrix).partial_piv_lu().solve_in_place(&mut inverse));
     Matrix::from_fn(n, n, |i, j| inverse[(i, j)])
 }
 
 /// The singular values, largest first.
 pub(crate) fn singular_values(matrix: &Matrix) -> Result<Vec<f64>> {
-    view(matrix)
-        .singular_values()
-        .map_err(|_| Error::Decomposition {
-            what: "singular values",
-        })
+    call(|| view(matrix).singular_values()).map_err(|_| Error::Decomposition {
+        what: "singular values",
+    })
 }
 
 /// The thin singular value decomposition `U diag(s) V'`, largest singular value first.
 pub(crate) fn thin_svd(matrix: &Matrix) -> Result<(Matrix, Vec<f64>, Matrix)> {
-    let svd = view(matrix).thin_svd().map_err(|_| Error::Decomposition {
+    let svd = call(|| view(matrix).thin_svd()).map_err(|_| Error::Decomposition {
         what: "singular values of the features",
     })?;
     let (u, v) = (svd.U(), svd.V());
@@ -68,11 +76,9 @@ pub(crate) fn thin_svd(matrix: &Matrix) -> Result<(Matrix, Vec<f64>, Matrix)> {
 
 /// The moduli of all eigenvalues, largest first.
 pub(crate) fn eigenvalue_moduli(matrix: &Matrix) -> Result<Vec<f64>> {
-    let eigenvalues = view(matrix)
-        .eigenvalues()
-        .map_err(|_| Error::Decomposition {
-            what: "eigenvalues of the chain",
-        })?;
+    let eigenvalues = call(|| view(matrix).eigenvalues()).map_err(|_| Error::Decomposition {
+        what: "eigenvalues of the chain",
+    })?;
     let mut moduli: Vec<f64> = eigenvalues.iter().map(|z| z.re.hypot(z.im)).collect();
     moduli.sort_by(|a, b| b.total_cmp(a));
     Ok(moduli)
@@ -80,17 +86,18 @@ pub(crate) fn eigenvalue_moduli(matrix: &Matrix) -> Result<Vec<f64>> {
 
 /// The smallest eigenvalue of a symmetric matrix, of which the lower triangle is read.
 pub(crate) fn smallest_eigenvalue(matrix: &Matrix) -> Result<f64> {
-    let eigenvalues = view(matrix)
-        .self_adjoint_eigenvalues(faer::Side::Lower)
-        .map_err(|_| Error::Decomposition {
-            what: "eigenvalues of a symmetric matrix",
+    let eigenvalues =
+        call(|| view(matrix).self_adjoint_eigenvalues(faer::Side::Lower)).map_err(|_| {
+            Error::Decomposition {
+                what: "eigenvalues of a symmetric matrix",
+            }
         })?;
     Ok(eigenvalues.into_iter().fold(f64::INFINITY, f64::min))
 }
 
 /// The product of two matrices.
 pub(crate) fn product(a: &Matrix, b: &Matrix) -> Matrix {
-    let product = view(a) * view(b);
+    let product = call(|| view(a) * view(b));
     Matrix::from_fn(a.rows(), b.columns(), |i, j| product[(i, j)])
 }
 

@@ -1,8 +1,6 @@
 //! Checks that every certificate lies above the exact expectation that it bounds.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use robust_td_core::moments::Moments;
 use robust_td_core::theory::certificate::Certificate;
 use robust_td_core::theory::certify;

@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::ref_2;
+use crate::common::ref_2;
 use robust_td_core::matrix::SparseMatrix;
 use robust_td_core::theory::certify::{Certification, certify, max_lag};
 use robust_td_core::{Chain, Error, Matrix, Problem, Reward, catalog};

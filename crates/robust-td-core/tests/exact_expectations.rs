@@ -1,8 +1,6 @@
 //! Checks the exact expectations against published numbers, sampling and identities.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use robust_td_core::moments::{Moments, expectation};
 use robust_td_core::random::Stream;
 use robust_td_core::stability::{mean_square_radius, mean_square_threshold};

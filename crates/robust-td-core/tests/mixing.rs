@@ -1,8 +1,6 @@
 //! Checks the facts about mixing that the certificates stand on.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use proptest::prelude::*;
 use robust_td_core::Mixing;
 use robust_td_core::random::Stream;

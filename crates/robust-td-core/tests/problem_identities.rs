@@ -1,8 +1,6 @@
 //! Checks the definitions and lemmas of the paper on random problems.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use proptest::prelude::*;
 use robust_td_core::random::Stream;
 use robust_td_core::{Chain, Matrix, Problem, Reward};

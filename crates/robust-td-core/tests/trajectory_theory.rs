@@ -1,8 +1,6 @@
 //! Checks the statements of the proof that hold surely, on trajectories of random problems.
 
-mod common;
-
-use common::{between, iterates, random_problem, trajectory};
+use crate::common::{between, iterates, random_problem, trajectory};
 use robust_td_core::matrix::norm_sq;
 use robust_td_core::random::Stream;
 use robust_td_core::theory::certify::unit_steps;

@@ -2,11 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod common;
-
 use std::sync::Mutex;
 
-use common::random_problem;
+use crate::common::random_problem;
 use proptest::prelude::*;
 use robust_td_core::learner::recipe::{Output, Samples};
 use robust_td_core::learner::{Alg1, Learner, Recipe, Steps, Td0, Transition, alg1};

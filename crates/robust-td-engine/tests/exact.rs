@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod common;
-
-use common::{c_of, paper_plan, random_problem, ring};
+use crate::common::{c_of, paper_plan, random_problem, ring};
 use robust_td_core::moments::Moments;
 use robust_td_engine::{
     ExactLane, ExactOutcome, Family, Kernel, Lane, LaneResult, Mode, Options, Outcome, Plan,

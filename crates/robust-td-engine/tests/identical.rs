@@ -2,12 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod common;
-
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use common::{c_of, paper_plan, random_tables};
+use crate::common::{c_of, paper_plan, random_tables};
 use proptest::prelude::*;
 use robust_td_engine::{
     Error, Family, Kernel, Lane, Mode, Options, Outcome, Plan, Progress, Results, run,

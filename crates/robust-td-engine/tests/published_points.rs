@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod common;
-
-use common::{c_of, paper_plan};
+use crate::common::{c_of, paper_plan};
 use robust_td_engine::{Family, Mode, Options, Outcome, Results, run};
 
 fn finished(plan: robust_td_engine::Plan) -> Results {

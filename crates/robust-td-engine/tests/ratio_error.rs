@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod common;
-
-use common::{paper_plan, random_tables};
+use crate::common::{paper_plan, random_tables};
 use robust_td_engine::{Family, Lane, LaneResult, Mode, Options, Outcome, Plan, run};
 
 fn lanes(plan: &Plan) -> Vec<LaneResult> {

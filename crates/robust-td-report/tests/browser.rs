@@ -1,7 +1,5 @@
 //! Opens a report in headless Chromium, when one is installed.
 
-mod common;
-
 use std::process::Command;
 
 use robust_td_report::{Report, ReportFigure, RunFacts, ThresholdRow};
@@ -34,7 +32,7 @@ fn a_browser_shows_figures_and_numbers_with_a_clean_console() {
         figures: vec![ReportFigure {
             title: "Figure 1".to_owned(),
             caption: "A sweep".to_owned(),
-            drawing: common::sweep_figure(3).draw().unwrap(),
+            drawing: crate::common::sweep_figure(3).draw().unwrap(),
         }],
         thresholds: vec![ThresholdRow {
             best_gap: Some(6.4e-6),

@@ -3,9 +3,7 @@
 // Helpers outside the test functions unwrap as well.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{sweep_figure, sweep_point};
+use crate::common::{sweep_figure, sweep_point};
 use robust_td_report::{
     AxisLabel, BandPoint, Clamp, Curve, Drawing, Error, Key, LineFigure, LineMeaning, Pattern,
     Reference, Scale, SweepFigure, SweepPoint,

@@ -3,8 +3,6 @@
 // Helpers outside the test functions unwrap as well.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
 use robust_td_report::{
     Agreement, AgreementPoint, Cell, CertificateRow, Column, ConstantsRow, ExpectationRow, Fact,
     Quantity, Report, ReportFigure, Rerun, RunFacts, Table, ThresholdRow,
@@ -63,7 +61,7 @@ fn full_report() -> Report {
         figures: vec![ReportFigure {
             title: text(),
             caption: text(),
-            drawing: common::sweep_figure(3).draw().unwrap(),
+            drawing: crate::common::sweep_figure(3).draw().unwrap(),
         }],
         tables: vec![Table {
             title: text(),

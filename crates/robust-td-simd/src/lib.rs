@@ -45,6 +45,7 @@ mod dispatch;
 mod kernel;
 mod line;
 mod portable;
+mod upper;
 mod vector;
 mod wide;
 #[cfg(target_arch = "x86_64")]
@@ -58,6 +59,7 @@ pub use dispatch::{Work, run};
 pub use kernel::{Kernel, KernelError, current_kernel, set_kernel};
 pub use line::Line;
 pub use portable::{Eight, Portable};
+pub use upper::clean_upper_halves;
 pub use vector::{Register, Simd, Vector, Wide};
 #[cfg(target_arch = "x86_64")]
 pub use x86::{Avx2, Avx512, F64x4, F64x8};

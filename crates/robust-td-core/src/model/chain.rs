@@ -3,7 +3,9 @@
 use crate::error::{Error, Result};
 use crate::linalg;
 use crate::matrix::{Matrix, SparseMatrix};
+use crate::memo::Memo;
 use crate::model::elimination::Elimination;
+use crate::model::mixing::Mixing;
 use crate::model::structure;
 
 /// How far a row sum may be from one.
@@ -24,6 +26,7 @@ pub const ROW_SUM_TOLERANCE: f64 = 1e-9;
 pub struct Chain {
     transition: SparseMatrix,
     stationary: Vec<f64>,
+    mixing: Memo<Mixing>,
 }
 
 impl Chain {
@@ -60,7 +63,13 @@ impl Chain {
         Ok(Self {
             transition,
             stationary,
+            mixing: Memo::default(),
         })
+    }
+
+    /// Where [`Mixing::of`] keeps its result, so that everything built on this chain shares it.
+    pub(crate) fn mixing_memo(&self) -> &Memo<Mixing> {
+        &self.mixing
     }
 
     /// Number of states.

@@ -1,9 +1,12 @@
 //! Measures how fast a Markov chain forgets its initial state.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use crate::error::Result;
 use crate::linalg;
 use crate::matrix::{Matrix, SparseMatrix};
 use crate::model::chain::Chain;
+use crate::model::powers::{Powers, Reached, largest_row_distance};
 
 /// Slack in tests like `dbar(t) <= 1/2`, so that rounding does not reject a chain that meets them exactly.
 const SLACK: f64 = 1e-12;
@@ -25,6 +28,8 @@ pub struct Mixing {
     stationary: Vec<f64>,
     lambda2: f64,
     t_mix: u64,
+    /// The distances computed so far, shared by all clones.
+    reached: Arc<Mutex<Reached>>,
 }
 
 /// Why a chain's mixing is not computed.
@@ -42,12 +47,21 @@ impl Mixing {
     /// The largest chain whose dense powers are computed.
     pub const MAX_STATES: usize = 1100;
 
-    /// Measures a chain, or returns the reason when it has too many states.
+    /// Measures a chain; a chain with too many states gives the reason instead.
+    ///
+    /// The chain remembers the answer, and problems with other features or rewards on the same chain share it.
     pub fn of(chain: &Chain) -> Result<std::result::Result<Self, TooManyStates>> {
         let states = chain.states();
         if states > Self::MAX_STATES {
             return Ok(Err(TooManyStates { states }));
         }
+        chain
+            .mixing_memo()
+            .get_or_try(|| Self::measure(chain))
+            .map(Ok)
+    }
+
+    fn measure(chain: &Chain) -> Result<Self> {
         let dense = chain.transition().to_dense();
         // The eigenvalue 1 is simple; the next modulus is |lambda_2|. A single state has no second
         // eigenvalue.
@@ -55,12 +69,13 @@ impl Mixing {
             .get(1)
             .copied()
             .unwrap_or(0.0);
-        Ok(Ok(Self {
+        Ok(Self {
             t_mix: mixing_time(&dense, 0.5),
             transition: chain.transition().clone(),
             stationary: chain.stationary().to_vec(),
             lambda2,
-        }))
+            reached: Arc::default(),
+        })
     }
 
     /// The modulus of the second eigenvalue of `P`.
@@ -93,16 +108,12 @@ impl Mixing {
         const WORK: usize = 8_000_000_000;
         let per_lag = self.transition.stored() * self.stationary.len();
         let exact = max_lag.min((WORK / per_lag).max(64));
-        let mut power = Matrix::identity(self.stationary.len());
-        let mut distances = vec![distance_to(&self.stationary, &power)];
-        for _ in 0..exact {
-            power = next_power(&self.transition, &power);
-            // Rounding may lift a distance by a last digit; d never grows.
-            let previous = distances.last().copied().unwrap_or(1.0);
-            distances.push(distance_to(&self.stationary, &power).min(previous));
-        }
+        let mut reached = self.reached.lock().unwrap_or_else(PoisonError::into_inner);
+        reached.extend(&self.transition, &self.stationary, exact);
+        let mut distances = reached.distances()[..=exact].to_vec();
         if exact < max_lag {
-            let contraction = largest_row_distance(&power);
+            // The stretch has then its full length, which is also as far as the powers ever go.
+            let contraction = reached.contraction();
             for t in exact + 1..=max_lag {
                 distances.push(distances[t - exact] * contraction);
             }
@@ -162,58 +173,14 @@ impl Mixing {
 
     /// `dbar(0), ..., dbar(max_lag)`.
     pub fn pairwise_distances(&self, max_lag: usize) -> Vec<f64> {
-        let mut power = Matrix::identity(self.stationary.len());
-        let mut distances = vec![largest_row_distance(&power)];
+        let mut powers = Powers::new(self.stationary.len());
+        let mut distances = vec![largest_row_distance(powers.current())];
         for _ in 0..max_lag {
-            power = next_power(&self.transition, &power);
-            distances.push(largest_row_distance(&power));
+            powers.advance(&self.transition);
+            distances.push(largest_row_distance(powers.current()));
         }
         distances
     }
-}
-
-/// `P * power`, row by row.
-fn next_power(transition: &SparseMatrix, power: &Matrix) -> Matrix {
-    let mut next = Matrix::zeros(power.rows(), power.columns());
-    for s in 0..power.rows() {
-        for (to, probability) in transition.entries(s) {
-            for (sum, value) in next.row_mut(s).iter_mut().zip(power.row(to)) {
-                *sum += probability * value;
-            }
-        }
-    }
-    next
-}
-
-fn total_variation(p: &[f64], q: &[f64]) -> f64 {
-    // Eight partial sums, so that the additions do not wait for each other.
-    let (p_blocks, p_rest) = p.as_chunks::<8>();
-    let (q_blocks, q_rest) = q.as_chunks::<8>();
-    let mut sums = [0.0; 8];
-    for (a, b) in p_blocks.iter().zip(q_blocks) {
-        for k in 0..8 {
-            sums[k] += (a[k] - b[k]).abs();
-        }
-    }
-    let rest: f64 = p_rest.iter().zip(q_rest).map(|(a, b)| (a - b).abs()).sum();
-    0.5 * (sums.iter().sum::<f64>() + rest)
-}
-
-fn distance_to(stationary: &[f64], power: &Matrix) -> f64 {
-    (0..power.rows())
-        .map(|s| total_variation(power.row(s), stationary))
-        .fold(0.0, f64::max)
-}
-
-fn largest_row_distance(power: &Matrix) -> f64 {
-    let n = power.rows();
-    let mut largest = 0.0_f64;
-    for s in 0..n {
-        for other in s + 1..n {
-            largest = largest.max(total_variation(power.row(s), power.row(other)));
-        }
-    }
-    largest
 }
 
 /// The first `t >= 1` with `dbar(t) <= level`: doubles until mixed, then fills in the binary digits of the last t that is not.
@@ -322,6 +289,17 @@ mod tests {
         assert_eq!(bounds[..=10], exact[..=10]);
         assert!(bounds.iter().zip(&exact).all(|(bound, d)| bound >= d));
         assert!(bounds[100] < 1e-3);
+    }
+
+    #[test]
+    fn distances_continue_where_an_earlier_call_stopped() {
+        let (in_steps, at_once) = (two_state(0.97), two_state(0.97));
+        for lags in [3, 1, 40, 200] {
+            assert_eq!(
+                in_steps.clone().distances(lags),
+                at_once.distances(200)[..=lags]
+            );
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@ pub(crate) mod elimination;
 pub mod mdp;
 pub mod mixing;
 pub(crate) mod perron;
+mod powers;
 pub mod problem;
 pub mod reward;
 pub mod simulate;

@@ -73,12 +73,18 @@ fn among<F: Fn(u64) -> f64>(
     unit: &mut StepProfile<F>,
     lags: &[u64],
 ) -> Option<Recommendation> {
+    // A lag made exact changes the sums between its neighbours only; the others keep their constants.
+    let mut known: Vec<Option<(StepSums, Option<Recommendation>)>> = vec![None; lags.len()];
     loop {
         let mut wanted = lags.iter().copied().peekable();
         let best = unit
             .from_below()
             .filter(|sums| wanted.next_if_eq(&sums.lag).is_some())
-            .filter_map(|sums| over_c(inputs, &sums, COARSE))
+            .zip(&mut known)
+            .filter_map(|(sums, known)| match known {
+                Some((of, best)) if *of == sums => *best,
+                _ => known.insert((sums, over_c(inputs, &sums, COARSE))).1,
+            })
             .min_by(|x, y| x.bound.total_cmp(&y.bound))?;
         if unit.is_known(best.lag) {
             return over_c(inputs, &unit.at(best.lag), FINE);

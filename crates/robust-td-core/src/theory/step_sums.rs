@@ -22,6 +22,9 @@ const EXACT_HORIZON: u64 = 1 << 24;
 /// Terms summed exactly before the first block of a longer horizon.
 const HEAD: u64 = 1 << 20;
 
+/// Terms over which a window of steps slides before it is summed again.
+const WINDOWS: usize = 1 << 14;
+
 /// The six sums at one lag.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StepSums {
@@ -226,18 +229,21 @@ impl<F: Fn(u64) -> f64> StepProfile<F> {
     fn late_drift(&self, lag: u64) -> f64 {
         let u = lag as usize;
         let head = self.eta.len();
-        // The window of u steps before k slides along a chunk, and is summed anew at the start of the next one
-        // before rounding can add up.
-        let exact = sum_by_chunks(1 << 14, head - (u + 1), |range| {
-            let (from, to) = (range.start + u + 1, range.end + u + 1);
-            let mut window: f64 = self.eta[from - u..from].iter().sum();
-            let mut sum = 0.0;
-            for (&new, &old) in self.eta[from..to].iter().zip(&self.eta[from - u..to - u]) {
-                sum += new * window;
-                window += new - old;
-            }
-            sum
-        });
+        let terms = head - (u + 1);
+        // Four chunks at once, so that the additions of one do not wait for each other; then those that are left.
+        let together = terms / (4 * WINDOWS) * (4 * WINDOWS);
+        let mut total = Compensated::default();
+        for start in (0..together).step_by(4 * WINDOWS) {
+            let starts = [0, 1, 2, 3].map(|chunk| u + 1 + start + chunk * WINDOWS);
+            slide(&self.eta, u, starts, WINDOWS)
+                .into_iter()
+                .for_each(|sum| total.add(sum));
+        }
+        for start in (together..terms).step_by(WINDOWS) {
+            let [sum] = slide(&self.eta, u, [u + 1 + start], WINDOWS.min(terms - start));
+            total.add(sum);
+        }
+        let exact = total.value();
         let eta = &self.step_size;
         let term = |k: u64| eta(k) * upper_sum(eta, k - lag, k);
         let blocked: f64 = geometric(head as u64, self.horizon)
@@ -245,6 +251,29 @@ impl<F: Fn(u64) -> f64> StepProfile<F> {
             .sum();
         exact + blocked
     }
+}
+
+/// `sum_{k=start}^{start+length-1} eta_k sum_{k-u<=i<k} eta_i` for each start.
+///
+/// The window of u steps before k slides along; a range is short, so that rounding does not add up.
+fn slide<const N: usize>(eta: &[f64], u: usize, starts: [usize; N], length: usize) -> [f64; N] {
+    let before = starts.map(|start| &eta[start - u..start]);
+    let mut windows = [0.0; N];
+    for i in 0..u {
+        for n in 0..N {
+            windows[n] += before[n][i];
+        }
+    }
+    let new = starts.map(|start| &eta[start..start + length]);
+    let old = starts.map(|start| &eta[start - u..start - u + length]);
+    let mut sums = [0.0; N];
+    for i in 0..length {
+        for n in 0..N {
+            sums[n] += new[n][i] * windows[n];
+            windows[n] += new[n][i] - old[n][i];
+        }
+    }
+    sums
 }
 
 /// Adds `sum(range)` over chunks of `0..len`, so that rounding grows with the length and number of chunks and not with

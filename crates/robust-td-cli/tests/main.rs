@@ -1,0 +1,11 @@
+//! Runs the integration tests as one program, so that it is linked once.
+
+mod bad_problems;
+mod certify;
+mod common;
+mod compare;
+mod compare_refusals;
+mod experiment;
+mod good_problems;
+mod problems;
+mod reproduce;

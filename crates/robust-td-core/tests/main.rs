@@ -1,0 +1,12 @@
+//! Runs the integration tests as one program, so that it is linked once.
+
+mod catalog;
+mod certificates;
+mod certificates_hold;
+mod certify;
+mod common;
+mod exact_expectations;
+mod features;
+mod mixing;
+mod problem_identities;
+mod trajectory_theory;

@@ -1,0 +1,90 @@
+//! Checks that the oldest Rust version that the workspace promises can build it.
+//!
+//! With that toolchain installed, it compiles the workspace. Without it, this checks what the current one can: clippy's
+//! `incompatible_msrv` covers the standard library, and no dependency may promise less than the workspace does.
+
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::cargo;
+
+/// The packages of the workspace and their dependencies, as `cargo metadata` lists them.
+fn packages() -> Result<Vec<Value>, String> {
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
+    let output = Command::new(cargo)
+        .args(["metadata", "--format-version", "1", "--locked"])
+        .args(["--filter-platform", "x86_64-unknown-linux-gnu"])
+        .output()
+        .map_err(|error| format!("cannot start cargo: {error}"))?;
+    let mut metadata: Value = serde_json::from_slice(&output.stdout)
+        .map_err(|_| String::from_utf8_lossy(&output.stderr).into_owned())?;
+    match metadata["packages"].take() {
+        Value::Array(packages) => Ok(packages),
+        _ => Err("cargo metadata lists no packages".into()),
+    }
+}
+
+/// `1.89` as `[1, 89, 0]`.
+fn parse(version: &str) -> Vec<u64> {
+    let mut parts: Vec<u64> = version.split('.').filter_map(|p| p.parse().ok()).collect();
+    parts.resize(3, 0);
+    parts
+}
+
+/// Whether the workspace keeps the promise of its `rust-version`.
+pub fn check() -> bool {
+    let packages = match packages() {
+        Ok(packages) => packages,
+        Err(reason) => {
+            eprintln!("{reason}");
+            return false;
+        }
+    };
+    let text = |package: &Value, key: &str| package[key].as_str().map(str::to_owned);
+    let ours = packages
+        .iter()
+        .find(|package| package["name"] == "robust-td-core")
+        .and_then(|package| text(package, "rust_version"));
+    let Some(ours) = ours else {
+        eprintln!("robust-td-core has no rust-version");
+        return false;
+    };
+    eprintln!("== rust-version {ours}");
+    let mut passed = true;
+    for package in &packages {
+        if let Some(theirs) = text(package, "rust_version")
+            && parse(&theirs) > parse(&ours)
+        {
+            eprintln!(
+                "{} {} needs Rust {theirs}",
+                package["name"], package["version"]
+            );
+            passed = false;
+        }
+    }
+    passed && compile_with(&ours)
+}
+
+/// Compiles with the toolchain of this version, if rustup has it.
+fn compile_with(version: &str) -> bool {
+    let installed = Command::new("rustup")
+        .args(["run", version, "rustc", "--version"])
+        .output()
+        .is_ok_and(|output| output.status.success());
+    if !installed {
+        eprintln!("Rust {version} is not installed: skipped compiling with it");
+        return true;
+    }
+    // The toolchain compiles into a directory of its own, so that it does not displace the shared build.
+    cargo(
+        &[
+            "check",
+            "--release",
+            "--workspace",
+            "--target-dir",
+            "target/msrv",
+        ],
+        &[("RUSTUP_TOOLCHAIN", version)],
+    )
+}
