@@ -7,4 +7,4 @@ pub mod spec_file;
 
 pub use error::{Error, Result};
 pub use problem::{load_problem, problem, problem_beside};
-pub use robust_td_core::{Chain, Mdp, Problem, catalog};
+pub use robust_td_core::{Chain, Constants, Mdp, Problem, catalog};
