@@ -28,6 +28,15 @@ pub enum Error {
     /// An output that cannot be written.
     #[error(transparent)]
     Write(#[from] WriteError),
+    /// Methods that cannot be compared as asked.
+    #[error(transparent)]
+    Contest(#[from] crate::contest::ContestError),
+    /// An experiment that makes no sense.
+    #[error(transparent)]
+    Experiment(#[from] crate::experiment::ExperimentError),
+    /// A manifest that cannot be written as JSON.
+    #[error("cannot write the manifest: {0}")]
+    Manifest(serde_json::Error),
     /// A problem that is neither in the catalog nor a file.
     #[error("there is no problem {name:?} in the catalog and no such file; {}", known_problem(.name))]
     UnknownProblem {
@@ -76,9 +85,11 @@ impl Error {
             Self::Engine(error) => {
                 !matches!(error, Engine::CheckpointIo { .. } | Engine::Threads { .. })
             }
-            Self::Report(_) => false,
+            Self::Report(_) | Self::Manifest(_) => false,
             Self::Write(error) => matches!(error, WriteError::CreateDirectory { .. }),
-            Self::ProblemFile(_)
+            Self::Contest(_)
+            | Self::Experiment(_)
+            | Self::ProblemFile(_)
             | Self::UnknownProblem { .. }
             | Self::SettingOfFile { .. }
             | Self::SpecUnreadable { .. }

@@ -2,12 +2,23 @@
 
 use robust_td_core::learner::method::Standing;
 use robust_td_engine::contest::Estimate;
-use robust_td_report::{BandPoint, Clamp, Curve, LineMeaning, Pattern};
+use robust_td_report::{BandPoint, Clamp, Curve, LineMeaning, Pattern, Rerun};
 
 use super::field::Contestant;
 
 /// Resolution of the PNG figures.
 pub const DPI: f64 = 200.0;
+
+/// How to get the same numbers again, where a command was given.
+pub fn rerun(command: &str) -> Vec<Rerun> {
+    match command {
+        "" => Vec::new(),
+        command => vec![Rerun {
+            what: "The same numbers, on any machine, with any number of threads:".into(),
+            command: command.into(),
+        }],
+    }
+}
 
 /// How the line of a method is broken.
 fn pattern(contestant: &Contestant) -> Pattern {

@@ -1,12 +1,13 @@
 //! Fills in the report and the manifest of an experiment.
 
 use robust_td_engine::contest::Estimate;
-use robust_td_report::{Cell, Column, Drawing, Fact, Report, ReportFigure, Rerun, RunFacts, Table};
+use robust_td_report::{Cell, Column, Drawing, Fact, Report, ReportFigure, RunFacts, Table};
 use serde::Serialize;
 
-use super::Findings;
+use super::ExperimentResults;
 use super::figure::title;
-use crate::text;
+use crate::contest::figure::rerun;
+use crate::number;
 
 /// What `manifest.json` says.
 #[derive(Debug, Serialize)]
@@ -24,7 +25,7 @@ pub struct Manifest<'a> {
 }
 
 /// The manifest.
-pub fn manifest<'a>(findings: &'a Findings<'a>) -> Manifest<'a> {
+pub fn manifest(findings: &ExperimentResults) -> Manifest<'_> {
     let spec = &findings.plan.spec;
     Manifest {
         version: env!("CARGO_PKG_VERSION"),
@@ -41,7 +42,7 @@ pub fn manifest<'a>(findings: &'a Findings<'a>) -> Manifest<'a> {
 }
 
 /// The report with its figures.
-pub fn report(findings: &Findings<'_>, drawings: Vec<(&str, Drawing)>) -> Report {
+pub fn report(findings: &ExperimentResults, drawings: Vec<(&str, Drawing)>) -> Report {
     let figures = drawings.into_iter().map(|(name, drawing)| match name {
         "agents" => ReportFigure {
             title: "Averaging over agents".into(),
@@ -67,15 +68,12 @@ pub fn report(findings: &Findings<'_>, drawings: Vec<(&str, Drawing)>) -> Report
         run: Some(facts(findings)),
         figures: figures.collect(),
         tables,
-        rerun: vec![Rerun {
-            what: "The same numbers, on any machine, with any number of threads:".into(),
-            command: findings.command.clone(),
-        }],
+        rerun: rerun(&findings.command),
         ..Report::default()
     }
 }
 
-fn facts(findings: &Findings<'_>) -> RunFacts {
+fn facts(findings: &ExperimentResults) -> RunFacts {
     let spec = &findings.plan.spec;
     let fact = |name: &str, value: String| Fact {
         name: name.into(),
@@ -91,7 +89,7 @@ fn facts(findings: &Findings<'_>) -> RunFacts {
         fact("Runs", spec.runs.to_string()),
     ];
     if let Some(horizon) = spec.horizon {
-        more.insert(0, fact("Samples per run (T)", text::whole(horizon)));
+        more.insert(0, fact("Samples per run (T)", number::whole(horizon)));
     }
     RunFacts {
         command: findings.command.clone(),
@@ -108,8 +106,8 @@ fn facts(findings: &Findings<'_>) -> RunFacts {
     }
 }
 
-fn results(findings: &Findings<'_>) -> Table {
-    let plan = findings.plan;
+fn results(findings: &ExperimentResults) -> Table {
+    let plan = &findings.plan;
     let mut rows = Vec::new();
     for (point, scores) in plan.points.iter().zip(&findings.scores) {
         for (contestant, score) in point.contestants.iter().zip(scores) {
@@ -163,8 +161,8 @@ fn results(findings: &Findings<'_>) -> Table {
     }
 }
 
-fn agents(findings: &Findings<'_>) -> Table {
-    let plan = findings.plan;
+fn agents(findings: &ExperimentResults) -> Table {
+    let plan = &findings.plan;
     let mut columns = vec![
         Column::words(if plan.varies() {
             plan.varied()

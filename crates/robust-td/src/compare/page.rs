@@ -3,16 +3,16 @@
 use robust_td_core::learner::method::{Quantity, Source};
 use robust_td_engine::contest::Score;
 use robust_td_report::{
-    Cell, Column, ConstantsRow, Drawing, Fact, Report, ReportFigure, Rerun, RunFacts, Table,
+    Cell, Column, ConstantsRow, Drawing, Fact, Report, ReportFigure, RunFacts, Table,
 };
 
-use super::comparison::Comparison;
-use super::table::quantity_words;
+use super::results::{ComparisonResults, quantity_words};
 use crate::contest::field::{self, Contestant};
-use crate::text;
+use crate::contest::figure::rerun;
+use crate::number::{count, short, whole};
 
 /// The report with its figure.
-pub fn report(comparison: &Comparison<'_>, command: &str, drawing: Drawing) -> Report {
+pub fn report(comparison: &ComparisonResults, drawing: Drawing) -> Report {
     let ranked = comparison.ranked();
     let mut tables = vec![ranking(&ranked), told(&ranked)];
     tables.extend(
@@ -23,7 +23,7 @@ pub fn report(comparison: &Comparison<'_>, command: &str, drawing: Drawing) -> R
     Report {
         title: format!("Methods side by side on {}", comparison.problem_words()),
         summary: summary(comparison),
-        run: Some(facts(comparison, command)),
+        run: Some(facts(comparison)),
         figures: vec![ReportFigure {
             title: "Error against samples".into(),
             caption: caption(comparison),
@@ -31,15 +31,12 @@ pub fn report(comparison: &Comparison<'_>, command: &str, drawing: Drawing) -> R
         }],
         tables,
         constants: vec![constants(comparison)],
-        rerun: vec![Rerun {
-            what: "The same numbers, on any machine, with any number of threads:".into(),
-            command: command.into(),
-        }],
+        rerun: rerun(&comparison.command),
         ..Report::default()
     }
 }
 
-fn summary(comparison: &Comparison<'_>) -> String {
+fn summary(comparison: &ComparisonResults) -> String {
     let ranked = comparison.ranked();
     let diverged = ranked
         .iter()
@@ -49,15 +46,15 @@ fn summary(comparison: &Comparison<'_>) -> String {
         format!(
             " The smallest mean error is that of {}: f = {} where doing nothing has {}.",
             contestant.label,
-            text::number(score.f.mean),
-            text::number(comparison.problem.f_zero())
+            short(score.f.mean),
+            short(comparison.problem.f_zero())
         )
     });
     format!(
         "{} learned the same value function from the same {} sampled trajectories of {} steps each.{best} {}",
-        text::count(ranked.len(), "method"),
+        count(ranked.len(), "method"),
         comparison.length.runs,
-        text::whole(comparison.length.horizon),
+        whole(comparison.length.horizon),
         match diverged {
             0 => "None diverged.".to_string(),
             1 => "One diverged in some runs.".to_string(),
@@ -66,19 +63,19 @@ fn summary(comparison: &Comparison<'_>) -> String {
     )
 }
 
-fn facts(comparison: &Comparison<'_>, command: &str) -> RunFacts {
-    let problem = comparison.problem;
+fn facts(comparison: &ComparisonResults) -> RunFacts {
+    let problem = &comparison.problem;
     let fact = |name: &str, value: String| Fact {
         name: name.into(),
         value,
     };
     RunFacts {
-        command: command.into(),
+        command: comparison.command.clone(),
         problem: format!(
             "{}: {}, {}, discount {}",
             comparison.problem_words(),
-            text::count(problem.states(), "state"),
-            text::count(problem.dimension(), "feature"),
+            count(problem.states(), "state"),
+            count(problem.dimension(), "feature"),
             problem.discount()
         ),
         seeds: format!(
@@ -89,10 +86,7 @@ fn facts(comparison: &Comparison<'_>, command: &str) -> RunFacts {
         threads: Some(comparison.threads as u64),
         seconds: Some(comparison.outcome.seconds),
         more: vec![
-            fact(
-                "Samples per run (T)",
-                text::whole(comparison.length.horizon),
-            ),
+            fact("Samples per run (T)", whole(comparison.length.horizon)),
             fact("Runs", comparison.length.runs.to_string()),
             fact("Version", env!("CARGO_PKG_VERSION").into()),
         ],
@@ -100,12 +94,12 @@ fn facts(comparison: &Comparison<'_>, command: &str) -> RunFacts {
     }
 }
 
-fn caption(comparison: &Comparison<'_>) -> String {
+fn caption(comparison: &ComparisonResults) -> String {
     format!(
         "f of each method's output after so many samples: the mean of {} with a band of one standard error. \
          Samples that a method drops count. Labels stand in the order of the final error. Triangles mark what left the panel: \
          more than a hundred times f(0) is as bad as any.",
-        text::count(comparison.length.runs as usize, "run")
+        count(comparison.length.runs as usize, "run")
     )
 }
 
@@ -120,7 +114,7 @@ fn ranking(ranked: &[(&Contestant, &Score)]) -> Table {
             match score.divergence_rate {
                 0.0 => Cell::word("no"),
                 rate => Cell::Mark {
-                    text: format!("{} % of runs", text::number(100.0 * rate)),
+                    text: format!("{} % of runs", short(100.0 * rate)),
                     good: false,
                 },
             },
@@ -173,7 +167,7 @@ fn told(ranked: &[(&Contestant, &Score)]) -> Table {
         let inputs = contestant.prepared.inputs.iter();
         let words: Vec<String> = inputs
             .filter(|input| input.source == source)
-            .map(|input| format!("{} = {}", input.name, text::number(input.value)))
+            .map(|input| format!("{} = {}", input.name, short(input.value)))
             .collect();
         words.join(", ")
     };
@@ -203,7 +197,7 @@ fn told(ranked: &[(&Contestant, &Score)]) -> Table {
         title: "What each method was told".into(),
         text: vec![
             "What only the model knows cannot be known in practice: it was taken from the exact problem. Give such a value \
-             by hand with --param, and the method is no oracle any more."
+             by hand, and the method is no oracle any more."
                 .into(),
         ],
         columns: names
@@ -261,7 +255,7 @@ fn guarantees(ranked: &[(&Contestant, &Score)]) -> Option<Table> {
     })
 }
 
-fn absent(comparison: &Comparison<'_>) -> Option<Table> {
+fn absent(comparison: &ComparisonResults) -> Option<Table> {
     let skipped = &comparison.field.skipped;
     (!skipped.is_empty()).then(|| Table {
         title: "Methods that do not apply".into(),
@@ -274,8 +268,8 @@ fn absent(comparison: &Comparison<'_>) -> Option<Table> {
     })
 }
 
-fn constants(comparison: &Comparison<'_>) -> ConstantsRow {
-    let problem = comparison.problem;
+fn constants(comparison: &ComparisonResults) -> ConstantsRow {
+    let problem = &comparison.problem;
     ConstantsRow {
         problem: comparison.problem_words(),
         omega: problem.omega(),
@@ -283,7 +277,13 @@ fn constants(comparison: &Comparison<'_>) -> ConstantsRow {
         theta_star_norm_sq: problem.theta_star_norm().powi(2),
         phi_inf_sq: problem.phi_inf().powi(2),
         f_zero: problem.f_zero(),
-        t_mix: comparison.mixing.map(robust_td_core::Mixing::t_mix),
-        lambda2: comparison.mixing.map(robust_td_core::Mixing::lambda2),
+        t_mix: comparison
+            .mixing
+            .as_ref()
+            .map(robust_td_core::Mixing::t_mix),
+        lambda2: comparison
+            .mixing
+            .as_ref()
+            .map(robust_td_core::Mixing::lambda2),
     }
 }
