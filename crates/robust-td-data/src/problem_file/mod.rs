@@ -11,10 +11,11 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
-use robust_td_core::{Chain, Error, Matrix, Mdp, Problem, Reward, SparseMatrix, suggestion};
+use robust_td_core::{Chain, Error, Matrix, Mdp, Problem, Reward, SparseMatrix};
 use toml::{Table, Value};
 
-pub use error::ProblemFileError;
+pub use error::{ProblemFault, ProblemFileError};
+pub use npy::NpyError;
 
 use array::{Array, Origin};
 
@@ -68,7 +69,7 @@ pub fn load_problem(path: impl AsRef<Path>) -> Result<Problem, ProblemFileError>
         .problem()
         .map_err(|fault| ProblemFileError::Invalid {
             file: path.into(),
-            fault,
+            fault: Box::new(fault),
         })
 }
 
@@ -97,7 +98,7 @@ struct Description<'a> {
 }
 
 impl Description<'_> {
-    fn problem(&mut self) -> Result<Problem, String> {
+    fn problem(&mut self) -> Result<Problem, ProblemFault> {
         refuse_unknown("", &self.table, &KEYS)?;
         self.refuse_conflicts()?;
         let discount = value::number("discount", self.require("discount")?)?;
@@ -114,28 +115,30 @@ impl Description<'_> {
         } else {
             self.given_chain()?
         };
-        Problem::new(chain, features, reward, discount, start).map_err(|error| self.explain(&error))
+        Problem::new(chain, features, reward, discount, start).map_err(|error| self.explain(error))
     }
 
     /// The chain of `transition` and `reward`.
-    fn given_chain(&mut self) -> Result<(Chain, Reward), String> {
+    fn given_chain(&mut self) -> Result<(Chain, Reward), ProblemFault> {
         let transition = self.require("transition")?;
         let transition = value::matrix("transition", transition, self.folder)?;
         let reward = self.require("reward")?;
         let reward = value::matrix_or_list("reward", reward, self.folder)?;
         self.remember("transition", &transition.origin);
         let transition = transition.into_square("transition")?;
-        let chain = Chain::from_dense(&transition).map_err(|error| self.explain(&error))?;
+        let chain = Chain::from_dense(&transition).map_err(|error| self.explain(error))?;
         self.remember("reward", &reward.origin);
         let reward = match reward.shape[..] {
             // A list, or a file that holds a list as one column or one row.
             [length] | [length, 1] | [1, length] if length != 1 || reward.shape.len() == 1 => {
                 if length != chain.states() {
-                    return Err(format!(
-                        "{} has {length} entries where {} are needed, one per state",
-                        reward.origin.name("reward"),
-                        chain.states()
-                    ));
+                    return Err(ProblemFault::Length {
+                        name: reward.origin.name("reward"),
+                        at: None,
+                        found: length,
+                        expected: chain.states(),
+                        hint: ", one per state",
+                    });
                 }
                 Reward::PerState(reward.entries)
             }
@@ -145,14 +148,17 @@ impl Description<'_> {
     }
 
     /// The chain that `policy` induces in `mdp`.
-    fn induced_chain(&mut self) -> Result<(Chain, Reward), String> {
+    fn induced_chain(&mut self) -> Result<(Chain, Reward), ProblemFault> {
         let Some(Value::Table(mdp)) = self.table.get("mdp").cloned() else {
-            return Err("mdp is not a table with the keys transition and reward".into());
+            return Err(conflict(
+                "mdp",
+                "is not a table with the keys transition and reward",
+            ));
         };
         refuse_unknown("mdp.", &mdp, &MDP_KEYS)?;
-        let transitions = mdp.get("transition").ok_or("mdp.transition is missing")?;
+        let transitions = mdp.get("transition").ok_or(missing("mdp.transition", ""))?;
         let transitions = value::matrices("mdp.transition", transitions, self.folder)?;
-        let rewards = mdp.get("reward").ok_or("mdp.reward is missing")?;
+        let rewards = mdp.get("reward").ok_or(missing("mdp.reward", ""))?;
         let rewards = if value::is_one_matrix(rewards) {
             vec![value::matrix("mdp.reward", rewards, self.folder)?]
         } else {
@@ -168,19 +174,25 @@ impl Description<'_> {
         let transitions = transitions.iter().map(SparseMatrix::from_dense).collect();
         Mdp::new(transitions, rewards)
             .and_then(|mdp| mdp.under(&policy))
-            .map_err(|error| self.explain(&error))
+            .map_err(|error| self.explain(error))
     }
 
     /// The sparse chain of `edges`.
-    fn listed_chain(&mut self, states: usize) -> Result<(Chain, Reward), String> {
+    fn listed_chain(&mut self, states: usize) -> Result<(Chain, Reward), ProblemFault> {
         let file = value::path("edges", self.require("edges")?)?;
         let name = format!("edges ({file})");
         let edges = edges::read(&name, &self.folder.join(file), states)?;
         let chain = Chain::from_sparse(edges.transition).map_err(|error| match error {
-            Error::RowSum { row, sum, .. } => {
-                format!("{name}: the probabilities from state {row} sum to {sum}, not to 1")
-            }
-            other => format!("{name}: {other}"),
+            Error::RowSum { row, sum, .. } => ProblemFault::Model {
+                message: format!(
+                    "{name}: the probabilities from state {row} sum to {sum}, not to 1"
+                ),
+                source: error,
+            },
+            source => ProblemFault::Model {
+                message: format!("{name}: {source}"),
+                source,
+            },
         })?;
         Ok((chain, Reward::Sparse(edges.reward)))
     }
@@ -191,7 +203,7 @@ impl Description<'_> {
         key: &str,
         arrays: Vec<Array>,
         size: Option<usize>,
-    ) -> Result<Vec<Matrix>, String> {
+    ) -> Result<Vec<Matrix>, ProblemFault> {
         let several = arrays.len() > 1;
         let mut size = size;
         let mut matrices: Vec<Matrix> = Vec::with_capacity(arrays.len());
@@ -206,29 +218,28 @@ impl Description<'_> {
             let matrix = array.into_square(&key)?;
             let (found, needed) = (matrix.rows(), *size.get_or_insert(matrix.rows()));
             if found != needed {
-                return Err(format!(
-                    "{name} is {found} x {found} where {needed} x {needed} is needed, \
-                     as for mdp.transition, action 0"
-                ));
+                return Err(ProblemFault::Shape {
+                    name,
+                    found: format!("is {found} x {found}"),
+                    expected: format!("{needed} x {needed}, as for mdp.transition, action 0,"),
+                });
             }
             matrices.push(matrix);
         }
         Ok(matrices)
     }
 
-    fn matrix(&mut self, key: &str, array: Array) -> Result<Matrix, String> {
+    fn matrix(&mut self, key: &str, array: Array) -> Result<Matrix, ProblemFault> {
         self.remember(key, &array.origin);
         array.into_matrix(key)
     }
 
-    fn require(&self, key: &str) -> Result<&Value, String> {
-        self.table
-            .get(key)
-            .ok_or_else(|| format!("{key} is missing"))
+    fn require(&self, key: &'static str) -> Result<&Value, ProblemFault> {
+        self.table.get(key).ok_or(missing(key, ""))
     }
 
     /// Refuses two descriptions of one chain, and half of one.
-    fn refuse_conflicts(&self) -> Result<(), String> {
+    fn refuse_conflicts(&self) -> Result<(), ProblemFault> {
         let has = |key: &str| self.table.contains_key(key);
         for (one, other) in [
             ("transition", "mdp"),
@@ -236,29 +247,36 @@ impl Description<'_> {
             ("mdp", "edges"),
         ] {
             if has(one) && has(other) {
-                return Err(format!(
-                    "{one} and {other} are both given, but a problem has one chain"
-                ));
+                let why = format!("and {other} are both given, but a problem has one chain");
+                return Err(conflict(one, why));
             }
         }
         if has("policy") && !has("mdp") {
-            return Err("policy is given without mdp, which it chooses actions of".into());
+            return Err(conflict(
+                "policy",
+                "is given without mdp, which it chooses actions of",
+            ));
         }
         if has("mdp") && !has("policy") {
-            return Err("policy is missing: mdp needs one, n x actions".into());
+            return Err(missing("policy", ": mdp needs one, n x actions"));
         }
         if has("reward") && has("mdp") {
-            return Err("reward is given beside mdp; the rewards of an MDP are mdp.reward".into());
+            return Err(conflict(
+                "reward",
+                "is given beside mdp; the rewards of an MDP are mdp.reward",
+            ));
         }
         if has("reward") && has("edges") {
-            return Err("reward is given beside edges, which has a column for it".into());
+            return Err(conflict(
+                "reward",
+                "is given beside edges, which has a column for it",
+            ));
         }
         if !has("transition") && !has("mdp") && !has("edges") {
-            return Err(
-                "transition is missing (the chain is given as transition and reward, \
-                 as mdp and policy, or as edges)"
-                    .into(),
-            );
+            return Err(missing(
+                "transition",
+                " (the chain is given as transition and reward, as mdp and policy, or as edges)",
+            ));
         }
         Ok(())
     }
@@ -268,7 +286,14 @@ impl Description<'_> {
     }
 
     /// A library error with the file and the line that its numbers came from.
-    fn explain(&self, error: &Error) -> String {
+    fn explain(&self, source: Error) -> ProblemFault {
+        ProblemFault::Model {
+            message: self.with_place(&source),
+            source,
+        }
+    }
+
+    fn with_place(&self, error: &Error) -> String {
         let text = error.to_string();
         let Some((key, row)) = subject(error) else {
             return text;
@@ -305,13 +330,27 @@ fn subject(error: &Error) -> Option<(&str, Option<usize>)> {
     }
 }
 
-/// Refuses keys that a table does not have; `prefix` is the table's own name.
-fn refuse_unknown(prefix: &str, table: &Table, known: &[&str]) -> Result<(), String> {
-    match table.keys().find(|key| !known.contains(&key.as_str())) {
+/// Refuses keys that a table does not have; `table` is its own name with a dot.
+fn refuse_unknown(
+    table: &'static str,
+    entries: &Table,
+    known: &'static [&'static str],
+) -> Result<(), ProblemFault> {
+    match entries.keys().find(|key| !known.contains(&key.as_str())) {
         None => Ok(()),
-        Some(key) => Err(format!(
-            "unknown key {prefix}{key}; {}",
-            suggestion::or_known(key, known)
-        )),
+        Some(key) => Err(ProblemFault::UnknownKey {
+            table,
+            key: key.clone(),
+            known,
+        }),
     }
+}
+
+fn missing(key: &'static str, hint: &'static str) -> ProblemFault {
+    ProblemFault::Missing { key, hint }
+}
+
+fn conflict(key: &'static str, why: impl Into<String>) -> ProblemFault {
+    let why = why.into();
+    ProblemFault::Conflict { key, why }
 }
