@@ -14,5 +14,7 @@ pub use compare::{Comparison, ComparisonResults, compare};
 pub use error::{Error, Result};
 pub use experiment::{Experiment, ExperimentResults};
 pub use problem::{load_problem, problem, problem_beside};
+pub use robust_td_core::theory::{Certification, CertificationReport};
 pub use robust_td_core::{Chain, Constants, Mdp, Problem, catalog};
+pub use robust_td_engine::{Kernel, Progress};
 pub use setting::{SettingError, setting};
