@@ -26,7 +26,7 @@ A spec is a TOML file:
   seed = 1                             # (default)
   show = \"f\"                           # in the figure: f, d_norm_sq, theta_error_sq,
                                        # max_mean_theta_norm_sq or projections
-  agents = [1, 4, 16, 64]              # one-shot averaging over so many agents (optional)
+  agents = [1, 4, 16, 64]              # one-shot averaging over N agents (optional)
 
 Examples:
   robust-td experiment experiments/robust-vs-fast.toml

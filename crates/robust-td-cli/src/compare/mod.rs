@@ -14,13 +14,13 @@ use crate::problem_argument::ProblemArgument;
 use crate::progress::{self, Bar};
 use crate::{count, output};
 
-/// Run methods side by side on the same samples: what each must be told, whether it blows up, how good it is
+/// Run methods side by side on the same samples: what each needs, whether it diverges, how accurate it is
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Run i of every method follows the same trajectory. A method is charged by samples of the
-environment, those that it drops included. What a method must be told and nobody gives is taken
-from the exact problem; what cannot be known in practice marks it as an oracle. f is that of the
-method's own output, such as an average; f(0) is what doing nothing achieves.
+Run i of every method follows the same trajectory; dropped samples still count. Inputs you omit
+are computed from the exact model; a method that needs one that cannot be known in practice is
+marked as an oracle. f is the error of the method's own output, such as an average; f(0) is that
+of doing nothing.
 
 Examples:
   robust-td compare two-state --horizon 1e6
@@ -29,7 +29,7 @@ Examples:
   robust-td compare my-problem.toml --horizon 1e5 --runs 100 --out out/compare
   robust-td compare two-state --horizon 1e6 --json
 
-Of several settings the nearest wins: that of the entry, of --param ID.KEY, of --param KEY and --c.
+The most specific setting wins: that of the entry, then --param ID.KEY, then --param KEY and --c.
 `robust-td algorithms` lists the methods with their parameters. Files are written only with --out:
 compare.csv, curves.csv, compare.svg, compare.png, report.html and manifest.json.")]
 pub struct Arguments {

@@ -1,4 +1,4 @@
-//! Prints a comparison as a page: the ranking, then what the methods were told and what does not hold.
+//! Prints a comparison as a page: the ranking, then inputs, conditions that fail and bounds.
 
 use robust_td_core::learner::method::Standing;
 use robust_td_engine::contest::Score;
@@ -38,13 +38,13 @@ pub fn page(comparison: &ComparisonResults) -> String {
             .map(|&(contestant, score)| row(contestant, score)),
     );
     page.push_str(&text::columns(&rows));
-    page.push_str("\nWhat each method was told\n");
-    let told = |&(contestant, _): &(&Contestant, &Score)| {
+    page.push_str("\nInputs of each method\n");
+    let inputs = |&(contestant, _): &(&Contestant, &Score)| {
         let words: Vec<String> = contestant.prepared.inputs.iter().map(input_words).collect();
         (contestant.label.clone(), words.join(", "))
     };
     page.push_str(&text::definitions(
-        &ranked.iter().map(told).collect::<Vec<_>>(),
+        &ranked.iter().map(inputs).collect::<Vec<_>>(),
     ));
     let notes: Vec<(String, String)> = ranked
         .iter()

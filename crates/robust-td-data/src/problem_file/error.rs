@@ -103,7 +103,7 @@ pub enum ProblemFault {
         found: usize,
         /// The entries that it should have.
         expected: usize,
-        /// Why so many.
+        /// Why that number.
         hint: &'static str,
     },
     /// A list without entries.

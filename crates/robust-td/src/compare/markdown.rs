@@ -11,7 +11,7 @@ use crate::number::{short as number, whole};
 pub fn table(comparison: &ComparisonResults) -> String {
     let length = comparison.length;
     let mut table = String::from(
-        "| method | reference | must be told | oracle | measured f | diverged |\n\
+        "| method | reference | required inputs | oracle | measured f | diverged |\n\
          |---|---|---|---|---|---|\n",
     );
     for (contestant, score) in comparison.entries() {

@@ -14,7 +14,7 @@ use crate::number::{count, short, whole};
 /// The report with its figure.
 pub fn report(comparison: &ComparisonResults, drawing: Drawing) -> Report {
     let ranked = comparison.ranked();
-    let mut tables = vec![ranking(&ranked), told(&ranked)];
+    let mut tables = vec![ranking(&ranked), inputs(&ranked)];
     tables.extend(
         [notes(&ranked), guarantees(&ranked), absent(comparison)]
             .into_iter()
@@ -96,9 +96,9 @@ fn facts(comparison: &ComparisonResults) -> RunFacts {
 
 fn caption(comparison: &ComparisonResults) -> String {
     format!(
-        "f of each method's output after so many samples: the mean of {} with a band of one standard error. \
-         Samples that a method drops count. Labels stand in the order of the final error. Triangles mark what left the panel: \
-         more than a hundred times f(0) is as bad as any.",
+        "f of each method's output against the samples seen: the mean of {} with a band of one standard error. \
+         Dropped samples still count. Labels are in the order of the final error. Triangles mark curves that leave the panel, \
+         which ends at a hundred times f(0).",
         count(comparison.length.runs as usize, "run")
     )
 }
@@ -139,11 +139,11 @@ fn ranking(ranked: &[(&Contestant, &Score)]) -> Table {
         text: vec![
             "Sorted by f(θ) = (1−γ)|V−V*|²_D + γ|V−V*|²_Dir at the method's own output after the last sample, V* being the value \
              function of the projected Bellman equation; ± is one standard error over runs. A method diverged in a run when |θ|² \
-             passed 10¹² or stopped being a number. An oracle was told something that only the exact model knows, so its \
-             error cannot be had in practice."
+             passed 10¹² or stopped being a number. An oracle has an input that only the exact model gives, so its \
+             error is out of reach in practice."
                 .into(),
-            "Theory: proved methods have a theorem for Markovian samples, baselines another kind of theory, and of experimental ones \
-             no guarantee is known for TD learning. The other columns are means over runs at the output, the largest mean |θ|² \
+            "Theory: proved methods have a theorem for Markovian samples, baselines another kind of theory, and experimental ones \
+             no known guarantee for TD learning. The other columns are means over runs at the output, the largest mean |θ|² \
              over all steps, and projections and updates per run; a method that drops samples makes fewer updates. compare.csv has more."
                 .into(),
         ],
@@ -162,7 +162,7 @@ fn ranking(ranked: &[(&Contestant, &Score)]) -> Table {
     }
 }
 
-fn told(ranked: &[(&Contestant, &Score)]) -> Table {
+fn inputs(ranked: &[(&Contestant, &Score)]) -> Table {
     let words = |contestant: &Contestant, source: Source| {
         let inputs = contestant.prepared.inputs.iter();
         let words: Vec<String> = inputs
@@ -173,9 +173,9 @@ fn told(ranked: &[(&Contestant, &Score)]) -> Table {
     };
     // A column that would be empty for all is left out.
     let sources: Vec<(&str, Source)> = [
-        ("only the model knows", Source::Oracle),
-        ("given by the user", Source::Given),
-        ("anybody can know", Source::Known),
+        ("only the model gives", Source::Oracle),
+        ("set by hand", Source::Given),
+        ("known in practice", Source::Known),
     ]
     .into_iter()
     .filter(|&(_, source)| ranked.iter().any(|(who, _)| !words(who, source).is_empty()))
@@ -194,10 +194,10 @@ fn told(ranked: &[(&Contestant, &Score)]) -> Table {
     let names = sources.iter().map(|&(name, _)| name);
     let names = ["method"].into_iter().chain(names);
     Table {
-        title: "What each method was told".into(),
+        title: "Inputs of each method".into(),
         text: vec![
-            "What only the model knows cannot be known in practice: it was taken from the exact problem. Give such a value \
-             by hand, and the method is no oracle any more."
+            "Inputs that were not set are computed from the exact model; those that cannot be known in practice make the method an \
+             oracle. A method whose inputs are all set by hand is not one."
                 .into(),
         ],
         columns: names

@@ -1,4 +1,4 @@
-//! Gives the curves of methods their places in a figure: patterns by what a method was told, bands, limits.
+//! Draws the curves of methods: patterns by where their inputs came from, bands, limits.
 
 use robust_td_core::learner::method::Standing;
 use robust_td_engine::contest::Estimate;
@@ -29,12 +29,12 @@ fn pattern(contestant: &Contestant) -> Pattern {
     }
 }
 
-/// What the patterns mean, those that occur.
+/// The meaning of the patterns that occur.
 pub fn meanings<'a>(contestants: impl Iterator<Item = &'a Contestant>) -> Vec<LineMeaning> {
     let used: Vec<Pattern> = contestants.map(pattern).collect();
     [
-        (Pattern::Solid, "told only what can be known"),
-        (Pattern::Dashed, "oracle: told what only the model knows"),
+        (Pattern::Solid, "inputs that can be known"),
+        (Pattern::Dashed, "oracle: inputs that only the model has"),
         (Pattern::Dotted, "experimental"),
     ]
     .into_iter()

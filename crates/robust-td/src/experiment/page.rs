@@ -141,8 +141,8 @@ fn results(findings: &ExperimentResults) -> Table {
     Table {
         title: "Results".into(),
         text: vec![
-            "f is that of the method's own output after the last sample; f(0) is what doing nothing achieves. An oracle was \
-             told something that only the exact model knows."
+            "f is that of the method's own output after the last sample; f(0) is what doing nothing achieves. An oracle \
+             has an input that only the exact model gives."
                 .into(),
         ],
         columns: vec![
