@@ -2,13 +2,13 @@
 
 use clap::Args;
 use robust_td_core::catalog::{self, Entry};
-use robust_td_core::{Mixing, Problem};
+use robust_td_core::{Constants, Mixing, Problem};
 use serde::Serialize;
 
-use crate::constants::Constants;
+use crate::constants;
 use crate::failure::Failure;
 use crate::output;
-use crate::problem_argument::{ProblemArgument, setting};
+use crate::problem_argument::ProblemArgument;
 use crate::text;
 
 /// List the problems of the catalog with their parameters, or show one with its constants
@@ -33,7 +33,7 @@ pub struct Arguments {
     problem: Option<String>,
 
     /// Set a parameter of the problem; may be repeated
-    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = setting, requires = "problem")]
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = robust_td::setting, requires = "problem")]
     settings: Vec<(String, f64)>,
 
     /// Print one JSON object
@@ -79,13 +79,7 @@ fn list(json: bool) -> Result<(), Failure> {
 fn show(argument: &ProblemArgument, json: bool) -> Result<(), Failure> {
     let problem = argument.load()?;
     let mixing = Mixing::of(problem.chain()).map_err(|error| Failure::Run(error.to_string()))?;
-    let constants = Constants::new(
-        &problem,
-        mixing
-            .as_ref()
-            .ok()
-            .map(|mixing| (mixing.lambda2(), mixing.t_mix())),
-    );
+    let constants = Constants::new(&problem, mixing.as_ref().ok());
     let entry = catalog::find(&argument.name).ok();
     let mixing_unavailable = mixing.as_ref().err().map(ToString::to_string);
     if json {
@@ -107,7 +101,7 @@ fn show(argument: &ProblemArgument, json: bool) -> Result<(), Failure> {
         None => format!("{}\n", argument.name),
     };
     page.push('\n');
-    page.push_str(&constants.table());
+    page.push_str(&constants::table(&constants));
     if let Some(reason) = mixing_unavailable {
         page.push_str(&text::wrap("  mixing unavailable: ", 4, &reason));
     }
@@ -188,7 +182,7 @@ struct Detail<'a> {
     start: usize,
     transitions: usize,
     #[serde(flatten)]
-    constants: Constants<'a>,
+    constants: Constants,
     #[serde(skip_serializing_if = "Option::is_none")]
     mixing_unavailable: Option<String>,
 }

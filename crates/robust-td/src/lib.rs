@@ -1,4 +1,20 @@
 //! Evaluates policies by temporal-difference learning with linear function approximation, without projection or tuning.
 #![forbid(unsafe_code)]
 
-pub use robust_td_core::{Chain, Mdp, Problem, catalog};
+pub mod compare;
+pub mod contest;
+mod error;
+pub mod experiment;
+pub mod number;
+mod problem;
+mod setting;
+pub mod spec_file;
+
+pub use compare::{Comparison, ComparisonResults, compare};
+pub use error::{Error, Result};
+pub use experiment::{Experiment, ExperimentResults};
+pub use problem::{load_problem, problem, problem_beside};
+pub use robust_td_core::theory::{Certification, CertificationReport};
+pub use robust_td_core::{Chain, Constants, Mdp, Problem, catalog};
+pub use robust_td_engine::{Kernel, Progress};
+pub use setting::{SettingError, setting};

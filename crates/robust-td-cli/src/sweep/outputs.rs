@@ -9,7 +9,6 @@ use super::page::{DPI, Findings};
 use super::row::{Row, curves_csv, results_csv};
 use super::spec::Mode;
 use super::study::Study;
-use crate::constants::Constants;
 use crate::failure::Failure;
 use crate::files;
 
@@ -24,7 +23,7 @@ struct Manifest<'a> {
     simulate: u64,
     runs: Option<usize>,
     seeds: Seeds,
-    problem_constants: Vec<Variant<'a>>,
+    problem_constants: Vec<Variant>,
     lane_steps: u64,
     seconds: f64,
     threads: usize,
@@ -44,10 +43,10 @@ enum Seeds {
 
 /// The constants of one problem of the study.
 #[derive(Debug, Serialize)]
-struct Variant<'a> {
+struct Variant {
     scale: f64,
     #[serde(flatten)]
-    constants: Constants<'a>,
+    constants: robust_td_core::Constants,
 }
 
 /// Writes all files of a study into `directory` and removes its checkpoint.
@@ -124,7 +123,7 @@ fn manifest<'a>(findings: &Findings<'a>) -> Manifest<'a> {
             .enumerate()
             .map(|(place, variant)| Variant {
                 scale: variant.scale,
-                constants: Constants::new(&variant.problem, findings.mixing(place)),
+                constants: findings.constants(place),
             })
             .collect(),
         lane_steps: execution.lane_steps,

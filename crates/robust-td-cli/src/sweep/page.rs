@@ -1,6 +1,7 @@
 //! Draws a study's figures and fills in its report.
 
-use robust_td_core::theory::{self, Certificate, Certification, constants::C0};
+use robust_td_core::Constants;
+use robust_td_core::theory::{Certificate, Certification, constants::C0};
 use robust_td_report::{
     CertificateRow, Clamp, ConstantsRow, ExpectationRow, Fact, Report, ReportFigure, Rerun,
     RunFacts, SweepFigure, SweepPoint, SweepRow, ThresholdRow,
@@ -43,9 +44,8 @@ impl<'a> Findings<'a> {
         command: &'a str,
     ) -> Self {
         // One after the other: at T = 10^7 each holds its stepsizes in memory.
-        let certify = |variant: &super::study::Variant| {
-            theory::certify(&variant.problem, study.steps, None).ok()
-        };
+        let certify =
+            |variant: &super::study::Variant| variant.problem.certify(study.steps, None).ok();
         Self {
             study,
             rows,
@@ -57,14 +57,12 @@ impl<'a> Findings<'a> {
         }
     }
 
-    /// `(|lambda_2|, t_mix)` of a problem, where it is known.
-    pub fn mixing(&self, variant: usize) -> Option<(f64, u64)> {
-        let bounds = self.certifications[variant]
-            .as_ref()?
-            .mixing
-            .as_ref()
-            .ok()?;
-        Some((bounds.lambda2, bounds.t_mix))
+    /// The constants of a problem.
+    pub fn constants(&self, variant: usize) -> Constants {
+        match &self.certifications[variant] {
+            Some(certification) => certification.constants.clone(),
+            None => Constants::new(&self.study.variants[variant].problem, None),
+        }
     }
 
     fn rows_of(&self, figure: &Figure, variant: usize) -> impl Iterator<Item = &'a Row> {
@@ -255,8 +253,8 @@ impl<'a> Findings<'a> {
             theta_star_norm_sq: v.problem.theta_star_norm().powi(2),
             phi_inf_sq: v.problem.phi_inf().powi(2),
             f_zero: v.problem.f_zero(),
-            t_mix: self.mixing(place).map(|(_, t_mix)| t_mix),
-            lambda2: self.mixing(place).map(|(lambda2, _)| lambda2),
+            t_mix: self.constants(place).t_mix,
+            lambda2: self.constants(place).lambda2,
         };
         self.study.variants.iter().enumerate().map(row).collect()
     }
@@ -286,7 +284,7 @@ impl<'a> Findings<'a> {
                     c,
                     applies: certificate.applies(),
                     bound: certificate.bound,
-                    f_zero: Some(certification.f_zero),
+                    f_zero: Some(certification.constants.f_zero),
                     iterate_bound: certificate.iterate_bound,
                     why_not: certificate.why_not(),
                 });

@@ -6,7 +6,7 @@ use robust_td_engine::{ExactLane, LaneResult};
 
 use super::spec::GridPoint;
 use super::study::Study;
-use crate::csv::number;
+use robust_td::number::csv as number;
 
 /// One row of `results.csv`.
 #[derive(Debug, Clone, PartialEq)]

@@ -8,7 +8,7 @@ use robust_td_engine::grid::published_c;
 use serde::Deserialize;
 
 use crate::failure::Failure;
-use crate::spec_file;
+use robust_td::spec_file;
 
 /// A sweep as the user writes it; `robust-td sweep --help` explains the keys.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -232,7 +232,7 @@ fn grid(value: &toml::Value) -> Result<Vec<GridPoint>, String> {
 impl Spec {
     /// Reads a spec file.
     pub fn read(path: &Path) -> Result<Self, Failure> {
-        spec_file::read(path)
+        Ok(spec_file::read(path)?)
     }
 
     /// Parses the text of a spec file.

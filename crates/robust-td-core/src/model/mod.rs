@@ -2,6 +2,7 @@
 
 pub(crate) mod basis;
 pub mod chain;
+pub mod constants;
 pub(crate) mod elimination;
 pub mod mdp;
 pub mod mixing;

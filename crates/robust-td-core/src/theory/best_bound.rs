@@ -64,7 +64,7 @@ pub fn best_bound(
 mod tests {
     use super::*;
     use crate::catalog;
-    use crate::theory::certify::{certify, unit_steps};
+    use crate::theory::certify::unit_steps;
 
     /// The fast version never gives a smaller bound than the full certification, and only a slightly larger
     /// one.
@@ -76,7 +76,7 @@ mod tests {
             ("ref-2", 100_000, 50.0),
         ] {
             let problem = catalog::problem(name, &[]).unwrap();
-            let full = certify(&problem, horizon, Some(c)).unwrap().mixing.unwrap();
+            let full = problem.certify(horizon, Some(c)).unwrap().mixing.unwrap();
             let best = [full.p, full.x, full.y]
                 .into_iter()
                 .flatten()

@@ -1,0 +1,53 @@
+//! Writes a comparison as a Markdown table: the paper's Table 1 with a measured column.
+
+use robust_td_core::registry::Source;
+use robust_td_engine::contest::Score;
+
+use super::results::{ComparisonResults, share};
+use crate::contest::field::Contestant;
+use crate::number::{short as number, whole};
+
+/// The table, methods in the order in which they were asked for.
+pub fn table(comparison: &ComparisonResults) -> String {
+    let length = comparison.length;
+    let mut table = String::from(
+        "| method | reference | required inputs | oracle | measured f | diverged |\n\
+         |---|---|---|---|---|---|\n",
+    );
+    for (contestant, score) in comparison.entries() {
+        table.push_str(&row(contestant, score));
+    }
+    table.push_str(&format!(
+        "\n{}, T = {}, {} runs, seed {}; f(0) = {}.\n",
+        comparison.problem_words(),
+        whole(length.horizon),
+        length.runs,
+        length.seed,
+        number(comparison.problem.f_zero())
+    ));
+    table
+}
+
+fn row(contestant: &Contestant, score: &Score) -> String {
+    let inputs = &contestant.prepared.inputs;
+    let oracle: Vec<&str> = inputs
+        .iter()
+        .filter(|input| input.source == Source::Oracle)
+        .map(|input| input.name)
+        .collect();
+    format!(
+        "| `{}` | {} | {} | {} | {} ± {:.1e} | {} |\n",
+        contestant.label,
+        contestant.method.reference,
+        escaped(&contestant.method.needs.join(", ")),
+        escaped(&oracle.join(", ")),
+        number(score.f.mean),
+        score.f.standard_error,
+        share(score.divergence_rate)
+    )
+}
+
+/// A bar, as in |theta*|, would end the cell.
+fn escaped(cell: &str) -> String {
+    cell.replace('|', "\\|")
+}

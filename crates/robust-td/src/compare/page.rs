@@ -1,0 +1,289 @@
+//! Fills in the report of a comparison.
+
+use robust_td_core::registry::{Quantity, Source};
+use robust_td_engine::contest::Score;
+use robust_td_report::{
+    Cell, Column, ConstantsRow, Drawing, Fact, Report, ReportFigure, RunFacts, Table,
+};
+
+use super::results::{ComparisonResults, quantity_words};
+use crate::contest::field::{self, Contestant};
+use crate::contest::figure::rerun;
+use crate::number::{count, short, whole};
+
+/// The report with its figure.
+pub fn report(comparison: &ComparisonResults, drawing: Drawing) -> Report {
+    let ranked = comparison.ranked();
+    let mut tables = vec![ranking(&ranked), inputs(&ranked)];
+    tables.extend(
+        [notes(&ranked), guarantees(&ranked), absent(comparison)]
+            .into_iter()
+            .flatten(),
+    );
+    Report {
+        title: format!("Methods side by side on {}", comparison.problem_words()),
+        summary: summary(comparison),
+        run: Some(facts(comparison)),
+        figures: vec![ReportFigure {
+            title: "Error against samples".into(),
+            caption: caption(comparison),
+            drawing,
+        }],
+        tables,
+        constants: vec![constants(comparison)],
+        rerun: rerun(&comparison.command),
+        ..Report::default()
+    }
+}
+
+fn summary(comparison: &ComparisonResults) -> String {
+    let ranked = comparison.ranked();
+    let diverged = ranked
+        .iter()
+        .filter(|(_, score)| score.divergence_rate > 0.0)
+        .count();
+    let best = ranked.first().map_or(String::new(), |(contestant, score)| {
+        format!(
+            " The smallest mean error is that of {}: f = {} where doing nothing has {}.",
+            contestant.label,
+            short(score.f.mean),
+            short(comparison.problem.f_zero())
+        )
+    });
+    format!(
+        "{} learned the same value function from the same {} sampled trajectories of {} steps each.{best} {}",
+        count(ranked.len(), "method"),
+        comparison.length.runs,
+        whole(comparison.length.horizon),
+        match diverged {
+            0 => "None diverged.".to_string(),
+            1 => "One diverged in some runs.".to_string(),
+            n => format!("{n} diverged in some runs."),
+        }
+    )
+}
+
+fn facts(comparison: &ComparisonResults) -> RunFacts {
+    let problem = &comparison.problem;
+    let fact = |name: &str, value: String| Fact {
+        name: name.into(),
+        value,
+    };
+    RunFacts {
+        command: comparison.command.clone(),
+        problem: format!(
+            "{}: {}, {}, discount {}",
+            comparison.problem_words(),
+            count(problem.states(), "state"),
+            count(problem.dimension(), "feature"),
+            problem.discount()
+        ),
+        seeds: format!(
+            "{}, the same trajectories for all methods",
+            comparison.length.seed
+        ),
+        kernel: comparison.kernel.into(),
+        threads: Some(comparison.threads as u64),
+        seconds: Some(comparison.outcome.seconds),
+        more: vec![
+            fact("Samples per run (T)", whole(comparison.length.horizon)),
+            fact("Runs", comparison.length.runs.to_string()),
+            fact("Version", env!("CARGO_PKG_VERSION").into()),
+        ],
+        ..RunFacts::default()
+    }
+}
+
+fn caption(comparison: &ComparisonResults) -> String {
+    format!(
+        "f of each method's output against the samples seen: the mean of {} with a band of one standard error. \
+         Dropped samples still count. Labels are in the order of the final error. Triangles mark curves that leave the panel, \
+         which ends at a hundred times f(0).",
+        count(comparison.length.runs as usize, "run")
+    )
+}
+
+fn ranking(ranked: &[(&Contestant, &Score)]) -> Table {
+    let row = |&(contestant, score): &(&Contestant, &Score)| {
+        vec![
+            Cell::word(&contestant.label),
+            Cell::Estimate {
+                value: score.f.mean,
+                stderr: score.f.standard_error,
+            },
+            match score.divergence_rate {
+                0.0 => Cell::word("no"),
+                rate => Cell::Mark {
+                    text: format!("{} % of runs", short(100.0 * rate)),
+                    good: false,
+                },
+            },
+            match contestant.prepared.oracle() {
+                true => Cell::Mark {
+                    text: "oracle".into(),
+                    good: false,
+                },
+                false => Cell::word("no"),
+            },
+            Cell::word(field::standing(contestant.method.standing)),
+            Cell::number(Some(score.d_norm_sq.mean)),
+            Cell::number(Some(score.max_mean_theta_norm_sq)),
+            Cell::number(score.projections),
+            Cell::Count {
+                value: score.updates,
+            },
+        ]
+    };
+    Table {
+        title: "Ranking".into(),
+        text: vec![
+            "Sorted by f(θ) = (1−γ)|V−V*|²_D + γ|V−V*|²_Dir at the method's own output after the last sample, V* being the value \
+             function of the projected Bellman equation; ± is one standard error over runs. A method diverged in a run when |θ|² \
+             passed 10¹² or stopped being a number. An oracle has an input that only the exact model gives, so its \
+             error is out of reach in practice."
+                .into(),
+            "Theory: proved methods have a theorem for Markovian samples, baselines another kind of theory, and experimental ones \
+             no known guarantee for TD learning. The other columns are means over runs at the output, the largest mean |θ|² \
+             over all steps, and projections and updates per run; a method that drops samples makes fewer updates. compare.csv has more."
+                .into(),
+        ],
+        columns: vec![
+            Column::words("method"),
+            Column::numbers("f"),
+            Column::words("diverged"),
+            Column::words("oracle"),
+            Column::words("theory"),
+            Column::numbers("|V − V*|²_D"),
+            Column::numbers("largest mean |θ|²"),
+            Column::numbers("projected"),
+            Column::numbers("updates"),
+        ],
+        rows: ranked.iter().map(row).collect(),
+    }
+}
+
+fn inputs(ranked: &[(&Contestant, &Score)]) -> Table {
+    let words = |contestant: &Contestant, source: Source| {
+        let inputs = contestant.prepared.inputs.iter();
+        let words: Vec<String> = inputs
+            .filter(|input| input.source == source)
+            .map(|input| format!("{} = {}", input.name, short(input.value)))
+            .collect();
+        words.join(", ")
+    };
+    // A column that would be empty for all is left out.
+    let sources: Vec<(&str, Source)> = [
+        ("only the model gives", Source::Oracle),
+        ("set by hand", Source::Given),
+        ("known in practice", Source::Known),
+    ]
+    .into_iter()
+    .filter(|&(_, source)| ranked.iter().any(|(who, _)| !words(who, source).is_empty()))
+    .collect();
+    let row = |&(contestant, _): &(&Contestant, &Score)| {
+        let mut row = vec![Cell::word(&contestant.label)];
+        row.extend(
+            sources
+                .iter()
+                .map(|&(_, source)| Cell::prose(words(contestant, source))),
+        );
+        row.push(Cell::prose(contestant.method.title));
+        row.push(Cell::prose(contestant.method.reference));
+        row
+    };
+    let names = sources.iter().map(|&(name, _)| name);
+    let names = ["method"].into_iter().chain(names);
+    Table {
+        title: "Inputs of each method".into(),
+        text: vec![
+            "Inputs that were not set are computed from the exact model; those that cannot be known in practice make the method an \
+             oracle. A method whose inputs are all set by hand is not one."
+                .into(),
+        ],
+        columns: names
+            .chain(["what it is", "reference"])
+            .map(Column::words)
+            .collect(),
+        rows: ranked.iter().map(row).collect(),
+    }
+}
+
+fn notes(ranked: &[(&Contestant, &Score)]) -> Option<Table> {
+    let noted = ranked.iter().flat_map(|(contestant, _)| {
+        let notes = contestant.prepared.notes.iter();
+        notes.map(|note| vec![Cell::word(&contestant.label), Cell::prose(note)])
+    });
+    let rows: Vec<_> = noted.collect();
+    (!rows.is_empty()).then(|| Table {
+        title: "Conditions that do not hold here".into(),
+        text: vec!["These methods ran, but outside the conditions of their theorems.".into()],
+        columns: ["method", "condition"].map(Column::words).into(),
+        rows,
+    })
+}
+
+fn guarantees(ranked: &[(&Contestant, &Score)]) -> Option<Table> {
+    let proved = ranked.iter().filter_map(|(contestant, score)| {
+        let guarantee = contestant.prepared.guarantee.as_ref()?;
+        let measured = match guarantee.quantity {
+            Quantity::F => score.f.mean,
+            Quantity::DNormSq => score.d_norm_sq.mean,
+            Quantity::ThetaErrorSq => score.theta_error_sq.mean,
+        };
+        Some(vec![
+            Cell::word(&contestant.label),
+            Cell::word(quantity_words(guarantee.quantity)),
+            Cell::number(Some(guarantee.bound)),
+            Cell::number(Some(measured)),
+            Cell::prose(guarantee.statement),
+        ])
+    });
+    let rows: Vec<_> = proved.collect();
+    (!rows.is_empty()).then(|| Table {
+        title: "What is proved here".into(),
+        text: vec![
+            "Bounds on expectations that hold for this problem, horizon and setting, next to what was measured.".into(),
+        ],
+        columns: vec![
+            Column::words("method"),
+            Column::words("quantity"),
+            Column::numbers("bound"),
+            Column::numbers("measured"),
+            Column::words("by"),
+        ],
+        rows,
+    })
+}
+
+fn absent(comparison: &ComparisonResults) -> Option<Table> {
+    let skipped = &comparison.field.skipped;
+    (!skipped.is_empty()).then(|| Table {
+        title: "Methods that do not apply".into(),
+        text: Vec::new(),
+        columns: ["method", "why"].map(Column::words).into(),
+        rows: skipped
+            .iter()
+            .map(|skipped| vec![Cell::word(skipped.id), Cell::prose(&skipped.why)])
+            .collect(),
+    })
+}
+
+fn constants(comparison: &ComparisonResults) -> ConstantsRow {
+    let problem = &comparison.problem;
+    ConstantsRow {
+        problem: comparison.problem_words(),
+        omega: problem.omega(),
+        kappa: problem.kappa(),
+        theta_star_norm_sq: problem.theta_star_norm().powi(2),
+        phi_inf_sq: problem.phi_inf().powi(2),
+        f_zero: problem.f_zero(),
+        t_mix: comparison
+            .mixing
+            .as_ref()
+            .map(robust_td_core::Mixing::t_mix),
+        lambda2: comparison
+            .mixing
+            .as_ref()
+            .map(robust_td_core::Mixing::lambda2),
+    }
+}

@@ -1,0 +1,92 @@
+//! Runs a field of methods on the engine.
+
+use std::time::Instant;
+
+use robust_td_core::Problem;
+use robust_td_engine::contest::{Contest, ContestOptions, Entrant, Score, contest};
+
+use super::error::ContestError;
+use super::field::Contestant;
+use crate::error::Result;
+
+/// The size of a contest.
+#[derive(Debug, Clone, Copy)]
+pub struct Length {
+    /// T, the samples of a run.
+    pub horizon: u64,
+    /// Independent runs.
+    pub runs: u64,
+    /// Seed of the trajectories.
+    pub seed: u64,
+    /// Points per decade of samples in the learning curves.
+    pub points_per_decade: u32,
+}
+
+/// The runs that are allowed: enough for any standard error, few enough to hold in memory.
+pub const MOST_RUNS: u64 = 1_000_000;
+
+impl Length {
+    /// Refuses what cannot be run.
+    pub fn check(&self) -> Result<(), ContestError> {
+        if self.horizon < 3 {
+            return Err(ContestError::Horizon {
+                horizon: self.horizon,
+            });
+        }
+        if !(1..=MOST_RUNS).contains(&self.runs) {
+            return Err(ContestError::Runs { runs: self.runs });
+        }
+        if !(1..=1000).contains(&self.points_per_decade) {
+            return Err(ContestError::PointsPerDecade {
+                points: self.points_per_decade,
+            });
+        }
+        Ok(())
+    }
+}
+
+/// The number of threads that an option asks for; 0 means one per CPU.
+pub(crate) fn thread_count(asked: usize) -> usize {
+    match asked {
+        0 => std::thread::available_parallelism().map_or(1, usize::from),
+        threads => threads,
+    }
+}
+
+/// What a contest found and cost.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    /// One score per contestant.
+    pub scores: Vec<Score>,
+    /// Wall time.
+    pub seconds: f64,
+}
+
+/// Runs the contestants on the same trajectories.
+pub fn run(
+    problem: &Problem,
+    contestants: &[Contestant],
+    length: Length,
+    options: &ContestOptions<'_>,
+) -> Result<Outcome> {
+    length.check()?;
+    let entrant = |contestant: &Contestant| Entrant {
+        label: contestant.label.clone(),
+        learner: contestant.prepared.learner.clone(),
+    };
+    let race = Contest {
+        problem: problem.clone(),
+        entrants: contestants.iter().map(entrant).collect(),
+        horizon: length.horizon,
+        // At most MOST_RUNS.
+        runs: length.runs as usize,
+        seed: length.seed,
+        points_per_decade: length.points_per_decade,
+    };
+    let start = Instant::now();
+    let scores = contest(&race, options)?;
+    Ok(Outcome {
+        scores,
+        seconds: start.elapsed().as_secs_f64(),
+    })
+}
