@@ -8,6 +8,7 @@ mod constants;
 mod contest;
 mod count;
 mod csv;
+mod data_failure;
 mod evaluate;
 mod experiment;
 mod failure;

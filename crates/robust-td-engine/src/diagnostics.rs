@@ -119,7 +119,7 @@ fn total(row: &[f64; PACK]) -> [f64; QUAD] {
 pub struct Estimate {
     /// Mean over runs.
     pub mean: f64,
-    /// Standard deviation over sqrt(runs); 0 for one run.
+    /// Standard deviation over sqrt(runs); NaN for one run.
     pub standard_error: f64,
 }
 
