@@ -69,12 +69,9 @@ fn failed(source: std::io::Error) -> Error {
     Error::Write { file: None, source }
 }
 
-/// The error of a Parquet or Arrow writer, as that of the output below it where it is one.
+/// The error of a Parquet or Arrow writer.
 fn table_failed<E: std::error::Error + Send + Sync + 'static>(error: E) -> Error {
-    let below = std::error::Error::source(&error);
-    let kind = below.and_then(|below| below.downcast_ref::<std::io::Error>());
-    let kind = kind.map_or(std::io::ErrorKind::Other, std::io::Error::kind);
-    failed(std::io::Error::new(kind, error))
+    failed(std::io::Error::other(error))
 }
 
 impl<W: Write + Send> ValueWriter<W> {

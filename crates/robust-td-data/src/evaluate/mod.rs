@@ -40,8 +40,10 @@ use request::{Constant, Request, check_confidence};
 /// // Two states that alternate, reward 1 in the first: V(0) = 1 / (1 - 0.9^2), V(1) = 0.9 V(0).
 /// let fit = evaluate([logs]).discount(0.9).features("standardise + bias").run()?;
 /// let values = fit.predict(new)?;
-/// assert!((values.values[0] - 1.0 / 0.19).abs() < 0.05);
-/// assert!((values.values[1] - 0.9 / 0.19).abs() < 0.05);
+/// for (i, exact) in [1.0 / 0.19, 0.9 / 0.19].into_iter().enumerate() {
+///     assert!((values.values[i] - exact).abs() < 0.1);
+///     assert!(values.lower[i] < exact && exact < values.upper[i]);
+/// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn evaluate<I>(files: I) -> Evaluation

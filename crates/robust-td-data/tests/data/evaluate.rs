@@ -340,10 +340,8 @@ fn a_broken_pipe_is_known_by_its_kind() {
     let folder = tempfile::tempdir().unwrap();
     let file = write(folder.path(), "log.csv", &simulated(50).1);
     let fit = evaluate([&file]).discount(0.9).c(1.0).run().unwrap();
-    for format in [ValueFormat::Csv, ValueFormat::Parquet] {
-        let written = fit.write_predictions(Log::files([&file]), format, Closed);
-        assert!(written.err().unwrap().is_broken_pipe(), "{format:?}");
-    }
+    let written = fit.write_predictions(Log::files([&file]), ValueFormat::Csv, Closed);
+    assert!(written.err().unwrap().is_broken_pipe());
     let refused = fit.save(folder.path().join("no/model.json")).unwrap_err();
     assert!(matches!(refused, Error::NoDirectory { .. }), "{refused}");
     assert!(!refused.is_broken_pipe());
