@@ -112,7 +112,7 @@ pub enum Error {
     },
     /// Two ways to fill one role.
     #[error(
-        "{file}: both {first} and {second} could play the role {role}; name the column of this role"
+        "{file}: both {first} and {second} could play the role {role}; map one with {role}=NAME"
     )]
     AmbiguousColumn {
         /// The file.
@@ -138,7 +138,7 @@ pub enum Error {
     },
     /// A column `done` that may mean either end.
     #[error(
-        "{file}: the column {column} is ambiguous: terminated or truncated? Name it as the column of one of these roles"
+        "{file}: the column {column} is ambiguous: terminated or truncated? Map it with terminated={column} or truncated={column}"
     )]
     LoneDone {
         /// The file.

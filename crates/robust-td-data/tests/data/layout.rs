@@ -85,8 +85,8 @@ fn minari_needs_episodes_to_tell_its_final_observations() {
 fn a_lone_done_is_refused_until_its_meaning_is_said() {
     assert_eq!(
         message("obs_0,reward,done", &[]),
-        "log: the column done may mean that the episode came to its end or that it was cut; \
-         say --column terminated=done or --column truncated=done"
+        "log: the column done is ambiguous: terminated or truncated? \
+         Map it with terminated=done or truncated=done"
     );
     assert!(message("obs_0,reward,Dones", &[]).contains("terminated=Dones"));
     let said = |columns: &[&str]| schema("obs_0,reward,done", Preset::Standard, columns).unwrap();
