@@ -1,10 +1,10 @@
 //! Reports on logged data before anything is learned from them.
 
 use clap::Args;
-use robust_td_data::{DataReport, Inspector, Purpose};
+use robust_td_data::{DataReport, Stats};
 
 use crate::failure::Failure;
-use crate::log_argument::{LogArgument, wrong_data};
+use crate::log_argument::LogArgument;
 use crate::{output, text};
 
 /// Look at logged transitions: what they hold, and what looks wrong
@@ -28,8 +28,7 @@ pub struct Arguments {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let reader = arguments.log.open_skipping(Purpose::Inspect, u64::MAX);
-    let report = reader.and_then(Inspector::inspect).map_err(wrong_data)?;
+    let report = arguments.log.log()?.inspect()?;
     if arguments.json {
         return output::print_json(&report);
     }
@@ -48,8 +47,7 @@ fn page(report: &DataReport) -> String {
         ),
         None => "none".into(),
     };
-    let tuple =
-        |stats: &robust_td_data::inspect::Stats| (stats.min, stats.max, stats.mean, stats.std);
+    let tuple = |stats: &Stats| (stats.min, stats.max, stats.mean, stats.std);
     let mut rows = vec![
         ("files", text::count(report.files.len(), "file")),
         (

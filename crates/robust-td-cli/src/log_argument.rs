@@ -1,13 +1,10 @@
-//! Opens the logged data that a command names.
+//! Takes the logged data that a command reads from the command line.
 
 use clap::Args;
-use robust_td_data::{Batch, ColumnMap, Format, Preset, Purpose, ReadOptions, Reader, Source};
+use robust_td_data::{ColumnMap, Format, Log, Preset};
 
 use crate::count;
 use crate::failure::Failure;
-
-/// Rows that are read before anything is done with them: on a stream an answer should not wait for many.
-const STREAM_ROWS: usize = 64;
 
 /// Which files to read, and how.
 #[derive(Debug, Args)]
@@ -17,7 +14,7 @@ pub struct LogArgument {
     #[arg(value_name = "FILE", required = true)]
     files: Vec<String>,
 
-    /// csv, ndjson or parquet; told by the names unless given, needed for standard input
+    /// csv, ndjson or parquet; inferred from the file name by default, needed for standard input
     #[arg(long, value_name = "FORMAT")]
     format: Option<String>,
 
@@ -29,65 +26,23 @@ pub struct LogArgument {
     #[arg(long, value_name = "NAME")]
     layout: Option<String>,
 
-    /// Allow so many bad rows; each is counted, and nothing is paired across it
+    /// Skip up to N bad rows; each is counted, and nothing is paired across it
     #[arg(long, value_name = "N", default_value = "0", value_parser = count::parse, allow_negative_numbers = true)]
     skip_bad_rows: u64,
 }
 
 impl LogArgument {
-    /// Whether part of it can be read only once.
-    pub fn is_stream(&self) -> bool {
-        self.files.iter().any(|file| file == "-")
-    }
-
-    /// Opens the log from its start.
-    pub fn open(&self, purpose: Purpose) -> robust_td_data::Result<Reader> {
-        self.open_skipping(purpose, self.skip_bad_rows)
-    }
-
-    /// Opens the log with another allowance of bad rows.
-    pub fn open_skipping(
-        &self,
-        purpose: Purpose,
-        skip_bad_rows: u64,
-    ) -> robust_td_data::Result<Reader> {
-        let format = self
-            .format
-            .as_deref()
-            .map(str::parse::<Format>)
-            .transpose()?;
-        let preset = match &self.layout {
-            Some(name) => name.parse::<Preset>()?,
-            None => Preset::default(),
-        };
-        let mut options = ReadOptions {
-            columns: ColumnMap::parse(&self.columns)?,
-            preset,
-            purpose,
-            skip_bad_rows,
-            ..ReadOptions::default()
-        };
-        if self.is_stream() {
-            options.batch_rows = STREAM_ROWS;
+    /// The log.
+    pub fn log(&self) -> Result<Log, Failure> {
+        let mut log = Log::files(&self.files)
+            .columns(ColumnMap::parse(&self.columns)?)
+            .skip_bad_rows(self.skip_bad_rows);
+        if let Some(format) = &self.format {
+            log = log.format(format.parse::<Format>()?);
         }
-        Reader::open(Source::find(&self.files, format)?, options)
-    }
-}
-
-/// What is wrong with data is the user's to mend.
-pub fn wrong_data(error: robust_td_data::Error) -> Failure {
-    match error {
-        robust_td_data::Error::Write { .. } | robust_td_data::Error::Thread { .. } => {
-            Failure::Run(error.to_string())
+        if let Some(layout) = &self.layout {
+            log = log.layout(layout.parse::<Preset>()?);
         }
-        error => Failure::Usage(error.to_string()),
+        Ok(log)
     }
-}
-
-/// What is wrong with a batch as a whole is wrong with its file.
-pub fn wrong_batch(files: &[String], batch: &Batch, error: &robust_td_data::Error) -> Failure {
-    Failure::Usage(match files.get(batch.file()) {
-        Some(file) => format!("{file}: {error}"),
-        None => error.to_string(),
-    })
 }

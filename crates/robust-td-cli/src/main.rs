@@ -8,6 +8,7 @@ mod compare;
 mod confidence;
 mod constants;
 mod count;
+mod data_failure;
 mod evaluate;
 mod experiment;
 mod failure;
@@ -26,7 +27,6 @@ mod text;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use robust_td_core::suggestion;
 use robust_td_data::files;
 
 /// Policy evaluation by temporal-difference learning without projection: what is proved, computed.

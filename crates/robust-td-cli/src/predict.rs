@@ -1,19 +1,14 @@
 //! Predicts the values of observations with a model.
 
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::io::BufWriter;
+use std::path::PathBuf;
 
 use clap::Args;
-use robust_td_core::learner::{DIVERGENCE_THRESHOLD, Learner};
-use robust_td_core::registry::Approach;
-use robust_td_data::{Batch, Model, Predictions, Predictor, Purpose, ValueFormat, ValueWriter};
+use robust_td_data::{Error, Fit, ValueFormat, Warning};
 
 use crate::confidence::Confidence;
-use crate::evaluate::uncertainty::{self, SHORT_BLOCKS, TOO_FEW, UNCONVERGED, Uncertainty};
-
 use crate::failure::Failure;
-use crate::files;
-use crate::log_argument::{LogArgument, wrong_batch, wrong_data};
+use crate::log_argument::LogArgument;
 
 /// Write the value of every row
 #[derive(Debug, Args)]
@@ -42,109 +37,50 @@ pub struct Arguments {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let model = load(&arguments.model)?;
-    check_divergence(&arguments.model, &model)?;
+    let name = arguments.model.display().to_string();
+    let fit = Fit::load(&arguments.model)?.with_confidence(arguments.confidence.level)?;
+    let log = arguments.log.log()?;
+    let format = match &arguments.out {
+        Some(path) => ValueFormat::of_file(path).map_err(|error| out_failure(&error))?,
+        None => ValueFormat::Csv,
+    };
+    let refused = |error: Error| match error {
+        Error::ModelDiverged { .. } => error.in_file(&name),
+        error => error,
+    };
+    if fit.is_finite() {
+        warn(&fit, &name);
+    }
     let Some(path) = &arguments.out else {
-        let stdout = std::io::BufWriter::new(std::io::stdout());
-        return match write(arguments, &model, ValueFormat::Csv, stdout) {
-            // A reader that has seen enough.
-            Err(Failure::Run(message)) if message.contains("Broken pipe") => Ok(()),
-            other => other,
+        let stdout = BufWriter::new(std::io::stdout());
+        return match fit.write_predictions(log, format, stdout) {
+            // The reader has seen enough.
+            Err(error) if error.is_broken_pipe() => Ok(()),
+            Err(error) => Err(refused(error).into()),
+            Ok(_) => Ok(()),
         };
     };
-    let format = format_of(path)?;
-    files::write_with(path, |file| {
-        let failed = |error| Failure::Run(format!("cannot write {}: {error}", path.display()));
-        let file = std::io::BufWriter::new(file.try_clone().map_err(failed)?);
-        write(arguments, &model, format, file)
+    robust_td_data::files::write_with(path, |file| {
+        let written = fit.write_predictions(log, format, BufWriter::new(file));
+        written.map_err(refused)?;
+        Ok(())
     })
 }
 
-fn write<W: Write + Send>(
-    arguments: &Arguments,
-    model: &Model,
-    format: ValueFormat,
-    out: W,
-) -> Result<(), Failure> {
-    let mut reader = arguments.log.open(Purpose::Predict).map_err(wrong_data)?;
-    let (mut batch, mut found) = (Batch::default(), Predictions::default());
-    let confidence = arguments.confidence.level()?;
-    let mut predictor = Predictor::new(model, confidence);
-    if let Some(intervals) = Uncertainty::of(model, &model.learner().output(), confidence) {
-        let path = arguments.model.display();
-        if intervals.is_doubtful() {
-            eprintln!("warning: {path}: lower and upper are wide: {UNCONVERGED}");
-        }
-        if !intervals.blocks_are_long_enough() {
-            eprintln!("warning: {path}: {SHORT_BLOCKS}");
-        }
-    } else if uncertainty::lacks_rows(model) {
-        let path = arguments.model.display();
-        eprintln!("note: {path}: intervals: {TOO_FEW}");
-    }
-    let columns = match predictor.has_intervals() {
-        true => &["value", "lower", "upper"][..],
-        false => &["value"],
-    };
-    let mut predict = |found: &mut Predictions| -> Result<bool, Failure> {
-        let more = reader.read(&mut batch).map_err(wrong_data)?;
-        if more {
-            let predicted = predictor.predict(&batch, found);
-            predicted.map_err(|error| wrong_batch(reader.files(), &batch, &error))?;
-        }
-        Ok(more)
-    };
-    // Nothing is written, not even the header, before the first rows turn out to fit.
-    let mut more = predict(&mut found)?;
-    let mut writer = ValueWriter::new(format, out, columns).map_err(wrong_data)?;
-    while more {
-        let all = [&found.values[..], &found.lower, &found.upper];
-        writer.write(&all[..columns.len()]).map_err(wrong_data)?;
-        more = predict(&mut found)?;
-    }
-    let mut out = writer.finish().map_err(wrong_data)?;
-    out.flush()
-        .map_err(|error| Failure::Run(format!("cannot write: {error}")))
+fn out_failure(error: &Error) -> Failure {
+    Failure::Usage(format!("--out {error}"))
 }
 
-/// Refuses a model without finite values, and warns of one that went astray on the way.
-fn check_divergence(path: &Path, model: &Model) -> Result<(), Failure> {
-    let learner = model.learner();
-    let happened = match learner.health().diverged_at {
-        Some(step) if learner.abilities().approach == Approach::Portfolio => {
-            format!("all constants were retired by step {step}")
+/// Prints what may mislead about the values and their intervals.
+fn warn(fit: &Fit, name: &str) {
+    for warning in fit.warnings() {
+        match warning {
+            Warning::TooFewRows => eprintln!("note: {name}: {warning}"),
+            Warning::RoutesDisagree => {
+                eprintln!("warning: {name}: lower and upper are wide: {warning}");
+            }
+            Warning::OneRoute => {}
+            _ => eprintln!("warning: {name}: {warning}"),
         }
-        Some(step) => format!("|theta|^2 passed {DIVERGENCE_THRESHOLD:e} at step {step}"),
-        None => "theta overflowed".into(),
-    };
-    let path = path.display();
-    if !learner.value_function().is_finite() {
-        return Err(Failure::Usage(format!(
-            "{path}: this model diverged ({happened}), and its values are not finite; learn it again with smaller steps"
-        )));
     }
-    if learner.health().diverged() {
-        eprintln!(
-            "warning: {path}: this model diverged ({happened}); its values are finite, but do not rely on them"
-        );
-    }
-    Ok(())
-}
-
-fn format_of(path: &Path) -> Result<ValueFormat, Failure> {
-    match path.extension().and_then(|extension| extension.to_str()) {
-        Some("csv") => Ok(ValueFormat::Csv),
-        Some("parquet") => Ok(ValueFormat::Parquet),
-        _ => Err(Failure::Usage(format!(
-            "--out {}: the name must end in .csv or .parquet",
-            path.display()
-        ))),
-    }
-}
-
-/// Reads a model.
-pub fn load(path: &Path) -> Result<Model, Failure> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| Failure::Usage(format!("cannot read {}: {error}", path.display())))?;
-    Model::from_json(&text).map_err(|error| Failure::Usage(format!("{}: {error}", path.display())))
 }

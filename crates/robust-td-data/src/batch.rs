@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use robust_td_core::features::FeatureMap;
 
-use crate::row::Row;
+use crate::row::LogRow;
 use crate::written::Written;
 
 /// Rows of one file, in order, with every value checked: numbers are finite, ratios nonnegative.
@@ -153,7 +153,7 @@ impl Batch {
     }
 
     #[inline]
-    pub(crate) fn push(&mut self, row: &Row, number: u64, after_gap: bool) {
+    pub(crate) fn push(&mut self, row: &LogRow, number: u64, after_gap: bool) {
         self.dimension = row.obs.len();
         self.obs.extend_from_slice(&row.obs);
         self.next_obs.extend_from_slice(&row.next_obs);

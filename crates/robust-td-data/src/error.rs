@@ -1,7 +1,11 @@
 //! Defines the errors of logged data, each with its place.
 
+use crate::batch::Batch;
 use crate::fault::{Fault, FaultKind};
+use crate::files::WriteError;
+use crate::option_error::OptionError;
 use crate::role::Role;
+use crate::warning::Divergence;
 use crate::words::counted;
 
 /// Invalid data, or an invalid description of them.
@@ -247,7 +251,7 @@ pub enum Error {
         limit: usize,
     },
     /// A file that cannot be opened.
-    #[error("{file}: {source}")]
+    #[error("cannot read {file}: {source}")]
     Open {
         /// The file.
         file: String,
@@ -282,12 +286,96 @@ pub enum Error {
         /// The actual number.
         found: usize,
     },
-    /// Predictions that cannot be written.
-    #[error("cannot write: {message}")]
+    /// Output that cannot be written.
+    #[error("cannot write{place}: {source}", place = file.as_ref().map_or(String::new(), |file| format!(" {file}")))]
     Write {
+        /// The file, where it is one.
+        file: Option<String>,
         /// Why.
-        message: String,
+        source: std::io::Error,
     },
+    /// A file that cannot be written.
+    #[error(transparent)]
+    File(#[from] WriteError),
+    /// A file for predictions whose name does not tell the format.
+    #[error("{file}: the name must end in .csv or .parquet")]
+    OutputName {
+        /// The file.
+        file: String,
+    },
+    /// An option of an evaluation that is wrong.
+    #[error(transparent)]
+    Option(#[from] OptionError),
+    /// A method that learns from choices.
+    #[error(
+        "{algorithm} does not apply: it learns from choices, which a log of one policy does not show"
+    )]
+    NeedsChoices {
+        /// The algorithm's id.
+        algorithm: &'static str,
+    },
+    /// A log that yields no transitions.
+    #[error("the data yield no transitions")]
+    NoTransitions,
+    /// A log that is too short for the method.
+    #[error("the data hold {}, but {algorithm} needs at least 3", counted(*found, "transition", "transitions"))]
+    TooFewTransitions {
+        /// The algorithm's id.
+        algorithm: &'static str,
+        /// The number of transitions.
+        found: u64,
+    },
+    /// A resumed model with nothing left to learn.
+    #[error("the model has already learned from its {}: nothing was read", counted(*steps, "transition", "transitions"))]
+    ModelComplete {
+        /// The number of transitions.
+        steps: u64,
+    },
+    /// A model whose values are not finite.
+    #[error(
+        "this model diverged ({divergence}), and its values are not finite; learn it again with smaller steps"
+    )]
+    ModelDiverged {
+        /// How.
+        divergence: Divergence,
+    },
+    /// Something wrong with one file.
+    #[error("{file}: {source}")]
+    InFile {
+        /// The file.
+        file: String,
+        /// What.
+        source: Box<Error>,
+    },
+}
+
+impl Error {
+    /// The same error with the file that it happened in.
+    #[must_use]
+    pub fn in_file(self, file: impl Into<String>) -> Self {
+        Self::InFile {
+            file: file.into(),
+            source: Box::new(self),
+        }
+    }
+
+    /// What is wrong with a batch as a whole is wrong with its file.
+    pub(crate) fn of_batch(self, files: &[String], batch: &Batch) -> Self {
+        match files.get(batch.file()) {
+            Some(file) => self.in_file(file),
+            None => self,
+        }
+    }
+
+    /// Whether the reader at the other end of a pipe has closed it.
+    #[must_use]
+    pub fn is_broken_pipe(&self) -> bool {
+        match self {
+            Self::Write { source, .. } => source.kind() == std::io::ErrorKind::BrokenPipe,
+            Self::InFile { source, .. } => source.is_broken_pipe(),
+            _ => false,
+        }
+    }
 }
 
 /// A result with this crate's error.

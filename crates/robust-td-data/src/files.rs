@@ -43,9 +43,13 @@ pub fn create_directory(path: &Path) -> Result<(), WriteError> {
 
 /// Writes a file of a directory; see [`write_with`].
 pub fn write(directory: &Path, name: &str, contents: &[u8]) -> Result<(), WriteError> {
-    let path = directory.join(name);
-    write_with(&path, |file| {
-        file.write_all(contents).map_err(|e| cannot_write(&path, e))
+    write_file(&directory.join(name), contents)
+}
+
+/// Writes a file; see [`write_with`].
+pub fn write_file(path: &Path, contents: &[u8]) -> Result<(), WriteError> {
+    write_with(path, |file| {
+        file.write_all(contents).map_err(|e| cannot_write(path, e))
     })
 }
 

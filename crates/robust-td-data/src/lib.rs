@@ -1,7 +1,8 @@
-//! Reads logged transitions from CSV, NDJSON and Parquet, checked row by row, in constant memory.
+//! Learns value functions from logged transitions in CSV, NDJSON and Parquet files, checked row by row, in constant memory.
 //!
-//! [`Source`]s become [`Batch`]es through a [`Reader`], whatever their format, and batches become transitions through a
-//! [`Pairing`]. An [`Inspector`] reports on the data before anything is learned from them.
+//! [`evaluate`] learns from a log and returns a [`Fit`], which predicts; [`inspect()`] reports on a log before anything is learned
+//! from it. Below them [`Source`]s become [`Batch`]es through a [`Reader`], whatever their format, and batches become
+//! transitions through a [`Pairing`].
 //!
 //! Nothing is guessed: a bad row is an [`Error`] that names file, row, column and value, unless some are
 //! allowed to be skipped, and a `done` column is refused until its meaning is said.
@@ -15,21 +16,28 @@ mod cast;
 mod columns;
 mod diagnostics;
 mod error;
+mod evaluate;
 mod fault;
 mod feature_rows;
 pub mod files;
+mod fit;
 mod guard;
-pub mod inspect;
+mod inspect;
 mod layout;
 mod lines;
+mod log;
 mod model;
+mod monte_carlo;
+mod option_error;
 mod options;
-pub mod pairing;
+mod pairing;
+mod portfolio_choice;
 mod predictor;
 pub mod preset;
 mod problem_file;
 mod read;
 mod reader;
+mod report;
 mod returns;
 mod role;
 mod row;
@@ -37,31 +45,49 @@ mod schema;
 mod source;
 mod survey;
 mod transitions;
+mod uncertainty;
 mod value;
+mod warning;
 mod words;
 mod write;
 mod written;
 
-pub use ahead::ReadAhead;
+// Learning from a log, and predicting.
+pub use error::{Error, Result};
+pub use evaluate::{Evaluation, Progress, ReportAt, evaluate};
+pub use fit::Fit;
+pub use log::{Log, inspect};
+pub use model::Model;
+pub use monte_carlo::MonteCarloCheck;
+pub use option_error::{OptionError, OptionName};
+pub use portfolio_choice::{Candidate, ConstantChoice};
+pub use predictor::{Intervals, Predictions, Predictor};
+pub use report::{EvaluationReport, TdErrorReport};
+pub use returns::{Decile, ReturnCheck};
+pub use uncertainty::{Route, Uncertainty};
+pub use warning::{Divergence, Warning};
+
+// What a log holds.
 pub use bad_rows::{BadKind, BadRows};
+pub use fault::{Fault, FaultKind};
+pub use inspect::{
+    DataReport, EpisodeReport, FeatureReport, Finding, FindingKind, Inspector, Stats,
+};
+pub use schema::Schema;
+pub use survey::Survey;
+
+// Reading and writing.
+pub use ahead::ReadAhead;
 pub use batch::Batch;
 pub use columns::ColumnMap;
 pub use diagnostics::{Diagnostics, TdErrors};
-pub use error::{Error, Result};
-pub use fault::{Fault, FaultKind};
 pub use guard::panics_are_caught;
-pub use inspect::{DataReport, Finding, FindingKind, Inspector};
-pub use model::Model;
 pub use options::{Purpose, ReadOptions};
 pub use pairing::{Pairing, Step};
-pub use predictor::{Intervals, Predictions, Predictor};
 pub use preset::Preset;
 pub use problem_file::{NpyError, ProblemFault, ProblemFileError, load_problem};
 pub use reader::Reader;
-pub use returns::{Decile, ReturnCheck};
 pub use role::Role;
-pub use schema::Schema;
 pub use source::{Compression, Format, Source};
-pub use survey::Survey;
 pub use transitions::Transitions;
 pub use write::{ValueFormat, ValueWriter, write_values};

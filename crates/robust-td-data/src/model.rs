@@ -1,6 +1,8 @@
-//! Learns a value function from a log, and keeps all that is needed to go on or to predict.
+//! Learns a value function from a log, and keeps everything needed to resume or predict.
 
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
+use std::path::Path;
 
 use robust_td_core::features::FeatureMap;
 use robust_td_core::learner::{Learner, Transition};
@@ -12,6 +14,7 @@ use crate::batch::Batch;
 use crate::diagnostics::Diagnostics;
 use crate::error::{Error, Result};
 use crate::feature_rows::FeatureRows;
+use crate::files;
 use crate::pairing::{Pairing, Step};
 use crate::predictor::{Intervals, intervals};
 use crate::schema::Schema;
@@ -32,6 +35,8 @@ pub struct Model {
     phi_inf: f64,
     /// How many transitions are to be learned from at most.
     limit: Option<u64>,
+    /// The parameters of the learner, for whoever says them again.
+    parameters: BTreeMap<String, f64>,
     features: FeatureMap,
     learner: AnyLearner,
     /// Least squares on the same samples, for its standard errors.
@@ -61,6 +66,7 @@ impl Model {
             version: VERSION,
             phi_inf,
             limit,
+            parameters: BTreeMap::new(),
             features,
             learner,
             least_squares: None,
@@ -82,6 +88,34 @@ impl Model {
             least_squares: Some(Sandwich::new(dimension, discount)?),
             ..self
         })
+    }
+
+    /// The same with the parameters that its learner was made with.
+    #[must_use]
+    pub fn with_parameters(self, parameters: BTreeMap<String, f64>) -> Self {
+        Self { parameters, ..self }
+    }
+
+    /// Reads a model that [`Model::save`] wrote.
+    ///
+    /// # Errors
+    /// When the file cannot be read, is not a model, is of another version, or contradicts itself.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self> {
+        let file = path.as_ref().display().to_string();
+        let text = std::fs::read_to_string(path.as_ref()).map_err(|source| Error::Open {
+            file: file.clone(),
+            source,
+        })?;
+        Self::from_json(&text).map_err(|error| error.in_file(file))
+    }
+
+    /// Writes the model to a file, whole or not at all.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        let (path, text) = (path.as_ref(), self.to_json()?);
+        Ok(files::write_file(path, text.as_bytes())?)
     }
 
     /// Restores a model.
@@ -228,6 +262,18 @@ impl Model {
     #[must_use]
     pub fn least_squares(&self) -> Option<Estimate> {
         self.least_squares.as_ref().and_then(Sandwich::estimate)
+    }
+
+    /// Whether least squares runs beside the learner.
+    #[must_use]
+    pub fn has_least_squares(&self) -> bool {
+        self.least_squares.is_some()
+    }
+
+    /// The parameters that its learner was made with.
+    #[must_use]
+    pub fn parameters(&self) -> &BTreeMap<String, f64> {
+        &self.parameters
     }
 
     /// Whether it keeps what intervals are made of.

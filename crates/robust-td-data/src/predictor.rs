@@ -105,10 +105,15 @@ impl Predictor {
     /// The answer of a model, with intervals of a confidence in (0, 1) if the model can tell them.
     #[must_use]
     pub fn new(model: &Model, confidence: f64) -> Self {
+        Self::of(model, model.intervals(), confidence)
+    }
+
+    /// The same with intervals that are known already.
+    pub(crate) fn of(model: &Model, intervals: Option<Intervals>, confidence: f64) -> Self {
         Self {
             features: model.features().clone(),
             value: model.learner().value_function(),
-            intervals: model.intervals(),
+            intervals,
             confidence,
             row: Row::for_map(model.features()),
         }

@@ -8,7 +8,7 @@ use crate::layout::{Layout, Target};
 
 /// One row under construction.
 #[derive(Debug, Clone)]
-pub(crate) struct Row {
+pub(crate) struct LogRow {
     pub obs: Vec<f64>,
     pub next_obs: Vec<f64>,
     pub reward: Option<f64>,
@@ -18,8 +18,8 @@ pub(crate) struct Row {
     pub ratio: f64,
 }
 
-impl Row {
-    /// A row sized for the layout's columns; lists determine their own length.
+impl LogRow {
+    /// A row with room for the layout's columns; lists bring their own.
     pub fn of(layout: &Layout) -> Self {
         let count = |of: fn(&Target) -> bool| layout.targets.iter().filter(|t| of(t)).count();
         Self {
@@ -115,7 +115,7 @@ impl Ledger {
     pub fn enter(
         &mut self,
         batch: &mut Batch,
-        row: &Row,
+        row: &LogRow,
         layout: &Layout,
         place: Place<'_>,
         read: std::result::Result<(), Bad>,
@@ -140,7 +140,7 @@ impl Ledger {
     }
 
     #[inline]
-    fn check_lengths(&mut self, row: &Row, layout: &Layout) -> std::result::Result<(), Bad> {
+    fn check_lengths(&mut self, row: &LogRow, layout: &Layout) -> std::result::Result<(), Bad> {
         let expected = self.dimension.unwrap_or(row.obs.len());
         let wrong_obs = row.obs.len() != expected || row.obs.is_empty();
         let wrong_next = layout.schema.next_obs && row.next_obs.len() != expected;
@@ -153,7 +153,7 @@ impl Ledger {
 }
 
 #[cold]
-fn ragged(row: &Row, layout: &Layout, expected: usize, wrong_obs: bool) -> Bad {
+fn ragged(row: &LogRow, layout: &Layout, expected: usize, wrong_obs: bool) -> Bad {
     let (list, found) = match wrong_obs {
         true => (Target::ObsList, row.obs.len()),
         false => (Target::NextObsList, row.next_obs.len()),

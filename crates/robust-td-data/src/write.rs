@@ -1,6 +1,7 @@
 //! Writes columns of predictions as CSV or Parquet.
 
 use std::io::Write;
+use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -37,7 +38,23 @@ impl FromStr for ValueFormat {
     }
 }
 
-/// Writes rows of numbers incrementally.
+impl ValueFormat {
+    /// The format that the name of a file tells.
+    ///
+    /// # Errors
+    /// When the name ends neither in `.csv` nor in `.parquet`.
+    pub fn of_file(path: &Path) -> Result<Self> {
+        match path.extension().and_then(|extension| extension.to_str()) {
+            Some("csv") => Ok(Self::Csv),
+            Some("parquet") => Ok(Self::Parquet),
+            _ => Err(Error::OutputName {
+                file: path.display().to_string(),
+            }),
+        }
+    }
+}
+
+/// Writes rows of numbers as they come.
 pub struct ValueWriter<W: Write + Send> {
     columns: usize,
     sink: Sink<W>,
@@ -48,10 +65,13 @@ enum Sink<W: Write + Send> {
     Parquet(Box<ArrowWriter<W>>, SchemaRef),
 }
 
-fn failed(error: impl std::fmt::Display) -> Error {
-    Error::Write {
-        message: error.to_string(),
-    }
+fn failed(source: std::io::Error) -> Error {
+    Error::Write { file: None, source }
+}
+
+/// The error of a Parquet or Arrow writer.
+fn table_failed<E: std::error::Error + Send + Sync + 'static>(error: E) -> Error {
+    failed(std::io::Error::other(error))
 }
 
 impl<W: Write + Send> ValueWriter<W> {
@@ -73,8 +93,8 @@ impl<W: Write + Send> ValueWriter<W> {
                 let properties = WriterProperties::builder()
                     .set_compression(Compression::ZSTD(ZstdLevel::default()))
                     .build();
-                let writer =
-                    ArrowWriter::try_new(out, schema.clone(), Some(properties)).map_err(failed)?;
+                let writer = ArrowWriter::try_new(out, schema.clone(), Some(properties))
+                    .map_err(table_failed)?;
                 Sink::Parquet(Box::new(writer), schema)
             }
         };
@@ -105,8 +125,8 @@ impl<W: Write + Send> ValueWriter<W> {
                 let arrays = (columns.iter())
                     .map(|column| Arc::new(Float64Array::from(column.to_vec())) as ArrayRef)
                     .collect();
-                let records = RecordBatch::try_new(schema.clone(), arrays).map_err(failed)?;
-                writer.write(&records).map_err(failed)
+                let records = RecordBatch::try_new(schema.clone(), arrays).map_err(table_failed)?;
+                writer.write(&records).map_err(table_failed)
             }
         }
     }
@@ -116,13 +136,12 @@ impl<W: Write + Send> ValueWriter<W> {
     /// # Errors
     /// When the output cannot be written.
     pub fn finish(self) -> Result<W> {
-        match self.sink {
-            Sink::Csv(mut out) => {
-                out.flush().map_err(failed)?;
-                Ok(out)
-            }
-            Sink::Parquet(writer, _) => writer.into_inner().map_err(failed),
-        }
+        let mut out = match self.sink {
+            Sink::Csv(out) => out,
+            Sink::Parquet(writer, _) => writer.into_inner().map_err(table_failed)?,
+        };
+        out.flush().map_err(failed)?;
+        Ok(out)
     }
 }
 

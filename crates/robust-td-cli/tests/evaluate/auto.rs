@@ -256,7 +256,7 @@ fn bad_values_are_refused_with_the_valid_range() {
         ("--replicates 5", &["--replicates", "5", "from 8 to 4096"]),
         (
             "--replicates 1e9",
-            &["--replicates", "1e9", "from 8 to 4096"],
+            &["--replicates", "1000000000", "from 8 to 4096"],
         ),
         (
             "--replicates many",

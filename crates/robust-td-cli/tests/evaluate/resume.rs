@@ -86,19 +86,20 @@ fn what_is_said_again_must_be_the_same() {
     for (again, named) in [
         (
             "--discount 0.8",
-            "--discount is 0.8, but the model model.json was made with 0.9",
+            "model.json: --discount is 0.8, but the model was made with 0.9",
         ),
         ("--algorithm lstd", "--algorithm is lstd"),
         ("--features bias", "--features is bias"),
         ("--phi-inf 7", "--phi-inf is 7"),
         (
             "--horizon 91",
-            "--horizon is 91, but the model model.json was made with 90",
+            "--horizon is 91, but the model was made with 90",
         ),
-        ("--c 0.1", "--c, --param, --replicates and --sandwich"),
-        ("--param c=0.1", "belong to a new model"),
-        ("--replicates 8", "belong to a new model"),
-        ("--sandwich", "belong to a new model"),
+        ("--c 0.2", "--c is 0.2, but the model was made with 0.1"),
+        ("--c auto", "--c is auto, but the model was made with 0.1"),
+        ("--param c=0.2", "--param c is 0.2"),
+        ("--replicates 8", "--replicates is 8"),
+        ("--sandwich", "--sandwich is true"),
     ] {
         let line = format!("evaluate log.csv --resume model.json --out model.json {again}");
         let refused = run_in(folder.path(), &words(&line));
@@ -114,8 +115,10 @@ fn what_is_said_again_must_be_the_same() {
         std::fs::read(folder.path().join("model.json")).unwrap(),
         model
     );
-    let line = "evaluate log.csv --resume model.json --discount 0.9 --horizon 90 --algorithm alg1 --features identity";
-    run(folder.path(), line);
+    let line = "evaluate log.csv --resume model.json --discount 0.9 --horizon 90 --algorithm alg1 --features identity --replicates 0";
+    for same in ["", " --c 0.1", " --param c=0.1", " --c 1e-1"] {
+        run(folder.path(), &format!("{line}{same}"));
+    }
 }
 
 #[test]

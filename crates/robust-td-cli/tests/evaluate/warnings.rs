@@ -113,7 +113,7 @@ fn what_is_said_of_lstd_and_of_single_rows_is_true() {
         assert_eq!(run.code, 2, "{options}");
         let last = run.stderr.lines().last().unwrap();
         assert!(
-            last.starts_with("error: no transition comes of the data"),
+            last.starts_with("error: the data yield no transitions"),
             "{last}"
         );
     }

@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::fault::FaultKind;
 use crate::layout::{CellKind, Column, Layout, Target, Wanted};
 use crate::lines::Lines;
-use crate::row::{Bad, Ledger, Place, Row, refused_number};
+use crate::row::{Bad, Ledger, LogRow, Place, refused_number};
 use crate::value;
 
 /// The rows of a CSV file.
@@ -24,7 +24,7 @@ pub(crate) struct CsvRows {
     file: String,
     lines: Lines,
     layout: Layout,
-    row: Row,
+    row: LogRow,
     rows: u64,
     /// Whether the current record is still to be consumed: the first one is read before the rows.
     ready: bool,
@@ -61,7 +61,7 @@ impl CsvRows {
         let layout = Layout::resolve(file, &columns, wanted)?;
         Ok(Self {
             file: file.to_owned(),
-            row: Row::of(&layout),
+            row: LogRow::of(&layout),
             lines,
             layout,
             rows: 0,
@@ -220,12 +220,20 @@ impl Field {
 
 /// Reads one record into a row.
 #[inline]
-fn read_record(bytes: &[u8], targets: &[Target], row: &mut Row) -> std::result::Result<(), Stop> {
+fn read_record(
+    bytes: &[u8],
+    targets: &[Target],
+    row: &mut LogRow,
+) -> std::result::Result<(), Stop> {
     read_fields(bytes, targets, row).map_err(|stop| explain(bytes, targets.len(), stop))
 }
 
 #[inline]
-fn read_fields(bytes: &[u8], targets: &[Target], row: &mut Row) -> std::result::Result<(), Stop> {
+fn read_fields(
+    bytes: &[u8],
+    targets: &[Target],
+    row: &mut LogRow,
+) -> std::result::Result<(), Stop> {
     let mut at = Some(0);
     for (column, &target) in targets.iter().enumerate() {
         let Some(from) = at else {
@@ -264,7 +272,7 @@ fn read_cell(
     from: usize,
     column: usize,
     target: Target,
-    row: &mut Row,
+    row: &mut LogRow,
 ) -> std::result::Result<Option<usize>, Stop> {
     let field = Field::cut(bytes, from)?;
     let text = field.text(bytes);

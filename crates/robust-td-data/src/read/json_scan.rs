@@ -6,7 +6,7 @@ use memchr::memchr2;
 
 use crate::fault::FaultKind;
 use crate::layout::{Layout, Target};
-use crate::row::{Bad, Row, refused_number};
+use crate::row::{Bad, LogRow, refused_number};
 use crate::value;
 
 /// Values nested deeper than this are left to the full parser.
@@ -52,7 +52,7 @@ impl Scan {
     }
 
     /// Reads one line into a row.
-    pub fn read(&mut self, line: &[u8], row: &mut Row) -> Scanned {
+    pub fn read(&mut self, line: &[u8], row: &mut LogRow) -> Scanned {
         self.line += 1;
         let mut cursor = Cursor { line, at: 0 };
         match self.read_object(&mut cursor, row) {
@@ -61,7 +61,7 @@ impl Scan {
         }
     }
 
-    fn read_object(&mut self, cursor: &mut Cursor<'_>, row: &mut Row) -> Result<(), Scanned> {
+    fn read_object(&mut self, cursor: &mut Cursor<'_>, row: &mut LogRow) -> Result<(), Scanned> {
         cursor.expect(b'{')?;
         let mut found = 0;
         for position in 0.. {
@@ -210,7 +210,12 @@ impl<'a> Cursor<'a> {
     }
 
     #[inline]
-    fn read_value(&mut self, target: Target, column: usize, row: &mut Row) -> Result<(), Scanned> {
+    fn read_value(
+        &mut self,
+        target: Target,
+        column: usize,
+        row: &mut LogRow,
+    ) -> Result<(), Scanned> {
         match target {
             Target::ObsList | Target::NextObsList => {
                 self.expect(b'[')?;

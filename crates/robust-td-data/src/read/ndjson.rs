@@ -17,7 +17,7 @@ use crate::fault::{Fault, FaultKind, shown};
 use crate::layout::{CellKind, Column, Layout, Target, Wanted};
 use crate::lines::Lines;
 use crate::read::json_scan::{Scan, Scanned};
-use crate::row::{Bad, Ledger, Place, Row, refused_number};
+use crate::row::{Bad, Ledger, LogRow, Place, refused_number};
 use crate::value;
 
 /// The rows of an NDJSON file.
@@ -28,7 +28,7 @@ pub(crate) struct NdjsonRows {
     scan: Scan,
     /// Names that would play a role if the first line had them.
     absent: Vec<String>,
-    row: Row,
+    row: LogRow,
     rows: u64,
     ready: bool,
 }
@@ -65,7 +65,7 @@ impl NdjsonRows {
         Ok(Self {
             file: file.to_owned(),
             scan: Scan::new(&layout, &absent),
-            row: Row::of(&layout),
+            row: LogRow::of(&layout),
             absent,
             lines,
             layout,
@@ -91,6 +91,7 @@ impl NdjsonRows {
                 Scanned::Bad(bad) => Err(bad),
                 Scanned::Unsure => read_slowly(line, &self.layout, &self.absent, &mut self.row),
             };
+            let read = read.map_err(|bad| first_fault(bad, line, &self.layout, ledger.dimension));
             self.rows += 1;
             let place = Place {
                 file: &self.file,
@@ -128,12 +129,45 @@ fn parse(line: &[u8]) -> std::result::Result<Map<String, Value>, Bad> {
     Err(Bad::row(FaultKind::Syntax { message }))
 }
 
+/// The first thing that is wrong with the fields of a bad line, in the order of roles: a list of another length comes before a
+/// missing flag.
+#[cold]
+fn first_fault(bad: Bad, line: &[u8], layout: &Layout, dimension: Option<usize>) -> Bad {
+    if bad.column.is_none() || matches!(bad.kind, FaultKind::DuplicateField) {
+        return bad;
+    }
+    let Ok(object) = parse(line) else {
+        return bad;
+    };
+    let role = |column: &usize| layout.targets[*column].role();
+    let mut columns: Vec<usize> = (0..layout.targets.len())
+        .filter(|column| role(column).is_some())
+        .collect();
+    columns.sort_by_key(role);
+    let mut row = LogRow::of(layout);
+    for column in columns {
+        let target = layout.targets[column];
+        if let Err(kind) = read_field(&object, &layout.names[column], target, &mut row) {
+            return Bad::at(column, kind);
+        }
+        let found = match target {
+            Target::ObsList => row.obs.len(),
+            Target::NextObsList => row.next_obs.len(),
+            _ => continue,
+        };
+        if let Some(expected) = dimension.filter(|expected| *expected != found) {
+            return Bad::at(column, FaultKind::Ragged { expected, found });
+        }
+    }
+    bad
+}
+
 /// Reads a line in the way that every other way must agree with.
 pub(crate) fn read_slowly(
     line: &[u8],
     layout: &Layout,
     absent: &[String],
-    row: &mut Row,
+    row: &mut LogRow,
 ) -> std::result::Result<(), Bad> {
     let object = parse(line)?;
     if let Some(name) = absent.iter().find(|name| object.contains_key(*name)) {
@@ -142,18 +176,31 @@ pub(crate) fn read_slowly(
     }
     for (column, (&target, name)) in layout.targets.iter().zip(&layout.names).enumerate() {
         if target != Target::Skip {
-            let read = match object.get(name) {
-                None => Err(FaultKind::MissingField),
-                Some(Value::Null) => Err(FaultKind::Missing),
-                Some(value) => read_value(value, target, row),
-            };
+            let read = read_field(&object, name, target, row);
             read.map_err(|kind| Bad::at(column, kind))?;
         }
     }
     Ok(())
 }
 
-fn read_value(value: &Value, target: Target, row: &mut Row) -> std::result::Result<(), FaultKind> {
+fn read_field(
+    object: &Map<String, Value>,
+    name: &str,
+    target: Target,
+    row: &mut LogRow,
+) -> std::result::Result<(), FaultKind> {
+    match object.get(name) {
+        None => Err(FaultKind::MissingField),
+        Some(Value::Null) => Err(FaultKind::Missing),
+        Some(value) => read_value(value, target, row),
+    }
+}
+
+fn read_value(
+    value: &Value,
+    target: Target,
+    row: &mut LogRow,
+) -> std::result::Result<(), FaultKind> {
     let text = || shown(value.to_string().as_bytes());
     match (target, value) {
         (Target::Terminated | Target::Truncated, _) => {

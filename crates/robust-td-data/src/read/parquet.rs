@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::guard::guarded;
 use crate::layout::{CellKind, Column, Layout, Target, Wanted};
 use crate::read::parquet_column::{ParquetColumn, is_list};
-use crate::row::{Bad, Ledger, Place, Row};
+use crate::row::{Bad, Ledger, LogRow, Place};
 
 /// The rows of a Parquet file.
 pub(crate) struct ParquetRows {
@@ -25,7 +25,7 @@ pub(crate) struct ParquetRows {
     layout: Layout,
     /// The columns with a role, in the order of the record batches.
     columns: Vec<ParquetColumn>,
-    row: Row,
+    row: LogRow,
     rows: u64,
     /// Rows of the current record batch, and the number already used.
     loaded: usize,
@@ -85,7 +85,7 @@ impl ParquetRows {
         Ok(Self {
             file: name.to_owned(),
             reader,
-            row: Row::of(&layout),
+            row: LogRow::of(&layout),
             layout,
             columns: readers,
             rows: 0,
@@ -138,7 +138,7 @@ impl ParquetRows {
 }
 
 #[inline]
-fn read_row(columns: &[ParquetColumn], i: usize, row: &mut Row) -> std::result::Result<(), Bad> {
+fn read_row(columns: &[ParquetColumn], i: usize, row: &mut LogRow) -> std::result::Result<(), Bad> {
     for column in columns {
         column
             .read(i, row)

@@ -10,7 +10,7 @@ use arrow_schema::DataType;
 
 use crate::fault::FaultKind;
 use crate::layout::Target;
-use crate::row::{Row, refused_number};
+use crate::row::{LogRow, refused_number};
 use crate::value;
 
 /// The cells of a column in the current record batch.
@@ -99,7 +99,7 @@ impl ParquetColumn {
 
     /// Puts cell i into the row.
     #[inline]
-    pub fn read(&self, i: usize, row: &mut Row) -> Result<(), FaultKind> {
+    pub fn read(&self, i: usize, row: &mut LogRow) -> Result<(), FaultKind> {
         if self.array.as_ref().is_some_and(|array| array.is_null(i)) {
             return Err(FaultKind::Missing);
         }

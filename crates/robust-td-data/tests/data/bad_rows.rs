@@ -102,6 +102,24 @@ fn bad_rows_of_ndjson() {
     insta::assert_snapshot!(messages.join("\n"));
 }
 
+#[test]
+fn the_first_of_several_faults_is_named_in_the_order_of_roles() {
+    for (row, column, part) in [
+        (r#"{"obs": [1], "reward": 3}"#, "obs", "1 entries"),
+        (r#"{"obs": [1, 2, 3], "reward": "x"}"#, "obs", "3 entries"),
+        (r#"{"obs": [1, null], "reward": 3}"#, "obs", "missing"),
+        (r#"{"obs": [1, 2], "episode": []}"#, "reward", "missing"),
+        (r#"{"obs": [1, 2], "reward": 3}"#, "terminated", "missing"),
+    ] {
+        let message = ndjson(row);
+        let place = format!("log: row 2 (line 2), column {column}: ");
+        assert!(
+            message.starts_with(&place) && message.contains(part),
+            "{row}: {message}"
+        );
+    }
+}
+
 /// A Parquet file in which row 2 of a column is bad.
 fn parquet(change: &str) -> String {
     let mut lists = ListBuilder::new(Float64Builder::new());

@@ -3,6 +3,7 @@
 
 mod ahead;
 mod bad_rows;
+mod evaluate;
 mod formats;
 mod inspect;
 mod layout;

@@ -1,0 +1,70 @@
+//! Turns errors of the data crate into failures, with the flags that set things right.
+
+use robust_td_core::{Error as Mathematics, suggestion};
+use robust_td_data::{Error, FaultKind, OptionName};
+
+use crate::failure::Failure;
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let words = words(&error);
+        match error {
+            Error::Write { .. } | Error::File(_) | Error::Thread { .. } => Self::Run(words),
+            _ => Self::Usage(words),
+        }
+    }
+}
+
+/// The message with the flags of the command line.
+fn words(error: &Error) -> String {
+    match error {
+        Error::Option(error) => error.message(flag),
+        Error::InFile { file, source } => format!("{file}: {}", words(source)),
+        Error::Mathematics(Mathematics::UnknownMethod { name, known }) => {
+            let hint = suggestion::or_known(name, known);
+            format!("--algorithm: there is no {name:?}; {hint}")
+        }
+        Error::BadRow { fault } if !(fault.row == 1 && is_syntax(&fault.kind)) => {
+            format!("{error}; use --skip-bad-rows N to skip such rows")
+        }
+        Error::LoneDone { file, column } => format!(
+            "{file}: the column {column} is ambiguous: terminated or truncated? Use --column terminated={column} or \
+             --column truncated={column}"
+        ),
+        Error::AmbiguousColumn {
+            file,
+            role,
+            first,
+            second,
+        } => format!(
+            "{file}: both {first} and {second} could play the role {role}; use --column {role}=NAME"
+        ),
+        Error::UnknownFormat { file } => {
+            format!("{file}: the format is not known; use --format csv, ndjson or parquet")
+        }
+        Error::NoTransitions => format!(
+            "{error}: `robust-td inspect` says why (the first part of a longer log needs --horizon and --out)"
+        ),
+        Error::ModelComplete { .. } => {
+            format!("{error}; to learn from more, make a new model with a longer --horizon")
+        }
+        _ => error.to_string(),
+    }
+}
+
+/// The first line of NDJSON gives the columns and cannot be skipped.
+fn is_syntax(kind: &FaultKind) -> bool {
+    matches!(kind, FaultKind::Syntax { .. })
+}
+
+/// An option as it is written on the command line.
+fn flag(option: &OptionName, value: Option<&str>) -> String {
+    let flag = match option {
+        OptionName::Parameter(name) => format!("--param {name}"),
+        option => format!("--{}", option.to_string().replace('_', "-")),
+    };
+    match value {
+        Some(value) => format!("{flag} {value}"),
+        None => flag,
+    }
+}

@@ -1,0 +1,297 @@
+//! Chooses the learner for a log.
+
+use std::collections::BTreeMap;
+
+use robust_td_core::features::{FeatureMap, Fitting};
+use robust_td_core::learner::recipe::{Output, Recipe};
+use robust_td_core::learner::{Learner, Td0};
+use robust_td_core::portfolio::{RobustTd, RobustTdParams};
+use robust_td_core::registry::{self, AnyLearner, IntervalSource, Method, Prepared, Setting};
+use robust_td_core::sandwich;
+use robust_td_core::schedule::SHORTEST_HORIZON;
+
+use super::request::{Constant, Request};
+use crate::error::{Error, Result};
+use crate::model::Model;
+use crate::option_error::{OptionError, OptionName};
+use crate::warning::Warning;
+
+/// Stands for a horizon that is not known; a method that needs it is refused.
+const UNKNOWN: u64 = u64::MAX;
+/// The most features with which least squares costs little.
+const SMALL: usize = 64;
+/// Replicates by default.
+const REPLICATES: usize = 64;
+
+/// What a new model needs beyond the length of observations.
+pub(super) struct NewModel {
+    method: &'static Method,
+    discount: f64,
+    given: Vec<(String, f64)>,
+    spec: String,
+    phi_inf: Option<f64>,
+    limit: Option<u64>,
+    replicates: usize,
+    least_squares: LeastSquares,
+}
+
+/// Whether least squares runs beside the learner, for its standard errors.
+#[derive(Clone, Copy, PartialEq)]
+enum LeastSquares {
+    /// It was asked for.
+    Always,
+    /// Where it costs little.
+    IfSmall,
+    /// It would say nothing about the answer.
+    Never,
+}
+
+impl NewModel {
+    /// Chooses the method; of a stream the number of transitions is not known.
+    pub fn choose(request: &Request, is_stream: bool) -> Result<Self> {
+        let discount = request.discount.ok_or_else(|| OptionError::Missing {
+            option: OptionName::Discount,
+            why: "gamma, in [0, 1)".into(),
+        })?;
+        let unknown_length = is_stream && request.horizon.is_none();
+        let fixed = matches!(request.c, Some(Constant::Fixed(_)))
+            || request.parameters.iter().any(|(name, _)| name == "c");
+        let named = registry::find(request.algorithm.as_deref().unwrap_or(registry::DEFAULT))?;
+        let stand_in = match (fixed, unknown_length) {
+            (false, _) => named.abilities.without_c,
+            (true, true) => named.abilities.without_horizon,
+            (true, false) => None,
+        };
+        let method = stand_in.map_or(Ok(named), registry::find)?;
+        let replicates = replicates(request, method)?;
+        let given = given(request, method)?;
+        Ok(Self {
+            replicates,
+            least_squares: least_squares(request, method, &given, replicates)?,
+            method,
+            discount,
+            given,
+            spec: (request.features.clone()).unwrap_or_else(|| "identity".into()),
+            phi_inf: request.phi_inf,
+            limit: request.horizon,
+        })
+    }
+
+    /// The algorithm's id.
+    pub fn id(&self) -> &'static str {
+        self.method.id
+    }
+
+    /// The feature map as text.
+    pub fn features(&self) -> &str {
+        &self.spec
+    }
+
+    /// Whether everything that a first pass over files would measure is given.
+    pub fn needs_no_survey(&self) -> bool {
+        self.phi_inf.is_some() && self.limit.is_some() && self.spec == "identity"
+    }
+
+    /// The model for observations of the length that the first row has.
+    pub fn model(&self, inputs: usize) -> Result<Model> {
+        let features = Fitting::new(&self.spec, inputs).and_then(Fitting::finish)?;
+        let bound = self.phi_inf.or_else(|| features.norm_bound());
+        let phi_inf = bound.ok_or_else(|| OptionError::Missing {
+            option: OptionName::PhiInf,
+            why: "a stream cannot be measured beforehand".into(),
+        })?;
+        self.build(features, phi_inf, UNKNOWN)
+    }
+
+    /// The model for fitted features, with what was measured where it was not given.
+    pub fn build(&self, features: FeatureMap, measured: f64, transitions: u64) -> Result<Model> {
+        let phi_inf = self.phi_inf.unwrap_or(measured);
+        let horizon = self.limit.unwrap_or(transitions);
+        let setting = Setting {
+            discount: self.discount,
+            dimension: features.outputs(),
+            horizon,
+            phi_inf,
+            known: None,
+        };
+        if horizon < SHORTEST_HORIZON && self.method.needs_horizon() {
+            return Err(Error::TooFewTransitions {
+                algorithm: self.method.id,
+                found: horizon,
+            });
+        }
+        let prepared = self.method.prepare(&setting, &self.given)?;
+        let parameters = parameters(self.method, &prepared);
+        let learner = self.learner(&setting, prepared)?;
+        let model = Model::new(features, learner, phi_inf, self.limit)?;
+        self.add_least_squares(model.with_parameters(parameters))
+    }
+
+    fn learner(&self, setting: &Setting<'_>, prepared: Prepared) -> Result<AnyLearner> {
+        let horizon = setting.horizon;
+        if self.method.abilities.intervals == IntervalSource::Replicates {
+            let params = RobustTdParams {
+                horizon: (horizon != UNKNOWN).then_some(horizon),
+                replicates: self.replicates,
+                ..RobustTdParams::new(self.discount, setting.phi_inf)
+            };
+            return Ok(RobustTd::new(params, setting.dimension)?.into());
+        }
+        if horizon != UNKNOWN {
+            return Ok(prepared.learner);
+        }
+        if prepared.inputs.iter().any(|input| input.name == "T") {
+            let id = self.method.id;
+            return Err(OptionError::Missing {
+                option: OptionName::Horizon,
+                why: format!("{id} uses the number of transitions, which a stream does not tell"),
+            }
+            .into());
+        }
+        Ok(without_horizon(prepared.learner)?)
+    }
+
+    /// Puts least squares beside the learner, where it is wanted.
+    fn add_least_squares(&self, model: Model) -> Result<Model> {
+        let dimension = model.features().outputs();
+        let wanted = match self.least_squares {
+            LeastSquares::Always => true,
+            LeastSquares::IfSmall => dimension <= SMALL,
+            LeastSquares::Never => false,
+        };
+        if !wanted {
+            return Ok(model);
+        }
+        if dimension > sandwich::LARGEST_DIMENSION {
+            return Err(OptionError::TooManyFeatures {
+                option: OptionName::Sandwich,
+                found: dimension,
+                limit: sandwich::LARGEST_DIMENSION,
+            }
+            .into());
+        }
+        model.with_least_squares()
+    }
+}
+
+/// The parameters that a method runs with, defaults among them.
+fn parameters(method: &Method, prepared: &Prepared) -> BTreeMap<String, f64> {
+    let declared = |name| method.parameter(name).is_some();
+    let inputs = prepared.inputs.iter().filter(|input| declared(input.name));
+    inputs
+        .map(|input| (input.name.into(), input.value))
+        .collect()
+}
+
+/// The number of replicates, where the method has some.
+fn replicates(request: &Request, method: &Method) -> Result<usize> {
+    let auto = method.abilities.intervals == IntervalSource::Replicates;
+    let Some(number) = request.replicates else {
+        // Rows that are learned from again are not new samples.
+        return Ok(if auto && request.passes == 1 {
+            REPLICATES
+        } else {
+            0
+        });
+    };
+    let needs = |other, value, why: String| OptionError::Needs {
+        option: OptionName::Replicates,
+        other,
+        value,
+        why,
+    };
+    if number > 0 && !auto {
+        let why = format!("{} with a constant of its own has none", method.id);
+        return Err(needs(OptionName::C, "auto", why).into());
+    }
+    if number > 0 && request.passes > 1 {
+        let why = "rows that are learned from again are not new samples";
+        return Err(needs(OptionName::Passes, "1", why.into()).into());
+    }
+    Ok(number)
+}
+
+/// Whether least squares is wanted for its standard errors.
+fn least_squares(
+    request: &Request,
+    method: &Method,
+    given: &[(String, f64)],
+    replicates: usize,
+) -> Result<LeastSquares> {
+    let traces = (given.iter()).any(|(name, value)| name == "lambda" && *value != 0.0);
+    let intervals = method.abilities.intervals;
+    let fits = match intervals {
+        IntervalSource::LeastSquares => !traces,
+        IntervalSource::Replicates => true,
+        IntervalSource::None => false,
+    };
+    let once = request.passes == 1;
+    if request.sandwich && !(fits && once) {
+        return Err(OptionError::Needs {
+            option: OptionName::Sandwich,
+            other: OptionName::C,
+            value: "auto",
+            why: "least squares shares its fixed point, and that of lstd with lambda = 0, in one pass".into(),
+        }
+        .into());
+    }
+    Ok(match (request.sandwich, fits && once) {
+        (true, _) => LeastSquares::Always,
+        (false, true) if intervals == IntervalSource::LeastSquares || replicates > 0 => {
+            LeastSquares::IfSmall
+        }
+        _ => LeastSquares::Never,
+    })
+}
+
+/// The same learner with a tail average that need not know the number of samples.
+fn without_horizon(learner: AnyLearner) -> robust_td_core::Result<AnyLearner> {
+    match learner.recipe() {
+        Some(recipe) if matches!(recipe.output, Output::Tail { .. }) => {
+            let recipe = Recipe {
+                output: Output::DoublingTail,
+                ..recipe
+            };
+            Ok(Td0::new(recipe, learner.dimension())?.into())
+        }
+        _ => Ok(learner),
+    }
+}
+
+/// The parameters that are given, c among them.
+fn given(request: &Request, method: &Method) -> Result<Vec<(String, f64)>> {
+    let id = method.id;
+    if !method.abilities.logs {
+        return Err(Error::NeedsChoices { algorithm: id });
+    }
+    let mut given = request.parameters.clone();
+    let has_c = method.parameter("c").is_some();
+    match request.c {
+        Some(Constant::Fixed(_)) if !has_c => Err(OptionError::NotOf {
+            option: OptionName::C,
+            algorithm: id,
+        }
+        .into()),
+        Some(Constant::Fixed(c)) => {
+            given.push(("c".into(), c));
+            Ok(given)
+        }
+        _ if has_c && given.iter().all(|(name, _)| name != "c") => Err(OptionError::Missing {
+            option: OptionName::C,
+            why: format!(
+                "{id} takes a constant that is finite and above 0; alg1 can choose it by itself"
+            ),
+        }
+        .into()),
+        _ => Ok(given),
+    }
+}
+
+/// The warning that importance ratios make no difference to a method.
+pub(super) fn unused_ratios(id: &'static str) -> Option<Warning> {
+    let users: Vec<&str> = registry::with_ratios().map(|method| method.id).collect();
+    (!users.contains(&id)).then_some(Warning::UnusedRatios {
+        algorithm: id,
+        users,
+    })
+}

@@ -1,0 +1,326 @@
+//! Evaluates the policy that a log shows: chooses a learner, learns in one streaming pass, returns a [`Fit`].
+
+mod learner_choice;
+mod learning;
+pub(crate) mod request;
+mod resume;
+
+use std::fmt;
+use std::time::Instant;
+
+use crate::columns::ColumnMap;
+use crate::error::{Error, Result};
+use crate::fit::Fit;
+use crate::inspect::DataReport;
+use crate::log::Log;
+use crate::model::Model;
+use crate::monte_carlo::MonteCarloCheck;
+use crate::option_error::{OptionError, OptionName};
+use crate::preset::Preset;
+use crate::source::Format;
+use crate::warning::Warning;
+use learning::Learning;
+use request::{Constant, Request, check_confidence};
+
+/// Starts the evaluation of files or patterns such as `logs/*.parquet`.
+///
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// # std::fs::create_dir(folder.path().join("logs"))?;
+/// # let write = |name: &str, text: String| std::fs::write(folder.path().join(name), text);
+/// # let rows: String = (0..4000).map(|t| format!("{},{}\n", t % 2, 1 - t % 2)).collect();
+/// # write("logs/a.csv", format!("obs_0,reward\n{rows}"))?;
+/// # write("logs/b.csv", format!("obs_0,reward\n{rows}"))?;
+/// # write("new.csv", "obs_0\n0\n1\n".into())?;
+/// # let path = |name: &str| folder.path().join(name).display().to_string();
+/// # let logs = path("logs/*.csv");
+/// # let new = path("new.csv");
+/// use robust_td_data::evaluate;
+///
+/// // Two states that alternate, reward 1 in the first: V(0) = 1 / (1 - 0.9^2), V(1) = 0.9 V(0).
+/// let fit = evaluate([logs]).discount(0.9).features("standardise + bias").run()?;
+/// let values = fit.predict(new)?;
+/// for (i, exact) in [1.0 / 0.19, 0.9 / 0.19].into_iter().enumerate() {
+///     assert!((values.values[i] - exact).abs() < 0.1);
+///     assert!(values.lower[i] < exact && exact < values.upper[i]);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn evaluate<I>(files: I) -> Evaluation
+where
+    I: IntoIterator,
+    I::Item: Into<String>,
+{
+    Evaluation::new(Log::files(files))
+}
+
+/// What happens during an evaluation, for whoever shows it.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Progress<'a> {
+    /// The files were read beforehand, to measure the features and count the transitions.
+    Surveyed(&'a DataReport),
+    /// Something that may mislead, known before learning starts.
+    Warning(&'a Warning),
+    /// The model so far, as often as [`Evaluation::report_at`] asks.
+    SoFar(&'a Model),
+    /// A pass over the log has ended.
+    PassDone {
+        /// Transitions learned from so far.
+        steps: u64,
+    },
+}
+
+/// When the model so far is reported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReportAt {
+    /// After 1, 2, 4, 8, ... transitions.
+    PowersOfTwo,
+    /// After every N transitions.
+    Every(u64),
+}
+
+type Listener = Box<dyn FnMut(Progress<'_>) + Send>;
+
+/// An evaluation that is set up step by step and then [run](Evaluation::run).
+///
+/// | option | default |
+/// |---|---|
+/// | [`discount`](Self::discount) | none: it must be set, unless a model is resumed |
+/// | [`algorithm`](Self::algorithm) | `alg1`, and with a constant chosen by the data the portfolio `alg1-auto` |
+/// | [`c`](Self::c), [`auto`](Self::auto) | auto |
+/// | [`horizon`](Self::horizon) | the number of transitions in the files; phases of doubling length on a stream |
+/// | [`phi_inf`](Self::phi_inf) | measured in the files; on a stream the feature map's own bound, if it has one |
+/// | [`features`](Self::features) | `identity` |
+/// | [`passes`](Self::passes) | 1 |
+/// | [`replicates`](Self::replicates) | 64 with auto and one pass, otherwise 0 |
+/// | [`sandwich`](Self::sandwich) | least squares runs beside the learner up to 64 features |
+/// | [`confidence`](Self::confidence) | 0.95 |
+pub struct Evaluation {
+    log: Log,
+    request: Request,
+    confidence: f64,
+    monte_carlo_check: bool,
+    report_at: Option<ReportAt>,
+    listener: Option<Listener>,
+    resumed: Option<Model>,
+}
+
+impl fmt::Debug for Evaluation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Evaluation")
+            .field("log", &self.log)
+            .field("request", &self.request)
+            .field("confidence", &self.confidence)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Evaluation {
+    /// The evaluation of a log.
+    #[must_use]
+    pub fn new(log: Log) -> Self {
+        Self {
+            log,
+            request: Request::default(),
+            confidence: crate::fit::CONFIDENCE,
+            monte_carlo_check: false,
+            report_at: None,
+            listener: None,
+            resumed: None,
+        }
+    }
+
+    /// gamma, in [0, 1).
+    #[must_use]
+    pub fn discount(mut self, discount: f64) -> Self {
+        self.request.discount = Some(discount);
+        self
+    }
+
+    /// The algorithm's id.
+    #[must_use]
+    pub fn algorithm(mut self, id: impl Into<String>) -> Self {
+        self.request.algorithm = Some(id.into());
+        self
+    }
+
+    /// The constant c of the steps, for algorithms that have one.
+    #[must_use]
+    pub fn c(mut self, c: f64) -> Self {
+        self.request.c = Some(Constant::Fixed(c));
+        self
+    }
+
+    /// Lets the data choose the constant c.
+    #[must_use]
+    pub fn auto(mut self) -> Self {
+        self.request.c = Some(Constant::Auto);
+        self
+    }
+
+    /// T: learns from the first T transitions, with steps for T.
+    #[must_use]
+    pub fn horizon(mut self, horizon: u64) -> Self {
+        self.request.horizon = Some(horizon);
+        self
+    }
+
+    /// A bound on the norm of the features.
+    #[must_use]
+    pub fn phi_inf(mut self, phi_inf: f64) -> Self {
+        self.request.phi_inf = Some(phi_inf);
+        self
+    }
+
+    /// A parameter of the algorithm, such as `radius` or `lambda`.
+    #[must_use]
+    pub fn parameter(mut self, name: impl Into<String>, value: f64) -> Self {
+        self.request.parameters.push((name.into(), value));
+        self
+    }
+
+    /// The feature map, such as `standardise + bias`.
+    #[must_use]
+    pub fn features(mut self, spec: impl Into<String>) -> Self {
+        self.request.features = Some(spec.into());
+        self
+    }
+
+    /// The number of passes over the files.
+    #[must_use]
+    pub fn passes(mut self, passes: u64) -> Self {
+        self.request.passes = passes;
+        self
+    }
+
+    /// Bootstrap replicates for intervals: 0 for none, or from 8 to 4096.
+    #[must_use]
+    pub fn replicates(mut self, replicates: usize) -> Self {
+        self.request.replicates = Some(replicates);
+        self
+    }
+
+    /// Runs least squares beside the learner up to 500 features, for its sandwich intervals.
+    #[must_use]
+    pub fn sandwich(mut self) -> Self {
+        self.request.sandwich = true;
+        self
+    }
+
+    /// The confidence of intervals, above 0 and below 1.
+    #[must_use]
+    pub fn confidence(mut self, confidence: f64) -> Self {
+        self.confidence = confidence;
+        self
+    }
+
+    /// The format of files; inferred from their names by default.
+    #[must_use]
+    pub fn format(mut self, format: Format) -> Self {
+        self.log = self.log.format(format);
+        self
+    }
+
+    /// Names of columns that differ from the layout's.
+    #[must_use]
+    pub fn columns(mut self, columns: ColumnMap) -> Self {
+        self.log = self.log.columns(columns);
+        self
+    }
+
+    /// The column names of a known tool.
+    #[must_use]
+    pub fn layout(mut self, preset: Preset) -> Self {
+        self.log = self.log.layout(preset);
+        self
+    }
+
+    /// Skips up to this many bad rows; by default the first one is an error.
+    #[must_use]
+    pub fn skip_bad_rows(mut self, rows: u64) -> Self {
+        self.log = self.log.skip_bad_rows(rows);
+        self
+    }
+
+    /// Resumes a model, bit-identically to one uninterrupted pass. An option that is set must repeat what the model was made with.
+    #[must_use]
+    pub fn resume(mut self, model: Model) -> Self {
+        self.resumed = Some(model);
+        self
+    }
+
+    /// Compares the returns of complete episodes with the predicted values, in two more passes over the files.
+    #[must_use]
+    pub fn monte_carlo_check(mut self) -> Self {
+        self.monte_carlo_check = true;
+        self
+    }
+
+    /// Says when the model so far is given to [`Evaluation::on_progress`].
+    #[must_use]
+    pub fn report_at(mut self, at: ReportAt) -> Self {
+        self.report_at = Some(at);
+        self
+    }
+
+    /// Calls a function on whatever is worth showing while it runs.
+    #[must_use]
+    pub fn on_progress(mut self, listener: impl FnMut(Progress<'_>) + Send + 'static) -> Self {
+        self.listener = Some(Box::new(listener));
+        self
+    }
+
+    /// Learns from the log.
+    ///
+    /// # Errors
+    /// When an option is out of its range, missing, or another one than a resumed model has; when the log cannot be read, or
+    /// yields no transitions (with a horizon it may be the first part of a longer log).
+    pub fn run(mut self) -> Result<Fit> {
+        let started = Instant::now();
+        check_confidence(self.confidence)?;
+        self.request.check()?;
+        let again = [
+            (OptionName::Passes, self.request.passes > 1),
+            (OptionName::MonteCarloCheck, self.monte_carlo_check),
+        ];
+        if let Some((option, _)) = again.into_iter().find(|(_, again)| *again)
+            && self.log.is_stream()
+        {
+            return Err(OptionError::ReadOnce { option }.into());
+        }
+        let mut findings = Vec::new();
+        let mut learning = match self.resumed.take() {
+            Some(model) => {
+                resume::check(&self.request, &model)?;
+                Learning::Under(Box::new(model))
+            }
+            None => self.prepare(&mut findings)?,
+        };
+        let mut warnings = Vec::new();
+        let bad_rows = self.learn(&mut learning, &mut warnings)?;
+        let Learning::Under(model) = learning else {
+            return Err(Error::NoInput {
+                what: "the input holds no row that can be used",
+            });
+        };
+        let check = match self.monte_carlo_check {
+            true => Some(MonteCarloCheck::take(&mut self.log, &model)?),
+            false => None,
+        };
+        let mut fit = Fit::new(*model, self.confidence)?;
+        fit.bad_rows = bad_rows;
+        fit.findings = findings;
+        fit.log_warnings = warnings;
+        fit.monte_carlo_check = check;
+        fit.layout = self.log.layout_used();
+        fit.elapsed = started.elapsed();
+        Ok(fit)
+    }
+
+    fn tell(&mut self, progress: Progress<'_>) {
+        if let Some(listener) = &mut self.listener {
+            listener(progress);
+        }
+    }
+}

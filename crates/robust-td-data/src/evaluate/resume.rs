@@ -1,0 +1,103 @@
+//! Checks that what is said about a resumed model again is what it was made with.
+
+use robust_td_core::learner::Learner;
+use robust_td_core::registry::{self, Approach};
+
+use super::request::{Constant, Request, out_of_range};
+use crate::error::{Error, Result};
+use crate::model::Model;
+use crate::option_error::{OptionError, OptionName};
+
+/// Accepts a model to resume when every option that is set repeats the model's own.
+pub(super) fn check(request: &Request, model: &Model) -> Result<()> {
+    let learner = model.learner();
+    same(OptionName::Discount, request.discount, learner.discount())?;
+    if let Some(id) = &request.algorithm
+        && id != learner.id()
+        && !registry::find(id).is_ok_and(|method| method.is_replaced_by(learner.id()))
+    {
+        return Err(differs(OptionName::Algorithm, id, learner.id()));
+    }
+    if let Some(spec) = &request.features
+        && bare(spec) != bare(model.features().spec())
+    {
+        return Err(differs(OptionName::Features, spec, model.features().spec()));
+    }
+    same(OptionName::PhiInf, request.phi_inf, model.phi_inf())?;
+    if let Some(horizon) = request.horizon
+        && Some(horizon) != model.limit()
+    {
+        let own = model.limit().map(|limit| limit.to_string());
+        let own = own.unwrap_or_else(|| "none".into());
+        return Err(differs(OptionName::Horizon, horizon, own));
+    }
+    constant(request, model)?;
+    for (name, value) in &request.parameters {
+        let option = OptionName::Parameter(name.clone());
+        parameter(option, name, *value, model)?;
+    }
+    same(
+        OptionName::Replicates,
+        request.replicates,
+        learner.replicates(),
+    )?;
+    if request.sandwich && !model.has_least_squares() {
+        return Err(differs(OptionName::Sandwich, true, false));
+    }
+    if request.passes > 1 && model.keeps_errors() {
+        let expected = "1: this model makes intervals, and rows that are learned from again are not new samples; \
+                        a model without replicates takes more";
+        return Err(out_of_range(OptionName::Passes, request.passes, expected));
+    }
+    if model.is_complete() {
+        return Err(Error::ModelComplete {
+            steps: learner.steps(),
+        });
+    }
+    Ok(())
+}
+
+fn constant(request: &Request, model: &Model) -> Result<()> {
+    let auto = model.learner().abilities().approach == Approach::Portfolio;
+    match request.c {
+        None => Ok(()),
+        Some(Constant::Auto) if auto => Ok(()),
+        Some(Constant::Auto) => Err(differs(OptionName::C, "auto", own(model, "c"))),
+        Some(Constant::Fixed(c)) if auto => Err(differs(OptionName::C, c, "auto")),
+        Some(Constant::Fixed(c)) => parameter(OptionName::C, "c", c, model),
+    }
+}
+
+fn parameter(option: OptionName, name: &str, value: f64, model: &Model) -> Result<()> {
+    match model.parameters().get(name) == Some(&value) {
+        true => Ok(()),
+        false => Err(differs(option, value, own(model, name))),
+    }
+}
+
+/// A parameter of the model in words.
+fn own(model: &Model, name: &str) -> String {
+    let own = model.parameters().get(name);
+    own.map_or_else(|| "none".into(), f64::to_string)
+}
+
+fn same<T: PartialEq + ToString>(option: OptionName, given: Option<T>, own: T) -> Result<()> {
+    match given {
+        Some(given) if given != own => Err(differs(option, given, own)),
+        _ => Ok(()),
+    }
+}
+
+fn differs(option: OptionName, given: impl ToString, own: impl ToString) -> Error {
+    OptionError::Differs {
+        option,
+        given: given.to_string(),
+        own: own.to_string(),
+    }
+    .into()
+}
+
+/// A feature map's text without blanks, which mean nothing there.
+fn bare(spec: &str) -> String {
+    spec.split_whitespace().collect()
+}

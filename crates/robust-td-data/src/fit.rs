@@ -1,0 +1,317 @@
+//! Holds a learned model and answers what a user asks of it.
+
+use std::io::Write;
+use std::path::Path;
+use std::time::Duration;
+
+use robust_td_core::features::Row;
+use robust_td_core::learner::Learner;
+
+use crate::batch::Batch;
+use crate::columns::ColumnMap;
+use crate::error::{Error, Result};
+use crate::evaluate::request::check_confidence;
+use crate::inspect::Finding;
+use crate::log::Log;
+use crate::model::Model;
+use crate::monte_carlo::MonteCarloCheck;
+use crate::options::Purpose;
+use crate::predictor::{Intervals, Predictions, Predictor};
+use crate::preset::Preset;
+use crate::reader::Reader;
+use crate::report::EvaluationReport;
+use crate::uncertainty::Uncertainty;
+use crate::warning::{Divergence, Warning, is_finite};
+use crate::write::{ValueFormat, ValueWriter};
+
+/// The confidence of intervals by default.
+pub(crate) const CONFIDENCE: f64 = 0.95;
+
+/// A value function learned from a log.
+///
+/// Intervals measure the sampling error around the TD fixed point, not the approximation error of the features.
+#[derive(Debug)]
+pub struct Fit {
+    model: Model,
+    theta_bar: Vec<f64>,
+    intervals: Option<Intervals>,
+    confidence: f64,
+    pub(crate) bad_rows: u64,
+    pub(crate) elapsed: Duration,
+    pub(crate) findings: Vec<Finding>,
+    /// Warnings that only the log shows.
+    pub(crate) log_warnings: Vec<Warning>,
+    pub(crate) monte_carlo_check: Option<MonteCarloCheck>,
+    pub(crate) layout: (ColumnMap, Preset),
+}
+
+impl Fit {
+    /// A model with intervals of a confidence above 0 and below 1.
+    ///
+    /// # Errors
+    /// When the confidence is out of its range.
+    pub fn new(model: Model, confidence: f64) -> Result<Self> {
+        check_confidence(confidence)?;
+        Ok(Self {
+            theta_bar: model.learner().output(),
+            intervals: model.intervals(),
+            model,
+            confidence,
+            bad_rows: 0,
+            elapsed: Duration::ZERO,
+            findings: Vec::new(),
+            log_warnings: Vec::new(),
+            monte_carlo_check: None,
+            layout: Default::default(),
+        })
+    }
+
+    /// Reads a saved model; intervals have the confidence 0.95 unless [`Fit::with_confidence`] sets another.
+    ///
+    /// # Errors
+    /// When the file cannot be read, is not a model, is of another version, or contradicts itself.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self> {
+        Self::new(Model::load(path)?, CONFIDENCE)
+    }
+
+    /// Writes the model: everything needed to resume or predict. The file is written whole or not at all.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        self.model.save(path)
+    }
+
+    /// The same with intervals of another confidence.
+    ///
+    /// # Errors
+    /// When it is not above 0 and below 1.
+    pub fn with_confidence(self, confidence: f64) -> Result<Self> {
+        check_confidence(confidence)?;
+        Ok(Self { confidence, ..self })
+    }
+
+    /// The model.
+    #[must_use]
+    pub fn model(&self) -> &Model {
+        &self.model
+    }
+
+    /// The model, to be resumed.
+    #[must_use]
+    pub fn into_model(self) -> Model {
+        self.model
+    }
+
+    /// The algorithm's id.
+    #[must_use]
+    pub fn algorithm(&self) -> &'static str {
+        self.model.learner().id()
+    }
+
+    /// The parameter vector that values are made of.
+    #[must_use]
+    pub fn theta_bar(&self) -> &[f64] {
+        &self.theta_bar
+    }
+
+    /// The number of transitions learned from.
+    #[must_use]
+    pub fn steps(&self) -> u64 {
+        self.model.learner().steps()
+    }
+
+    /// Whether the iterates diverged; then the values are not to be relied on.
+    #[must_use]
+    pub fn diverged(&self) -> bool {
+        self.model.learner().health().diverged()
+    }
+
+    /// Whether the answer is finite; if not, nothing can be predicted.
+    #[must_use]
+    pub fn is_finite(&self) -> bool {
+        is_finite(&self.model)
+    }
+
+    /// How the model diverged, if it did.
+    #[must_use]
+    pub fn divergence(&self) -> Option<Divergence> {
+        Divergence::of(&self.model)
+    }
+
+    /// The value of one observation.
+    ///
+    /// # Errors
+    /// When it does not have the length that the feature map takes.
+    pub fn value(&self, observation: &[f64]) -> Result<f64> {
+        let row = self.row(observation)?;
+        Ok(row.features().dot(&self.theta_bar) + self.model.learner().value_offset())
+    }
+
+    /// The lower and upper end of the interval of one observation's value; none for most algorithms, and for short logs.
+    ///
+    /// # Errors
+    /// When the observation does not have the length that the feature map takes.
+    pub fn interval(&self, observation: &[f64]) -> Result<Option<(f64, f64)>> {
+        let row = self.row(observation)?;
+        let product = row.features().dot(&self.theta_bar);
+        let value = product + self.model.learner().value_offset();
+        Ok(self.intervals.as_ref().map(|intervals| {
+            let half = intervals.half_width(product, row.features(), self.confidence);
+            (value - half, value + half)
+        }))
+    }
+
+    fn row(&self, observation: &[f64]) -> Result<Row> {
+        let (features, found) = (self.model.features(), observation.len());
+        if features.inputs() != found {
+            let expected = features.inputs();
+            return Err(Error::ModelInput { expected, found });
+        }
+        let mut row = Row::for_map(features);
+        features.write(observation, &mut row);
+        Ok(row)
+    }
+
+    /// The values of the rows of a file, with the ends of their intervals where there are some. Columns are found as in the log
+    /// that was learned from; [`Fit::predict_log`] takes other ones.
+    ///
+    /// # Errors
+    /// When the file cannot be read, its observations have another length, or a value is not finite.
+    pub fn predict(&self, file: impl Into<String>) -> Result<Predictions> {
+        let (columns, preset) = self.layout.clone();
+        self.predict_log(Log::files([file]).columns(columns).layout(preset))
+    }
+
+    /// As [`Fit::predict`], of a log that is set up otherwise.
+    ///
+    /// # Errors
+    /// As [`Fit::predict`].
+    pub fn predict_log(&self, log: Log) -> Result<Predictions> {
+        let (mut rows, mut batch) = (self.predicted(log)?, Predictions::default());
+        let mut all = Predictions::default();
+        while rows.read(&mut batch)? {
+            all.values.append(&mut batch.values);
+            all.lower.append(&mut batch.lower);
+            all.upper.append(&mut batch.upper);
+        }
+        Ok(all)
+    }
+
+    /// Writes the values of a log as columns, in memory that does not depend on its length: `value`, and `lower` and `upper` where
+    /// there are intervals.
+    ///
+    /// # Errors
+    /// As [`Fit::predict`], and when the output cannot be written. Nothing is written before the first rows turn out to fit.
+    pub fn write_predictions<W: Write + Send>(
+        &self,
+        log: Log,
+        format: ValueFormat,
+        out: W,
+    ) -> Result<W> {
+        let columns = match self.intervals {
+            Some(_) => &["value", "lower", "upper"][..],
+            None => &["value"],
+        };
+        let (mut rows, mut found) = (self.predicted(log)?, Predictions::default());
+        let mut more = rows.read(&mut found)?;
+        let mut writer = ValueWriter::new(format, out, columns)?;
+        while more {
+            let all = [&found.values[..], &found.lower, &found.upper];
+            writer.write(&all[..columns.len()])?;
+            more = rows.read(&mut found)?;
+        }
+        writer.finish()
+    }
+
+    fn predicted(&self, mut log: Log) -> Result<PredictedRows> {
+        if !self.is_finite() {
+            let divergence = self.divergence().unwrap_or(Divergence::Overflow);
+            return Err(Error::ModelDiverged { divergence });
+        }
+        Ok(PredictedRows {
+            reader: log.open(Purpose::Predict)?,
+            batch: Batch::default(),
+            predictor: Predictor::of(&self.model, self.intervals.clone(), self.confidence),
+        })
+    }
+
+    /// Intervals of theta_bar and how they were made; none for most algorithms, and for short logs.
+    #[must_use]
+    pub fn uncertainty(&self) -> Option<Uncertainty> {
+        let intervals = self.intervals.clone()?;
+        let found = Uncertainty::of(&self.model, intervals, &self.theta_bar, self.confidence);
+        Some(found)
+    }
+
+    /// Whether there would be intervals if the log were longer.
+    #[must_use]
+    pub fn lacks_rows(&self) -> bool {
+        self.model.keeps_errors() && !self.diverged() && self.intervals.is_none()
+    }
+
+    /// What may mislead, the gravest first.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<Warning> {
+        let mut warnings = self.log_warnings.clone();
+        if let Some(divergence) = self.divergence() {
+            let advice = self.model.learner().abilities().advice;
+            warnings.insert(0, Warning::Diverged { divergence, advice });
+        }
+        if self.lacks_rows() {
+            warnings.push(Warning::TooFewRows);
+        }
+        let intervals = self.uncertainty();
+        warnings.extend(intervals.iter().flat_map(Uncertainty::warnings));
+        warnings
+    }
+
+    /// What looks wrong with the log, where it was read beforehand.
+    #[must_use]
+    pub fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+
+    /// How returns compare with predictions, if that was asked for.
+    #[must_use]
+    pub fn monte_carlo_check(&self) -> Option<&MonteCarloCheck> {
+        self.monte_carlo_check.as_ref()
+    }
+
+    /// The number of bad rows that were skipped.
+    #[must_use]
+    pub fn bad_rows(&self) -> u64 {
+        self.bad_rows
+    }
+
+    /// How long the evaluation took.
+    #[must_use]
+    pub fn elapsed(&self) -> Duration {
+        self.elapsed
+    }
+
+    /// Everything at once, ready to be written as JSON.
+    #[must_use]
+    pub fn report(&self) -> EvaluationReport {
+        EvaluationReport::of(self)
+    }
+}
+
+/// The rows of a log with their values, batch by batch.
+struct PredictedRows {
+    reader: Reader,
+    batch: Batch,
+    predictor: Predictor,
+}
+
+impl PredictedRows {
+    /// Replaces the predictions by those of the next batch; false when the log has ended.
+    fn read(&mut self, found: &mut Predictions) -> Result<bool> {
+        let more = self.reader.read(&mut self.batch)?;
+        if more {
+            let predicted = self.predictor.predict(&self.batch, found);
+            predicted.map_err(|error| error.of_batch(self.reader.files(), &self.batch))?;
+        }
+        Ok(more)
+    }
+}

@@ -1,0 +1,159 @@
+//! Opens logged data: which files to read, and how.
+
+use std::io::Read;
+
+use crate::columns::ColumnMap;
+use crate::error::{Error, Result};
+use crate::inspect::{DataReport, Inspector};
+use crate::options::{Purpose, ReadOptions};
+use crate::preset::Preset;
+use crate::reader::Reader;
+use crate::source::{Compression, Format, Source};
+
+/// Rows that are read before anything is done with them: on a stream an answer should not wait for many.
+const STREAM_ROWS: usize = 64;
+
+/// A log: files, patterns such as `logs/*.parquet`, or a stream, with what must be known to read it.
+#[derive(Debug)]
+pub struct Log {
+    input: Input,
+    format: Option<Format>,
+    columns: ColumnMap,
+    preset: Preset,
+    skip_bad_rows: u64,
+}
+
+#[derive(Debug)]
+enum Input {
+    /// Names of files, patterns, and `-` for standard input.
+    Names(Vec<String>),
+    /// A stream, until it is opened.
+    Stream(Option<Source>),
+}
+
+impl Log {
+    /// Files and patterns; `-` is standard input, whose format must be set.
+    pub fn files<I>(names: I) -> Self
+    where
+        I: IntoIterator,
+        I::Item: Into<String>,
+    {
+        Self::of(Input::Names(names.into_iter().map(Into::into).collect()))
+    }
+
+    /// A stream of CSV or NDJSON, which can be read only once.
+    ///
+    /// # Errors
+    /// When the format is Parquet, which needs a file.
+    pub fn stream(format: Format, input: impl Read + Send + 'static) -> Result<Self> {
+        let source = Source::stream("stream", format, Compression::None, input)?;
+        Ok(Self::of(Input::Stream(Some(source))))
+    }
+
+    fn of(input: Input) -> Self {
+        Self {
+            input,
+            format: None,
+            columns: ColumnMap::default(),
+            preset: Preset::default(),
+            skip_bad_rows: 0,
+        }
+    }
+
+    /// The format of files; inferred from their names by default.
+    #[must_use]
+    pub fn format(mut self, format: Format) -> Self {
+        self.format = Some(format);
+        self
+    }
+
+    /// Names of columns that differ from the layout's.
+    #[must_use]
+    pub fn columns(mut self, columns: ColumnMap) -> Self {
+        self.columns = columns;
+        self
+    }
+
+    /// The column names of a known tool.
+    #[must_use]
+    pub fn layout(mut self, preset: Preset) -> Self {
+        self.preset = preset;
+        self
+    }
+
+    /// Skips up to this many bad rows; by default the first one is an error.
+    #[must_use]
+    pub fn skip_bad_rows(mut self, rows: u64) -> Self {
+        self.skip_bad_rows = rows;
+        self
+    }
+
+    /// How columns are found, for other files like these.
+    pub(crate) fn layout_used(&self) -> (ColumnMap, Preset) {
+        (self.columns.clone(), self.preset)
+    }
+
+    /// Whether part of it can be read only once.
+    #[must_use]
+    pub fn is_stream(&self) -> bool {
+        match &self.input {
+            Input::Names(names) => names.iter().any(|name| name == "-"),
+            Input::Stream(_) => true,
+        }
+    }
+
+    /// Opens the log from its start.
+    ///
+    /// # Errors
+    /// When there is no input, the first cannot be opened, its columns do not fit, or a stream was opened before.
+    pub fn open(&mut self, purpose: Purpose) -> Result<Reader> {
+        let mut options = ReadOptions {
+            columns: self.columns.clone(),
+            preset: self.preset,
+            purpose,
+            skip_bad_rows: self.skip_bad_rows,
+            ..ReadOptions::default()
+        };
+        if self.is_stream() {
+            options.batch_rows = STREAM_ROWS;
+        }
+        let sources = match &mut self.input {
+            Input::Names(names) => Source::find(names, self.format)?,
+            Input::Stream(source) => vec![source.take().ok_or(Error::NoInput {
+                what: "a stream can be read only once",
+            })?],
+        };
+        Reader::open(sources, options)
+    }
+
+    /// Reports on the log before anything is learned from it; bad rows are counted, however many there are.
+    ///
+    /// # Errors
+    /// When the log cannot be read.
+    pub fn inspect(self) -> Result<DataReport> {
+        let reader = self.skip_bad_rows(u64::MAX).open(Purpose::Inspect)?;
+        Inspector::inspect(reader)
+    }
+}
+
+/// Reports on files before anything is learned from them: what they hold, and what looks wrong.
+///
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// # let file = folder.path().join("log.csv");
+/// # std::fs::write(&file, "obs_0,reward,terminated\n1,0,0\n2,0,0\n3,5,1\n")?;
+/// # let file = file.to_str().unwrap();
+/// let report = robust_td_data::inspect([file])?;
+/// assert_eq!((report.rows, report.transitions), (3, 3));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// When the files cannot be read; [`Log::inspect`] takes more options.
+pub fn inspect<I>(files: I) -> Result<DataReport>
+where
+    I: IntoIterator,
+    I::Item: Into<String>,
+{
+    Log::files(files).inspect()
+}

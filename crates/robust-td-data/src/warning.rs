@@ -1,0 +1,124 @@
+//! Lists what may mislead whoever relies on a model, as values with words.
+
+use std::fmt;
+
+use robust_td_core::learner::{DIVERGENCE_THRESHOLD, Learner};
+use robust_td_core::registry::Approach;
+
+use crate::model::Model;
+
+/// Something about a model or its log that may mislead.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Warning {
+    /// The log has importance ratios, but the algorithm does not use them.
+    UnusedRatios {
+        /// The algorithm's id.
+        algorithm: &'static str,
+        /// The algorithms that use them.
+        users: Vec<&'static str>,
+    },
+    /// The iterates diverged.
+    Diverged {
+        /// How.
+        divergence: Divergence,
+        /// What to try.
+        advice: &'static str,
+    },
+    /// The two routes to intervals differ.
+    RoutesDisagree,
+    /// There is one route to intervals only.
+    OneRoute,
+    /// Blocks are too short for the correlation of the samples.
+    ShortBlocks,
+    /// The log is too short for intervals.
+    TooFewRows,
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::UnusedRatios { algorithm, users } => {
+                return write!(
+                    f,
+                    "the log has importance ratios (rho), but {algorithm} does not use them: the values are those of the policy \
+                     that was logged; algorithms that use them: {}",
+                    users.join(", ")
+                );
+            }
+            Self::Diverged { divergence, .. } => {
+                return write!(
+                    f,
+                    "this model diverged ({divergence}); do not rely on its values"
+                );
+            }
+            Self::RoutesDisagree => {
+                "the two routes differ: most likely theta_bar has not converged, in directions in which the features hardly \
+                 vary if the log is long. The intervals reach to the fixed point nevertheless, because least squares widens them. \
+                 More data bring the two together; the algorithm lstd does not step and has the second kind of interval."
+            }
+            Self::OneRoute => {
+                "Least squares was not run (more than 64 features, or too few rows), so nothing shows whether theta_bar has \
+                 converged, and where it has not the intervals are too narrow: the option sandwich takes up to 500 features."
+            }
+            Self::ShortBlocks => {
+                "the scores stay correlated for longer than the blocks of this log can show, so the intervals may be too \
+                 narrow. A longer log has longer blocks."
+            }
+            Self::TooFewRows => "no intervals: they need 16 blocks of transitions, of at least 32 each",
+        })
+    }
+}
+
+/// How a model diverged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Divergence {
+    /// No constant of the portfolio was left.
+    AllRetired {
+        /// By this step.
+        step: u64,
+    },
+    /// |theta|^2 passed the threshold.
+    Threshold {
+        /// At this step.
+        step: u64,
+    },
+    /// The answer is not finite.
+    Overflow,
+}
+
+impl Divergence {
+    /// How a model diverged, if it did.
+    #[must_use]
+    pub fn of(model: &Model) -> Option<Self> {
+        let learner = model.learner();
+        match learner.health().diverged_at {
+            Some(step) if learner.abilities().approach == Approach::Portfolio => {
+                Some(Self::AllRetired { step })
+            }
+            Some(step) => Some(Self::Threshold { step }),
+            None => (!is_finite(model)).then_some(Self::Overflow),
+        }
+    }
+}
+
+/// Whether a model's answer is finite.
+pub(crate) fn is_finite(model: &Model) -> bool {
+    model.learner().value_function().is_finite()
+}
+
+impl fmt::Display for Divergence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::AllRetired { step } => write!(f, "all constants were retired by step {step}"),
+            Self::Threshold { step } => {
+                write!(
+                    f,
+                    "|theta|^2 passed {DIVERGENCE_THRESHOLD:e} at step {step}"
+                )
+            }
+            Self::Overflow => f.write_str("theta overflowed"),
+        }
+    }
+}
