@@ -273,9 +273,9 @@ pub enum Error {
         /// The valid range in words.
         expected: String,
     },
-    /// An input that a method needs and that nobody gave.
+    /// An input that a method needs and that is not given.
     #[error(
-        "{method} needs {name} ({meaning}; {expected}), which only a known problem or you can give"
+        "{method} needs {name} ({meaning}; {expected}): set it, or use a problem whose model is known"
     )]
     MissingInput {
         /// The method.
