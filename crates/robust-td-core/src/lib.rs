@@ -41,7 +41,7 @@
 //! 2. `model` (chains, problems, mixing) and [`catalog`] (named problems);
 //! 3. `phi` ([`Features`], [`Transition`]) and [`features`] (feature maps), `iterate` (iterates and their averages), `lanes`;
 //! 4. `exact` ([`moments`], [`stability`]), [`theory`], `solve` ([`sandwich`]), `choice` ([`control`], [`stopping`]);
-//! 5. `method` (what a method declares);
+//! 5. [`method`] (what a method declares);
 //! 6. [`learner`] (one algorithm per file);
 //! 7. [`registry`] (the list of all methods, a learner of any kind) and [`off_policy`].
 
@@ -60,7 +60,7 @@ pub mod learner;
 mod linalg;
 pub mod matrix;
 mod memo;
-mod method;
+pub mod method;
 mod model;
 pub mod off_policy;
 mod phi;

@@ -200,7 +200,7 @@ impl AveragedIterate {
         self.average.write(self.theta(), average);
     }
 
-    /// Starts again from theta = 0 with an empty average; the steps and the health go on counting.
+    /// Starts again from theta = 0 with an empty average; the steps and the health keep counting.
     pub fn restart(&mut self) {
         self.iterate.restart();
         self.average.restart();

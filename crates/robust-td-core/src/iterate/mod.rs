@@ -1,10 +1,10 @@
 //! Holds the iterate theta_t of a learner, its norm under watch.
 //!
 //! # Performance
-//! |theta|^2 is summed anew at each dense step. A sparse step changes few coordinates, so there it is
-//! corrected by what these contribute before and after, and summed anew every `dimension` steps (one
+//! |theta|^2 is summed in full at each dense step. A sparse step changes few coordinates, so there it is
+//! corrected by what these contribute before and after, and summed in full every `dimension` steps (one
 //! addition per step on average), which keeps the rounding errors from piling up. While the corrected
-//! value is within a factor 2 of the divergence threshold it is summed anew at each step, so the step at
+//! value is within a factor 2 of the divergence threshold it is summed in full at each step, so the step at
 //! which divergence is flagged is the same as for dense features.
 
 pub mod average;
@@ -164,7 +164,7 @@ impl Iterate {
         self.health.record(self.steps, self.norm_sq);
     }
 
-    /// Starts again from theta = 0; the steps and the health go on counting.
+    /// Starts again from theta = 0; the steps and the health keep counting.
     pub fn restart(&mut self) {
         self.theta.fill(0.0);
         self.norm_sq = 0.0;

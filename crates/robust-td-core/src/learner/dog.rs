@@ -111,7 +111,7 @@ impl Dog {
     }
 }
 
-/// What T-DoG is told.
+/// The inputs of T-DoG.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Taming {

@@ -36,7 +36,7 @@ use crate::schedule::Steps;
 
 const DROP: Parameter = Parameter {
     name: "drop",
-    meaning: "one of so many samples is used",
+    meaning: "one sample of each group of this size is used",
     range: Range::Whole(1),
     default: "1 + ceil(ln(2 T^3) / ln(1/alpha))",
 };

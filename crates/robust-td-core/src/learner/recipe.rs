@@ -25,9 +25,9 @@ pub type Id = &'static str;
 pub enum Samples {
     /// All of them.
     Every,
-    /// The first of each group of so many (Patil et al.): 1, K+1, 2K+1, ... counted from 1.
+    /// The first of each group of this size (Patil et al.): 1, K+1, 2K+1, ... counted from 1.
     FirstOf(u64),
-    /// The last of each group of so many (Samsonov et al.): q, 2q, 3q, ... counted from 1.
+    /// The last of each group of this size (Samsonov et al.): q, 2q, 3q, ... counted from 1.
     LastOf(u64),
 }
 

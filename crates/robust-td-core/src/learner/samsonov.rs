@@ -47,7 +47,7 @@ pub const METHOD: Method<Td0> = Method {
         },
         Parameter {
             name: "drop",
-            meaning: "one of so many samples is used",
+            meaning: "one sample of each group of this size is used",
             range: Range::Whole(1),
             default: "ceil(3 t_mix ln T / ln 4)",
         },

@@ -28,3 +28,27 @@ impl LinearValue {
         self.offset.is_finite() && self.theta.iter().all(|x| x.is_finite())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_offset_is_part_of_every_value() {
+        let function = LinearValue {
+            theta: vec![2.0, -1.0],
+            offset: 0.5,
+        };
+        assert_eq!(function.value(&[1.0, 1.0]), 1.5);
+        let sparse = Features::Sparse {
+            indices: &[1],
+            values: &[3.0],
+        };
+        assert_eq!(function.value(sparse), -2.5);
+        assert!(function.is_finite());
+        for bad in [f64::NAN, f64::INFINITY] {
+            let theta = vec![bad, 0.0];
+            assert!(!LinearValue { theta, offset: 0.0 }.is_finite());
+        }
+    }
+}

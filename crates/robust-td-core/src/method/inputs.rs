@@ -190,7 +190,7 @@ impl<'a> Inputs<'a> {
         self.note_input(name, value, Source::Oracle);
     }
 
-    /// Records a constant of the method that anybody can compute.
+    /// Records a constant of the method that can be computed in practice.
     pub fn note_known(&mut self, name: &'static str, value: f64) {
         self.note_input(name, value, Source::Known);
     }

@@ -40,7 +40,7 @@ impl Phase {
         }
     }
 
-    /// The last phase that so many samples complete.
+    /// The last phase that a number of samples completes.
     pub(crate) fn last_complete(t0: u64, factor: f64, samples: u64) -> Option<Self> {
         let first = Some(Self::first(t0));
         std::iter::successors(first, |phase| Some(phase.next(factor)))

@@ -9,7 +9,7 @@ use crate::schedule::Schedule;
 /// How many step sizes are worked out together.
 const COUNT: u64 = 16;
 
-/// Step sizes of one schedule; it is not saved with a learner, since it is found anew.
+/// Step sizes of one schedule; it is not saved with a learner, since it follows from the schedule.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Upcoming {
     /// The first step after those whose sizes are known; 0 while none is.
