@@ -35,11 +35,13 @@
 //! in all implementations. Work that fixes the order of its operations gives the same bits with every [`Kernel`].
 //!
 //! # Why not `pulp`
-//! `pulp` 0.22 has the same design, and faer brings it along. We left it for these reasons. Its AVX-512 tokens need the
-//! feature `x86-v4`; Cargo would enable that for faer too, whose sums then have another width and other last
-//! bits. Its AVX-512 level asks for more than the kernels use (BW, CD and others). It has no vector of fixed width above one
-//! register, no masked broadcast of pairs and no portable vector compiled with FMA, so those would stay unsafe code of our own
-//! beside it. What is left of it would be the lane-wise operations: 150 lines here.
+//! `pulp` 0.22 has the same design, and faer depends on it. We read its source and left it, without a benchmark:
+//! - Its AVX-512 token exists only with the feature `x86-v4`. Cargo would then enable it for faer too, whose sums
+//!   would change width and with it the last bits of every solution.
+//! - That token requires AVX-512 BW and CD, which no kernel here uses.
+//! - Its generic trait lacks what the kernels are built on: pairs and quads of two trajectories in one register, and lines
+//!   of sixteen lanes with a fixed order of summation. They would need a trait of our own over its tokens, and what
+//!   remained of `pulp` is the lane-wise operations, some fifty lines here.
 
 mod dispatch;
 mod kernel;

@@ -99,10 +99,7 @@ pub trait Wide: Vector {
     fn store(self, to: &mut Line<16>);
     /// Writes the first of them, as many as the list is long.
     fn store_some(self, to: &mut [f64]);
-    /// The number of one lane.
-    ///
-    /// # Panics
-    /// If there is no such lane.
+    /// The number of one lane, counted modulo sixteen.
     fn lane(self, lane: usize) -> f64;
     /// The sum of all: first lanes eight apart, then four, two and one.
     fn sum(self) -> f64;

@@ -66,7 +66,7 @@ impl<V: Register, const N: usize> Wide for [V; N] {
     }
     #[inline(always)]
     fn lane(self, lane: usize) -> f64 {
-        let lanes = 16 / N;
+        let (lane, lanes) = (lane % 16, 16 / N);
         let mut register = self[0];
         for i in 1..N {
             if lane >= i * lanes {

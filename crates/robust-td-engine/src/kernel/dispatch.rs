@@ -76,7 +76,8 @@ fn advance<S: Simd, const SPLIT: bool>(
     macro_rules! by_dimension {
         ($size:literal: $($d:literal)*) => {
             match job.block.dimension {
-                $($d => s.call(&mut Steps::<$d, $size, SPLIT>(job, first, lane)),)*
+                $($d if SPLIT => s.call(&mut Steps::<$d, $size, true, 2>(job, first, lane)),)*
+                $($d => s.call(&mut Steps::<$d, $size, false, 1>(job, first, lane)),)*
                 _ => s.call(&mut Any::<SPLIT>(job, first, lane)),
             }
         };
@@ -88,19 +89,21 @@ fn advance<S: Simd, const SPLIT: bool>(
     }
 }
 
-/// The steps of NV packs of dimension D: the job, the first pack, the first lane.
-struct Steps<'j, 'a, const D: usize, const NV: usize, const SPLIT: bool>(
+/// The steps of NV packs of dimension D, W variants per entry of the table: the job, the first pack, the first lane.
+struct Steps<'j, 'a, const D: usize, const NV: usize, const SPLIT: bool, const W: usize>(
     &'j mut Job<'a>,
     usize,
     usize,
 );
 
-impl<const D: usize, const NV: usize, const SPLIT: bool> Work for Steps<'_, '_, D, NV, SPLIT> {
+impl<const D: usize, const NV: usize, const SPLIT: bool, const W: usize> Work
+    for Steps<'_, '_, D, NV, SPLIT, W>
+{
     type Output = ();
 
     #[inline(always)]
     fn run<S: Simd>(&mut self, s: S) {
-        steps::<S, D, NV, SPLIT>(s, self.0, self.1, self.2);
+        steps::<S, D, NV, SPLIT, W>(s, self.0, self.1, self.2);
     }
 }
 

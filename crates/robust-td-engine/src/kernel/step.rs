@@ -72,14 +72,69 @@ fn fetch<S: Simd, const SPLIT: bool>(s: S, rows: [&[f64]; 2], j: usize) -> S::Re
     }
 }
 
-/// Runs the vectors at `lane` of the packs `first..first + NV` through the block.
+/// The table rows of a vector's two trajectories, W variants per entry.
+///
+/// Arrays of known length: loops over them need no checks, so the compiler unrolls them, and only then do the iterates stay in
+/// registers.
+#[derive(Clone, Copy)]
+struct Rows<'a, const D: usize, const W: usize> {
+    reward: [&'a [f64; W]; 2],
+    psi: [&'a [[f64; W]; D]; 2],
+    phi: [&'a [[f64; W]; D]; 2],
+}
+
+impl<'a, const D: usize, const W: usize> Rows<'a, D, W> {
+    const ZERO: Self = Self {
+        reward: [&[0.0; W]; 2],
+        psi: [&[[0.0; W]; D]; 2],
+        phi: [&[[0.0; W]; D]; 2],
+    };
+
+    /// The rows for a step's offsets.
+    #[inline(always)]
+    fn of(table: &'a [f64], moves: &[u32; 8], columns: [usize; 2]) -> Self {
+        let length = (2 * D + 1) * W;
+        let row = |column: usize| {
+            let at = moves[column % 8] as usize;
+            let entries = table[at..at + length].as_chunks::<W>().0;
+            let [reward, rest @ ..] = entries else {
+                unreachable!("a row begins with the reward");
+            };
+            let (Some(psi), Some(phi)) = (rest.first_chunk(), rest.last_chunk()) else {
+                unreachable!("a row has D entries of psi and D of phi");
+            };
+            (reward, psi, phi)
+        };
+        let a = row(columns[0]);
+        let b = if W == 1 { a } else { row(columns[1]) };
+        Self {
+            reward: [a.0, b.0],
+            psi: [a.1, b.1],
+            phi: [a.2, b.2],
+        }
+    }
+}
+
+/// One entry of the rows.
 #[inline(always)]
-pub fn run<S: Simd, const D: usize, const NV: usize, const SPLIT: bool>(
+fn entry<S: Simd, const W: usize>(s: S, [a, b]: [&[f64; W]; 2]) -> S::Register {
+    if W == 1 {
+        s.splat(a[0])
+    } else {
+        s.pairs([a, b])
+    }
+}
+
+/// Runs the vectors at `lane` of the packs `first..first + NV` through the block; W variants per entry of the table.
+#[inline(always)]
+pub fn run<S: Simd, const D: usize, const NV: usize, const SPLIT: bool, const W: usize>(
     s: S,
     job: &mut Job<'_>,
     first: usize,
     lane: usize,
 ) {
+    // Tells the compiler what `lane` can be: it drops the checks of all accesses below.
+    let lane = lane & (PACK - S::LANES);
     // A local of a whole line aligns the stack: vectors kept there must not straddle lines.
     black_box(&mut Line::default());
     let block = &job.block;
@@ -91,11 +146,13 @@ pub fn run<S: Simd, const D: usize, const NV: usize, const SPLIT: bool>(
     for v in 0..NV {
         buckets[v] = Buckets::of::<S, SPLIT>(block, first + v, lane);
         let (cell, at) = block.place(first + v);
-        let (cell, at) = (&mut job.cells[cell], at + lane);
+        let (cell, at) = (&mut job.cells[cell], (at + lane) & (CELL - S::LANES));
         max[v] = s.load(&cell.max[at..]);
+        let own = coordinates::<D>(&mut cell.theta);
+        let sums = coordinates::<D>(&mut cell.average);
         for j in 0..D {
-            theta[v][j] = s.load(&cell.theta[j * CELL + at..]);
-            let sum = &mut cell.average[j * CELL + at..];
+            theta[v][j] = s.load(&own[j][at..]);
+            let sum = &mut sums[j][at..];
             weight.fma(theta[v][j], s.load(sum)).store(sum);
         }
     }
@@ -108,28 +165,26 @@ pub fn run<S: Simd, const D: usize, const NV: usize, const SPLIT: bool>(
         let x = s.splat(coefficients[t]);
         // Stage by stage with the vectors inside: independent operations are neighbours, so the
         // CPU's window always holds work of all vectors.
-        let mut p = [[&table[..0]; 2]; NV];
+        let mut p = [Rows::<D, W>::ZERO; NV];
         let mut delta = [zero; NV];
         for v in 0..NV {
-            p[v] = rows::<SPLIT>(table, &moves[t], buckets[v].columns, D);
-        }
-        for v in 0..NV {
-            delta[v] = fetch::<S, SPLIT>(s, p[v], 0);
+            p[v] = Rows::of(table, &moves[t], buckets[v].columns);
+            delta[v] = entry(s, p[v].reward);
         }
         let half = if D <= ONE_CHAIN { D } else { D / 2 };
         for j in 0..half {
             for v in 0..NV {
-                delta[v] = fetch::<S, SPLIT>(s, p[v], 1 + j).fma(theta[v][j], delta[v]);
+                delta[v] = entry(s, p[v].psi.map(|psi| &psi[j])).fma(theta[v][j], delta[v]);
             }
         }
         if half < D {
             let mut second = [zero; NV];
             for v in 0..NV {
-                second[v] = fetch::<S, SPLIT>(s, p[v], 1 + half).mul(theta[v][half]);
+                second[v] = entry(s, p[v].psi.map(|psi| &psi[half])).mul(theta[v][half]);
             }
             for j in half + 1..D {
                 for v in 0..NV {
-                    second[v] = fetch::<S, SPLIT>(s, p[v], 1 + j).fma(theta[v][j], second[v]);
+                    second[v] = entry(s, p[v].psi.map(|psi| &psi[j])).fma(theta[v][j], second[v]);
                 }
             }
             for v in 0..NV {
@@ -150,11 +205,11 @@ pub fn run<S: Simd, const D: usize, const NV: usize, const SPLIT: bool>(
         }
         for j in 0..D {
             for v in 0..NV {
-                theta[v][j] = g[v].fma(fetch::<S, SPLIT>(s, p[v], 1 + D + j), theta[v][j]);
+                theta[v][j] = g[v].fma(entry(s, p[v].phi.map(|phi| &phi[j])), theta[v][j]);
             }
         }
         for v in 0..NV {
-            buckets[v].add::<S, SPLIT>(s, job.buckets, &buckets_at[t], x, g[v]);
+            buckets[v].add::<S, SPLIT>(s, job.buckets, (&buckets_at[t], lane), x, g[v]);
         }
         if !fits {
             total.store(sum);
@@ -164,11 +219,21 @@ pub fn run<S: Simd, const D: usize, const NV: usize, const SPLIT: bool>(
     norms::<S, D, NV>(&theta, &mut max, s.load(sum)).store(sum);
     for v in 0..NV {
         let (cell, at) = block.place(first + v);
-        let (cell, at) = (&mut job.cells[cell], at + lane);
+        let (cell, at) = (&mut job.cells[cell], (at + lane) & (CELL - S::LANES));
         max[v].store(&mut cell.max[at..]);
+        let own = coordinates::<D>(&mut cell.theta);
         for j in 0..D {
-            theta[v][j].store(&mut cell.theta[j * CELL + at..]);
+            theta[v][j].store(&mut own[j][at..]);
         }
+    }
+}
+
+/// The coordinates of a cell.
+#[inline(always)]
+fn coordinates<const D: usize>(numbers: &mut [f64]) -> &mut [[f64; CELL]; D] {
+    match numbers.as_chunks_mut::<CELL>().0.first_chunk_mut() {
+        Some(coordinates) => coordinates,
+        None => unreachable!("the job has checked the length"),
     }
 }
 
@@ -202,8 +267,6 @@ struct Buckets {
     columns: [usize; 2],
     /// The first bucket of each.
     first: [usize; 2],
-    /// The vector's first lane.
-    lane: usize,
 }
 
 impl Buckets {
@@ -213,14 +276,13 @@ impl Buckets {
         Self {
             columns,
             first: columns.map(|column| block.first_bucket::<SPLIT>(column)),
-            lane,
         }
     }
 
     /// The numbers of the two buckets for a step's offsets.
     #[inline(always)]
     fn slots(&self, at: &[u32; 8]) -> [usize; 2] {
-        [0, 1].map(|q| self.first[q] + at[self.columns[q]] as usize)
+        [0, 1].map(|q| self.first[q] + at[self.columns[q] % 8] as usize)
     }
 
     /// bucket_s = fma(x_t, g, bucket_s).
@@ -229,7 +291,7 @@ impl Buckets {
         &self,
         s: S,
         buckets: &mut [Line],
-        at: &[u32; 8],
+        (at, lane): (&[u32; 8], usize),
         x: S::Register,
         g: S::Register,
     ) {
@@ -237,7 +299,7 @@ impl Buckets {
         if SPLIT {
             g.accumulate_quads(x, quads(buckets), slots);
         } else {
-            let bucket = &mut buckets[slots[0]].0[self.lane..];
+            let bucket = &mut buckets[slots[0]].0[lane..];
             x.fma(g, s.load(bucket)).store(bucket);
         }
     }
@@ -299,7 +361,7 @@ pub fn run_wide<S: Simd, const SPLIT: bool>(s: S, job: &mut Job<'_>, index: usiz
         let sum = &mut job.sums[t + 1].0[lane..];
         s.load(sum).add(norm).store(sum);
         let x = s.splat(block.coefficients[t]);
-        buckets.add::<S, SPLIT>(s, job.buckets, &block.buckets_at[t], x, g);
+        buckets.add::<S, SPLIT>(s, job.buckets, (&block.buckets_at[t], lane), x, g);
     }
     max.store(largest);
 }
