@@ -119,7 +119,7 @@ fn total(row: &[f64; PACK]) -> [f64; QUAD] {
 pub struct Estimate {
     /// Mean over runs.
     pub mean: f64,
-    /// Standard deviation over sqrt(runs); 0 for one run.
+    /// Standard deviation over sqrt(runs); NaN for one run.
     pub standard_error: f64,
 }
 
@@ -148,10 +148,12 @@ impl Estimate {
 pub struct CurvePoint {
     /// Updates done.
     pub step: u64,
-    /// |theta_t|^2.
-    pub norm: Estimate,
-    /// f of the averaged iterate.
-    pub gap: Estimate,
+    /// E|theta_t|^2.
+    pub norm: f64,
+    /// E f of the averaged iterate.
+    pub gap: f64,
+    /// Standard errors of norm and gap over runs; `None` for exact expectations.
+    pub standard_errors: Option<[f64; 2]>,
 }
 
 /// What is read off one lane of the plan on the way.
@@ -225,8 +227,9 @@ impl Record {
         let (norm, gap) = (Estimate::of(&norms), Estimate::of(&gaps));
         self.curve.push(CurvePoint {
             step: done,
-            norm,
-            gap,
+            norm: norm.mean,
+            gap: gap.mean,
+            standard_errors: Some([norm.standard_error, gap.standard_error]),
         });
         if done == plan.gap_step() {
             self.gaps = gaps;

@@ -3,14 +3,6 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// The number of threads that an option asks for; 0 means one per CPU.
-pub fn threads(asked: usize) -> usize {
-    match asked {
-        0 => std::thread::available_parallelism().map_or(1, usize::from),
-        n => n,
-    }
-}
-
 /// Does the work on each item, on up to so many threads.
 ///
 /// The calling thread takes part, so a thread that the system refuses only makes the others work longer.

@@ -1,7 +1,7 @@
 //! Drives all entrants through the blocks of a contest.
 
 use super::judge::{Answer, Judge, finite_or_infinite};
-use super::parallel::{for_each, threads};
+use super::parallel::for_each;
 use super::score::{CurvePoint, Score};
 use super::team::Team;
 use super::trajectories::{BLOCK, Course, Walkers};
@@ -63,7 +63,7 @@ impl<'a> Race<'a> {
         Self {
             contest,
             options,
-            threads: threads(options.threads),
+            threads: crate::threads(options.threads),
             judge: Judge::new(problem),
             course: Course::new(problem, teams.iter().any(Team::is_pack)),
             walkers: first_runs
