@@ -1,7 +1,9 @@
-//! Tells a mistake of the user from a failure of the run.
+//! Separates usage errors (exit code 2) from failed runs (exit code 1).
 
 use std::fmt;
 use std::process::ExitCode;
+
+use robust_td_data::files::WriteError;
 
 /// Why a command did not do its work.
 #[derive(Debug)]
@@ -19,6 +21,21 @@ impl Failure {
             Self::Usage(_) => ExitCode::from(2),
             Self::Run(_) => ExitCode::from(1),
         }
+    }
+}
+
+impl From<robust_td::Error> for Failure {
+    fn from(error: robust_td::Error) -> Self {
+        match error.is_invalid_input() {
+            true => Self::Usage(error.to_string()),
+            false => Self::Run(error.to_string()),
+        }
+    }
+}
+
+impl From<WriteError> for Failure {
+    fn from(error: WriteError) -> Self {
+        robust_td::Error::from(error).into()
     }
 }
 

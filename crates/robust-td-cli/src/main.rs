@@ -11,25 +11,24 @@ mod csv;
 mod evaluate;
 mod experiment;
 mod failure;
-mod files;
 mod inspect;
 mod log_argument;
 mod machine;
 mod output;
 mod predict;
 mod problem_argument;
-mod problem_file;
 mod problems;
 mod progress;
 mod reproduce;
-mod spec_file;
-mod suggestion;
 mod sweep;
 mod text;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use robust_td::spec_file;
+use robust_td_core::suggestion;
+use robust_td_data::files;
 
 /// Policy evaluation by temporal-difference learning without projection: what is proved, computed.
 #[derive(Debug, Parser)]

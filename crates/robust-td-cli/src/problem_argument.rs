@@ -1,12 +1,9 @@
 //! Turns the PROBLEM argument into a problem: a catalog name with settings, or a TOML file.
 
-use std::path::Path;
-
 use clap::Args;
-use robust_td_core::{Problem, catalog};
+use robust_td::Problem;
 
 use crate::failure::Failure;
-use crate::{problem_file, suggestion};
 
 /// Which problem a command is about.
 #[derive(Debug, Args)]
@@ -21,48 +18,15 @@ pub struct ProblemArgument {
 }
 
 impl ProblemArgument {
-    /// The problem that a spec names: a catalog name, or a file beside the spec.
-    pub fn beside(name: &str, settings: Vec<(String, f64)>, directory: &Path) -> Self {
-        let file = directory.join(name);
-        // What is neither a name nor a file keeps its name: the message suggests what was meant.
-        let name = match catalog::find(name).is_err() && file.exists() {
-            true => file.to_string_lossy().into_owned(),
-            false => name.into(),
-        };
-        Self { name, settings }
-    }
-
     /// Builds the problem.
     pub fn load(&self) -> Result<Problem, Failure> {
-        if let Ok(entry) = catalog::find(&self.name) {
-            return entry
-                .build(&self.settings)
-                .map_err(|error| Failure::Usage(error.to_string()));
-        }
-        let path = Path::new(&self.name);
-        if !looks_like_a_file(path) {
-            let known: Vec<&str> = catalog::entries().iter().map(|entry| entry.name).collect();
-            return Err(Failure::Usage(format!(
-                "there is no problem {:?} in the catalog and no such file; {}",
-                self.name,
-                suggestion::or_known(&self.name, &known)
-            )));
-        }
-        if let Some((key, _)) = self.settings.first() {
-            return Err(Failure::Usage(format!(
-                "--set {key}=... changes a catalog problem, but {} is a file: edit it instead",
-                self.name
-            )));
-        }
-        problem_file::read(path)
+        robust_td::problem(&self.name, &self.settings).map_err(|error| match error {
+            robust_td::Error::SettingOfFile { key, file } => Failure::Usage(format!(
+                "--set {key}=... changes a catalog problem, but {file} is a file: edit it instead"
+            )),
+            other => other.into(),
+        })
     }
-}
-
-fn looks_like_a_file(path: &Path) -> bool {
-    path.extension()
-        .is_some_and(|extension| extension.eq_ignore_ascii_case("toml"))
-        || path.components().count() > 1
-        || path.exists()
 }
 
 /// Parses `key=value`, for the option `--set`.

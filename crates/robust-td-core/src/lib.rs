@@ -63,6 +63,7 @@ pub mod simulate;
 pub mod stability;
 pub mod stopping;
 mod structure;
+pub mod suggestion;
 pub mod theory;
 
 pub use chain::Chain;

@@ -44,7 +44,10 @@ pub fn write(comparison: &Comparison<'_>, command: &str, directory: &Path) -> Re
     let page = page::report(comparison, command, drawing);
     text("report.html", page.to_html().map_err(run_failure)?)?;
     let manifest = serde_json::to_string_pretty(&manifest(comparison, command));
-    text("manifest.json", manifest.map_err(run_failure)? + "\n")
+    Ok(text(
+        "manifest.json",
+        manifest.map_err(run_failure)? + "\n",
+    )?)
 }
 
 fn run_failure(error: impl std::fmt::Display) -> Failure {

@@ -82,13 +82,13 @@ pub struct Findings<'a> {
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let path = &arguments.spec;
     let kernel = arguments.machine.kernel()?;
-    let spec: spec::Spec = spec_file::read(path).map_err(|failure| {
+    let spec: spec::Spec = spec_file::read(path).map_err(|error| {
         match spec_file::read::<crate::sweep::spec::Spec>(path) {
             Ok(_) => Failure::Usage(format!(
                 "{} describes a sweep: run it with `robust-td sweep`",
                 path.display()
             )),
-            Err(_) => failure,
+            Err(_) => error.into(),
         }
     })?;
     let plan = Plan::new(spec, path.parent().unwrap_or(Path::new("")))
@@ -167,5 +167,6 @@ fn write(findings: &Findings<'_>, directory: &Path) -> Result<(), Failure> {
     text(
         "manifest.json",
         manifest.map_err(|error| failed(&error))? + "\n",
-    )
+    )?;
+    Ok(())
 }

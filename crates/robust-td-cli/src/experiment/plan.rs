@@ -8,7 +8,6 @@ use super::spec::Spec;
 use crate::contest::choice::{Choice, Wish};
 use crate::contest::field::{Contestant, gather};
 use crate::contest::run::Length;
-use crate::problem_argument::ProblemArgument;
 
 /// An experiment that is known to make sense.
 pub struct Plan {
@@ -47,8 +46,9 @@ impl Plan {
         let choices: Vec<Choice> = choices.collect::<Result<_, _>>()?;
         // A problem that does not exist is the first thing to say; its parameters come later.
         if catalog::find(&spec.problem).is_err() {
-            let problem = ProblemArgument::beside(&spec.problem, Vec::new(), directory);
-            problem.load().map_err(|failure| failure.to_string())?;
+            let none: [(&str, f64); 0] = [];
+            robust_td::problem_beside(&spec.problem, &none, directory)
+                .map_err(|error| error.to_string())?;
         }
         if choices.is_empty() {
             return Err("algorithms is empty".into());
@@ -181,9 +181,8 @@ fn point(
         points_per_decade: 1,
     };
     length.check()?;
-    let problem = ProblemArgument::beside(&spec.problem, settings, directory)
-        .load()
-        .map_err(|failure| failure.to_string())?;
+    let problem = robust_td::problem_beside(&spec.problem, &settings, directory)
+        .map_err(|error| error.to_string())?;
     let mixing = Mixing::of(problem.chain()).map_err(|error| error.to_string())?;
     let wishes = params.iter().map(|(key, value)| Wish::new(key, *value));
     let wishes: Vec<Wish> = wishes.collect::<Result<_, _>>()?;

@@ -232,7 +232,7 @@ fn grid(value: &toml::Value) -> Result<Vec<GridPoint>, String> {
 impl Spec {
     /// Reads a spec file.
     pub fn read(path: &Path) -> Result<Self, Failure> {
-        spec_file::read(path)
+        Ok(spec_file::read(path)?)
     }
 
     /// Parses the text of a spec file.

@@ -6,7 +6,6 @@ use robust_td_core::{Matrix, Problem};
 use robust_td_engine::{Family, Lane, Plan, Tables};
 
 use super::spec::{GridPoint, Indexing, Mode, Spec};
-use crate::problem_argument::ProblemArgument;
 
 /// A sweep that is known to make sense.
 #[derive(Debug, Clone)]
@@ -192,14 +191,13 @@ fn figures(specs: &[(usize, Spec)]) -> Result<Vec<Figure>, String> {
 }
 
 fn variants(spec: &Spec, directory: &Path) -> Result<Vec<Variant>, String> {
-    let settings = spec
+    let settings: Vec<(String, f64)> = spec
         .set
         .iter()
         .map(|(key, value)| (key.clone(), *value))
         .collect();
-    let base = ProblemArgument::beside(&spec.problem, settings, directory)
-        .load()
-        .map_err(|failure| failure.to_string())?;
+    let base = robust_td::problem_beside(&spec.problem, &settings, directory)
+        .map_err(|error| error.to_string())?;
     if spec.scales.is_empty() {
         return Err("scales is empty".into());
     }

@@ -4,17 +4,22 @@ use std::path::Path;
 
 use serde::de::DeserializeOwned;
 
-use crate::failure::Failure;
+use crate::error::{Error, Result};
 
 /// Reads a spec file.
-pub fn read<T: DeserializeOwned>(path: &Path) -> Result<T, Failure> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| Failure::Usage(format!("cannot read {}: {error}", path.display())))?;
-    parse(&text).map_err(|message| Failure::Usage(format!("{}: {message}", path.display())))
+pub fn read<T: DeserializeOwned>(path: &Path) -> Result<T> {
+    let text = std::fs::read_to_string(path).map_err(|source| Error::SpecUnreadable {
+        file: path.into(),
+        source,
+    })?;
+    parse(&text).map_err(|message| Error::Spec {
+        file: path.into(),
+        message,
+    })
 }
 
 /// Parses the text of a spec file.
-pub fn parse<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+pub fn parse<T: DeserializeOwned>(text: &str) -> std::result::Result<T, String> {
     toml::from_str(text).map_err(|error| {
         let message = error.message().trim().replace('\n', " ");
         // A missing key has no place of its own; anything else is shown with its line.

@@ -3,6 +3,7 @@
 mod array;
 mod csv;
 mod edges;
+mod error;
 mod npy;
 mod value;
 
@@ -10,11 +11,11 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
-use robust_td_core::{Chain, Error, Matrix, Mdp, Problem, Reward, SparseMatrix};
+use robust_td_core::{Chain, Error, Matrix, Mdp, Problem, Reward, SparseMatrix, suggestion};
 use toml::{Table, Value};
 
-use crate::failure::Failure;
-use crate::suggestion;
+pub use error::ProblemFileError;
+
 use array::{Array, Origin};
 
 /// The keys of a problem file.
@@ -33,33 +34,57 @@ const KEYS: [&str; 8] = [
 const MDP_KEYS: [&str; 2] = ["transition", "reward"];
 
 /// Reads the problem in a TOML file; paths in it are relative to its folder.
-pub fn read(path: &Path) -> Result<Problem, Failure> {
-    let file = path.display();
-    let text = fs::read_to_string(path)
-        .map_err(|error| Failure::Usage(format!("{file}: cannot be read: {error}")))?;
-    let table = parse(&text).map_err(|fault| Failure::Usage(format!("{file}, {fault}")))?;
-    let folder = path.parent().unwrap_or(Path::new(""));
+///
+/// A problem file holds `discount`, `features` and a chain: `transition` with `reward`, or `mdp` with `policy`, or
+/// `edges`. Matrices are lists of rows, or paths of `.csv` (without a header) or `.npy` files.
+///
+/// ```
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("my-problem.toml");
+/// std::fs::write(
+///     &path,
+///     "discount = 0.9
+///     transition = [[0.2, 0.8], [0.8, 0.2]]
+///     reward = [[0.2, 1.0], [-1.0, 0.4]]
+///     features = [[0.3, 1.0], [-0.3, 1.0]]",
+/// )?;
+/// let problem = robust_td_data::load_problem(&path)?;
+/// assert_eq!((problem.states(), problem.dimension()), (2, 2));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn load_problem(path: impl AsRef<Path>) -> Result<Problem, ProblemFileError> {
+    let path = path.as_ref();
+    let text = fs::read_to_string(path).map_err(|source| ProblemFileError::Unreadable {
+        file: path.into(),
+        source,
+    })?;
+    let table = parse(&text, path)?;
     let mut description = Description {
         table,
-        folder,
+        folder: path.parent().unwrap_or(Path::new("")),
         origins: HashMap::new(),
     };
     description
         .problem()
-        .map_err(|fault| Failure::Usage(format!("{file}: {fault}")))
+        .map_err(|fault| ProblemFileError::Invalid {
+            file: path.into(),
+            fault,
+        })
 }
 
 /// Parses TOML; a fault names its line and column.
-fn parse(text: &str) -> Result<Table, String> {
+fn parse(text: &str, file: &Path) -> Result<Table, ProblemFileError> {
     text.parse::<Table>().map_err(|error| {
         let before = &text[..error.span().map_or(0, |span| span.start.min(text.len()))];
-        let line = 1 + before.matches('\n').count();
-        let column = 1 + before
-            .rsplit('\n')
-            .next()
-            .map_or(0, |start| start.chars().count());
-        let message = error.message().lines().collect::<Vec<_>>().join("; ");
-        format!("line {line}, column {column}: {message}")
+        ProblemFileError::Syntax {
+            file: file.into(),
+            line: 1 + before.matches('\n').count(),
+            column: 1 + before
+                .rsplit('\n')
+                .next()
+                .map_or(0, |start| start.chars().count()),
+            message: error.message().lines().collect::<Vec<_>>().join("; "),
+        }
     })
 }
 
