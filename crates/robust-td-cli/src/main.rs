@@ -7,7 +7,6 @@ mod confidence;
 mod constants;
 mod contest;
 mod count;
-mod csv;
 mod evaluate;
 mod experiment;
 mod failure;

@@ -5,7 +5,7 @@ use robust_td_core::catalog::{self, Entry};
 use robust_td_core::{Mixing, Problem};
 use serde::Serialize;
 
-use crate::constants::Constants;
+use crate::constants::{self, Constants};
 use crate::failure::Failure;
 use crate::output;
 use crate::problem_argument::{ProblemArgument, setting};
@@ -107,7 +107,7 @@ fn show(argument: &ProblemArgument, json: bool) -> Result<(), Failure> {
         None => format!("{}\n", argument.name),
     };
     page.push('\n');
-    page.push_str(&constants.table());
+    page.push_str(&constants::table(&constants));
     if let Some(reason) = mixing_unavailable {
         page.push_str(&text::wrap("  mixing unavailable: ", 4, &reason));
     }

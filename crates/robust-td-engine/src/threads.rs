@@ -1,9 +1,55 @@
-//! Decides how many threads to use.
+//! Spreads independent pieces of work over threads.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// The number of threads for an option in which 0 means one per CPU.
 pub fn threads(asked: usize) -> usize {
     match asked {
         0 => std::thread::available_parallelism().map_or(1, usize::from),
         n => n,
+    }
+}
+
+/// Does the work on each item, on up to `threads` threads.
+///
+/// The calling thread takes part, so a thread that the system refuses only makes the others work longer.
+pub fn for_each<T: Send>(threads: usize, items: &mut [T], work: impl Fn(&mut T) + Sync) {
+    let helpers = threads.min(items.len()).saturating_sub(1);
+    if helpers == 0 {
+        return items.iter_mut().for_each(work);
+    }
+    let next = AtomicUsize::new(0);
+    let slots: Vec<Mutex<&mut T>> = items.iter_mut().map(Mutex::new).collect();
+    let take = || {
+        while let Some(slot) = slots.get(next.fetch_add(1, Ordering::Relaxed)) {
+            // Every slot is taken once: the lock never waits and cannot be poisoned.
+            work(&mut slot.lock().unwrap_or_else(PoisonError::into_inner));
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..helpers {
+            if std::thread::Builder::new()
+                .spawn_scoped(scope, take)
+                .is_err()
+            {
+                break;
+            }
+        }
+        take();
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_item_is_worked_on_once() {
+        for threads in [1, 2, 5, 100] {
+            let mut items: Vec<u32> = (0..37).collect();
+            for_each(threads, &mut items, |item| *item += 100);
+            assert!(items.into_iter().eq(100..137));
+        }
     }
 }

@@ -28,6 +28,12 @@ pub enum Error {
     /// An output that cannot be written.
     #[error(transparent)]
     Write(#[from] WriteError),
+    /// Settings of a sweep that make no sense.
+    #[error(transparent)]
+    Sweep(#[from] crate::sweep::SweepError),
+    /// A manifest that cannot be written as JSON.
+    #[error("cannot write the manifest: {0}")]
+    Manifest(serde_json::Error),
     /// A problem that is neither in the catalog nor a file.
     #[error("there is no problem {name:?} in the catalog and no such file; {}", known_problem(.name))]
     UnknownProblem {
@@ -73,12 +79,14 @@ impl Error {
         match self {
             Self::Core(error) => !matches!(error, robust_td_core::Error::Decomposition { .. }),
             Self::Data(error) => !matches!(error, Data::Write { .. } | Data::Thread { .. }),
-            Self::Engine(error) => {
-                !matches!(error, Engine::CheckpointIo { .. } | Engine::Threads { .. })
-            }
-            Self::Report(_) => false,
+            Self::Engine(error) => !matches!(
+                error,
+                Engine::CheckpointIo { .. } | Engine::Threads { .. } | Engine::Cancelled { .. }
+            ),
+            Self::Report(_) | Self::Manifest(_) => false,
             Self::Write(error) => matches!(error, WriteError::CreateDirectory { .. }),
-            Self::ProblemFile(_)
+            Self::Sweep(_)
+            | Self::ProblemFile(_)
             | Self::UnknownProblem { .. }
             | Self::SettingOfFile { .. }
             | Self::SpecUnreadable { .. }

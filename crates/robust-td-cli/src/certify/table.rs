@@ -6,7 +6,7 @@ use robust_td_core::theory::certify::MixingBounds;
 use robust_td_core::theory::{Certificate, Certification, Hypothesis, Recommendation};
 
 use super::verdict;
-use crate::constants::Constants;
+use crate::constants::{self, Constants};
 use crate::text::{self, number, whole};
 
 /// The whole page.
@@ -26,8 +26,9 @@ pub fn page(
         page.push('\n');
     }
     let bounds = certification.mixing.as_ref().ok();
+    let constants = Constants::new(problem, bounds.map(|b| (b.lambda2, b.t_mix)));
     page.push_str("Constants\n");
-    page.push_str(&Constants::new(problem, bounds.map(|b| (b.lambda2, b.t_mix))).table());
+    page.push_str(&constants::table(&constants));
     page.push_str(&text::definitions(&thresholds(certification)));
     if let Some(bounds) = bounds {
         page.push_str("\nHypotheses\n");
@@ -127,27 +128,5 @@ fn certificates(certification: &Certification, bounds: &MixingBounds) -> String 
             },
         ]);
     }
-    columns(&rows)
-}
-
-/// Lines of cells, the first column to the left and the others to the right.
-fn columns<const N: usize>(rows: &[[String; N]]) -> String {
-    let width: Vec<usize> = (0..N)
-        .map(|j| {
-            rows.iter()
-                .map(|row| row[j].chars().count())
-                .max()
-                .unwrap_or(0)
-        })
-        .collect();
-    rows.iter()
-        .map(|row| {
-            let mut line = format!("  {:<w$}", row[0], w = width[0]);
-            for j in 1..N {
-                line.push_str(&format!("  {:>w$}", row[j], w = width[j]));
-            }
-            line.push('\n');
-            line
-        })
-        .collect()
+    text::number_columns(&rows)
 }

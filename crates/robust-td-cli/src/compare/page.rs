@@ -1,10 +1,9 @@
 //! Fills in the report of a comparison.
 
+use robust_td::constants::{Constants, constants_table};
 use robust_td_core::learner::method::{Quantity, Source};
 use robust_td_engine::contest::Score;
-use robust_td_report::{
-    Cell, Column, ConstantsRow, Drawing, Fact, Report, ReportFigure, Rerun, RunFacts, Table,
-};
+use robust_td_report::{Cell, Column, Drawing, Fact, Page, PageFigure, Rerun, Table};
 
 use super::comparison::Comparison;
 use super::table::quantity_words;
@@ -12,7 +11,7 @@ use crate::contest::field::{self, Contestant};
 use crate::text;
 
 /// The report with its figure.
-pub fn report(comparison: &Comparison<'_>, command: &str, drawing: Drawing) -> Report {
+pub fn report(comparison: &Comparison<'_>, command: &str, drawing: Drawing) -> Page {
     let ranked = comparison.ranked();
     let mut tables = vec![ranking(&ranked), told(&ranked)];
     tables.extend(
@@ -20,22 +19,21 @@ pub fn report(comparison: &Comparison<'_>, command: &str, drawing: Drawing) -> R
             .into_iter()
             .flatten(),
     );
-    Report {
+    tables.push(constants(comparison));
+    Page {
         title: format!("Methods side by side on {}", comparison.problem_words()),
         summary: summary(comparison),
-        run: Some(facts(comparison, command)),
-        figures: vec![ReportFigure {
+        facts: facts(comparison, command),
+        figures: vec![PageFigure {
             title: "Error against samples".into(),
             caption: caption(comparison),
             drawing,
         }],
         tables,
-        constants: vec![constants(comparison)],
         rerun: vec![Rerun {
             what: "The same numbers, on any machine, with any number of threads:".into(),
             command: command.into(),
         }],
-        ..Report::default()
     }
 }
 
@@ -66,38 +64,38 @@ fn summary(comparison: &Comparison<'_>) -> String {
     )
 }
 
-fn facts(comparison: &Comparison<'_>, command: &str) -> RunFacts {
+fn facts(comparison: &Comparison<'_>, command: &str) -> Vec<Fact> {
     let problem = comparison.problem;
-    let fact = |name: &str, value: String| Fact {
-        name: name.into(),
-        value,
-    };
-    RunFacts {
-        command: command.into(),
-        problem: format!(
-            "{}: {}, {}, discount {}",
-            comparison.problem_words(),
-            text::count(problem.states(), "state"),
-            text::count(problem.dimension(), "feature"),
-            problem.discount()
+    let size = format!(
+        "{}: {}, {}, discount {}",
+        comparison.problem_words(),
+        text::count(problem.states(), "state"),
+        text::count(problem.dimension(), "feature"),
+        problem.discount()
+    );
+    let seeds = format!(
+        "{}, the same trajectories for all methods",
+        comparison.length.seed
+    );
+    vec![
+        Fact::new(
+            "Command",
+            Cell::Code {
+                text: command.into(),
+            },
         ),
-        seeds: format!(
-            "{}, the same trajectories for all methods",
-            comparison.length.seed
+        Fact::text("Problem", size),
+        Fact::text("Seeds", seeds),
+        Fact::text("Kernel", comparison.kernel),
+        Fact::count("Threads", comparison.threads as u64),
+        Fact::new("Seconds", Cell::number(Some(comparison.outcome.seconds))),
+        Fact::text(
+            "Samples per run (T)",
+            text::whole(comparison.length.horizon),
         ),
-        kernel: comparison.kernel.into(),
-        threads: Some(comparison.threads as u64),
-        seconds: Some(comparison.outcome.seconds),
-        more: vec![
-            fact(
-                "Samples per run (T)",
-                text::whole(comparison.length.horizon),
-            ),
-            fact("Runs", comparison.length.runs.to_string()),
-            fact("Version", env!("CARGO_PKG_VERSION").into()),
-        ],
-        ..RunFacts::default()
-    }
+        Fact::text("Runs", comparison.length.runs.to_string()),
+        Fact::text("Version", env!("CARGO_PKG_VERSION")),
+    ]
 }
 
 fn caption(comparison: &Comparison<'_>) -> String {
@@ -165,6 +163,7 @@ fn ranking(ranked: &[(&Contestant, &Score)]) -> Table {
             Column::numbers("updates"),
         ],
         rows: ranked.iter().map(row).collect(),
+        ..Table::default()
     }
 }
 
@@ -211,6 +210,7 @@ fn told(ranked: &[(&Contestant, &Score)]) -> Table {
             .map(Column::words)
             .collect(),
         rows: ranked.iter().map(row).collect(),
+        ..Table::default()
     }
 }
 
@@ -225,6 +225,7 @@ fn notes(ranked: &[(&Contestant, &Score)]) -> Option<Table> {
         text: vec!["These methods ran, but outside the conditions of their theorems.".into()],
         columns: ["method", "condition"].map(Column::words).into(),
         rows,
+        ..Table::default()
     })
 }
 
@@ -258,6 +259,7 @@ fn guarantees(ranked: &[(&Contestant, &Score)]) -> Option<Table> {
             Column::words("by"),
         ],
         rows,
+        ..Table::default()
     })
 }
 
@@ -271,19 +273,13 @@ fn absent(comparison: &Comparison<'_>) -> Option<Table> {
             .iter()
             .map(|skipped| vec![Cell::word(skipped.id), Cell::prose(&skipped.why)])
             .collect(),
+        ..Table::default()
     })
 }
 
-fn constants(comparison: &Comparison<'_>) -> ConstantsRow {
-    let problem = comparison.problem;
-    ConstantsRow {
-        problem: comparison.problem_words(),
-        omega: problem.omega(),
-        kappa: problem.kappa(),
-        theta_star_norm_sq: problem.theta_star_norm().powi(2),
-        phi_inf_sq: problem.phi_inf().powi(2),
-        f_zero: problem.f_zero(),
-        t_mix: comparison.mixing.map(robust_td_core::Mixing::t_mix),
-        lambda2: comparison.mixing.map(robust_td_core::Mixing::lambda2),
-    }
+fn constants(comparison: &Comparison<'_>) -> Table {
+    let mixing = comparison.mixing;
+    let mixing = mixing.map(|mixing| (mixing.lambda2(), mixing.t_mix()));
+    let constants = Constants::new(comparison.problem, mixing);
+    constants_table(&[(comparison.problem_words(), constants)])
 }

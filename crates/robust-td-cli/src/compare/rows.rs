@@ -4,7 +4,7 @@ use robust_td_engine::contest::Estimate;
 
 use super::comparison::{Comparison, quantity};
 use crate::contest::field;
-use crate::csv::number;
+use robust_td_report::number::csv as number;
 
 /// `compare.csv`: one row per method, in the order in which they were asked for.
 pub fn compare_csv(comparison: &Comparison<'_>) -> String {

@@ -1,7 +1,7 @@
 //! Writes an experiment as CSV.
 
 use super::Findings;
-use crate::csv::number;
+use robust_td_report::number::csv as number;
 
 /// `results.csv`: one row per value and method.
 pub fn results_csv(findings: &Findings<'_>) -> String {

@@ -7,7 +7,7 @@ use super::lemma_sums::shape;
 use super::recommend::{Recommendation, recommend};
 use super::step_sums::StepProfile;
 use crate::error::{Error, Result};
-use crate::mixing::Mixing;
+use crate::mixing::{Mixing, TooManyStates};
 use crate::problem::Problem;
 
 /// The most lags that are tried. A chain that needs more mixes too slowly for any of the bounds to be small.
@@ -87,24 +87,20 @@ pub struct MixingBounds {
 /// A horizon below 3, and a `c` that is not a positive finite number. A chain too large for its mixing to be computed is not an
 /// error: [`Certification::mixing`] then holds the reason.
 pub fn certify(problem: &Problem, horizon: u64, c: Option<f64>) -> Result<Certification> {
-    if horizon < 3 {
-        return Err(Error::Parameter {
-            name: "horizon",
-            value: horizon as f64,
-            expected: "at least 3",
-        });
-    }
-    if let Some(c) = c
-        && !(c > 0.0 && c.is_finite())
-    {
-        return Err(Error::Parameter {
-            name: "c",
-            value: c,
-            expected: "positive and finite",
-        });
-    }
-    let mixing = match Mixing::of(problem.chain())? {
-        Ok(mixing) => bounds(problem, &mixing, horizon, c),
+    check(horizon, c)?;
+    certify_with(problem, &Mixing::of(problem.chain())?, horizon, c)
+}
+
+/// As [`certify`], with the mixing of the problem's chain, which problems that differ in their features share.
+pub fn certify_with(
+    problem: &Problem,
+    mixing: &std::result::Result<Mixing, TooManyStates>,
+    horizon: u64,
+    c: Option<f64>,
+) -> Result<Certification> {
+    check(horizon, c)?;
+    let mixing = match mixing {
+        Ok(mixing) => bounds(problem, mixing, horizon, c),
         Err(reason) => Err(reason.to_string()),
     };
     let recommended = mixing.as_ref().ok().and_then(|bounds| bounds.recommended);
@@ -128,6 +124,26 @@ pub fn certify(problem: &Problem, horizon: u64, c: Option<f64>) -> Result<Certif
         rho_c: c.and_then(rho),
         mixing,
     })
+}
+
+fn check(horizon: u64, c: Option<f64>) -> Result<()> {
+    if horizon < 3 {
+        return Err(Error::Parameter {
+            name: "horizon",
+            value: horizon as f64,
+            expected: "at least 3",
+        });
+    }
+    if let Some(c) = c
+        && !(c > 0.0 && c.is_finite())
+    {
+        return Err(Error::Parameter {
+            name: "c",
+            value: c,
+            expected: "positive and finite",
+        });
+    }
+    Ok(())
 }
 
 /// What the certificates need to know about `problem`, with the mixing distances `d(0..=max_lag)`.

@@ -22,7 +22,7 @@ pub mod recommend;
 pub mod step_sums;
 
 pub use certificate::{Certificate, Hypothesis, Inputs};
-pub use certify::{Certification, certify};
+pub use certify::{Certification, certify, certify_with};
 pub use proof_terms::ProofTerms;
 pub use recommend::{Recommendation, recommend};
 pub use step_sums::{StepProfile, StepSums};

@@ -1,7 +1,6 @@
 //! Drives all entrants through the blocks of a contest.
 
 use super::judge::{Answer, Judge, finite_or_infinite};
-use super::parallel::for_each;
 use super::score::{CurvePoint, Score};
 use super::team::Team;
 use super::trajectories::{BLOCK, Course, Walkers};
@@ -10,6 +9,7 @@ use crate::diagnostics::Estimate;
 use crate::generators::GROUP;
 use crate::grid::log_spaced;
 use crate::run::Progress;
+use crate::threads::{for_each, threads};
 
 /// Runs a checked contest.
 pub fn run(contest: &Contest, options: &ContestOptions<'_>) -> Vec<Score> {
@@ -63,7 +63,7 @@ impl<'a> Race<'a> {
         Self {
             contest,
             options,
-            threads: crate::threads(options.threads),
+            threads: threads(options.threads),
             judge: Judge::new(problem),
             course: Course::new(problem, teams.iter().any(Team::is_pack)),
             walkers: first_runs
