@@ -1,11 +1,11 @@
-//! Prints the constants that the theory of a problem is written in.
+//! Lays out the constants of a problem for people.
 
-pub use robust_td::constants::Constants;
+use robust_td::Constants;
 
 use crate::text;
 
-/// The constants of a problem as aligned lines.
-pub fn table(constants: &Constants<'_>) -> String {
+/// The constants as aligned lines.
+pub fn table(constants: &Constants) -> String {
     let smallest = constants
         .stationary
         .iter()
@@ -46,7 +46,7 @@ pub fn table(constants: &Constants<'_>) -> String {
                 text::number(constants.kappa)
             ),
         ),
-        ("theta*", text::list(constants.theta_star)),
+        ("theta*", text::list(&constants.theta_star)),
         ("|theta*|", text::number(constants.theta_star_norm)),
         (
             "f(0)",

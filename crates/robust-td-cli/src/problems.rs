@@ -2,10 +2,10 @@
 
 use clap::Args;
 use robust_td_core::catalog::{self, Entry};
-use robust_td_core::{Mixing, Problem};
+use robust_td_core::{Constants, Mixing, Problem};
 use serde::Serialize;
 
-use crate::constants::{self, Constants};
+use crate::constants;
 use crate::failure::Failure;
 use crate::output;
 use crate::problem_argument::{ProblemArgument, setting};
@@ -79,13 +79,7 @@ fn list(json: bool) -> Result<(), Failure> {
 fn show(argument: &ProblemArgument, json: bool) -> Result<(), Failure> {
     let problem = argument.load()?;
     let mixing = Mixing::of(problem.chain()).map_err(|error| Failure::Run(error.to_string()))?;
-    let constants = Constants::new(
-        &problem,
-        mixing
-            .as_ref()
-            .ok()
-            .map(|mixing| (mixing.lambda2(), mixing.t_mix())),
-    );
+    let constants = Constants::new(&problem, mixing.as_ref().ok());
     let entry = catalog::find(&argument.name).ok();
     let mixing_unavailable = mixing.as_ref().err().map(ToString::to_string);
     if json {
@@ -188,7 +182,7 @@ struct Detail<'a> {
     start: usize,
     transitions: usize,
     #[serde(flatten)]
-    constants: Constants<'a>,
+    constants: Constants,
     #[serde(skip_serializing_if = "Option::is_none")]
     mixing_unavailable: Option<String>,
 }

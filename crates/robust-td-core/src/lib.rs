@@ -37,6 +37,7 @@
 mod basis;
 pub mod catalog;
 pub mod chain;
+pub mod constants;
 pub mod control;
 mod elimination;
 pub mod error;
@@ -67,6 +68,7 @@ pub mod suggestion;
 pub mod theory;
 
 pub use chain::Chain;
+pub use constants::Constants;
 pub use control::ControlProblem;
 pub use error::{Error, Result};
 pub use matrix::{Matrix, SparseMatrix};

@@ -5,7 +5,6 @@ mod common;
 use common::*;
 use robust_td_core::moments::Moments;
 use robust_td_core::theory::certificate::Certificate;
-use robust_td_core::theory::certify;
 use robust_td_core::{Problem, catalog};
 
 /// What TD(0) really does over a horizon: the largest `E|theta_t|^2` and `E|theta_t - theta*|^2`, and `E f(avg_T)`.
@@ -71,7 +70,7 @@ fn certificates_are_above_the_exact_expectation() {
         let horizon = 2000;
         // The certified choice, one above the paper's threshold, and an aggressive one.
         for c in [None, Some(60.0), Some(1.0)] {
-            let certification = certify(problem, horizon, c).unwrap();
+            let certification = problem.certify(horizon, c).unwrap();
             let bounds = certification.mixing.as_ref().unwrap();
             if let Some(c) = certification.c {
                 let truth = truth(problem, horizon, robust_steps(problem, horizon, c));

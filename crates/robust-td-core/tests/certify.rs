@@ -6,7 +6,7 @@ mod common;
 
 use common::ref_2;
 use robust_td_core::matrix::SparseMatrix;
-use robust_td_core::theory::certify::{Certification, certify, max_lag};
+use robust_td_core::theory::certify::{Certification, max_lag};
 use robust_td_core::{Chain, Error, Matrix, Problem, Reward, catalog};
 
 fn agree(value: f64, expected: f64, tolerance: f64) {
@@ -22,16 +22,17 @@ fn ring() -> Problem {
 
 #[test]
 fn the_reference_problem_is_certified_with_the_recommended_constant() {
-    let result = certify(&ref_2(), 1_000_000, None).unwrap();
+    let result = ref_2().certify(1_000_000, None).unwrap();
     let bounds = result.mixing.as_ref().unwrap();
     let recommended = bounds.recommended.unwrap();
     agree(recommended.c, 2.2667, 1e-4);
     agree(recommended.bound, 0.49773, 1e-5);
     assert_eq!(result.c, Some(recommended.c));
     assert_eq!(result.rho_c, None);
-    agree(result.f_zero, 0.4310649350649352, 1e-12);
-    agree(bounds.lambda2, 0.6, 1e-12);
-    assert_eq!((bounds.t_mix, bounds.alpha), (2, 0.5f64.sqrt()));
+    agree(result.constants.f_zero, 0.4310649350649352, 1e-12);
+    agree(result.constants.lambda2.unwrap(), 0.6, 1e-12);
+    assert_eq!(result.constants.t_mix, Some(2));
+    assert_eq!(bounds.alpha, 0.5f64.sqrt());
     assert!(bounds.conditions.relaxed_holds && !bounds.conditions.paper_holds);
     assert_eq!(bounds.max_lag, 4 * 28);
     let y = bounds.y.as_ref().unwrap();
@@ -43,7 +44,7 @@ fn the_reference_problem_is_certified_with_the_recommended_constant() {
 
 #[test]
 fn the_published_vectors_come_out_of_the_problem() {
-    let result = certify(&ref_2(), 1000, Some(5.0)).unwrap();
+    let result = ref_2().certify(1000, Some(5.0)).unwrap();
     let bounds = result.mixing.unwrap();
     // At lag 10 Y gives 5.7094; the best lag can only be better.
     assert!(bounds.y.unwrap().bound.unwrap() <= 5.709420422468433 * (1.0 + 1e-12));
@@ -52,12 +53,12 @@ fn the_published_vectors_come_out_of_the_problem() {
 
 #[test]
 fn the_ring_is_out_of_reach_of_the_theorem() {
-    let result = certify(&ring(), 10_000_000, Some(50.0)).unwrap();
+    let result = ring().certify(10_000_000, Some(50.0)).unwrap();
     agree(result.log_t, 16.118, 1e-4);
     agree(result.rho_c.unwrap(), 12.743169406900165, 1e-10);
     let bounds = result.mixing.unwrap();
-    assert_eq!(bounds.t_mix, 147);
-    agree(bounds.lambda2, 0.9936149074178151, 1e-12);
+    assert_eq!(result.constants.t_mix, Some(147));
+    agree(result.constants.lambda2.unwrap(), 0.9936149074178151, 1e-12);
     assert!(!bounds.conditions.paper_holds && !bounds.conditions.relaxed_holds);
     agree(bounds.conditions.paper_required_log_t, 1.9e7, 0.01);
     agree(bounds.best_rate_required_log_t, 7.6e6, 0.01);
@@ -74,7 +75,8 @@ fn the_ring_is_out_of_reach_of_the_theorem() {
 #[test]
 fn a_trillion_steps_are_certified() {
     let bound = |horizon: u64| {
-        certify(&ref_2(), horizon, None)
+        ref_2()
+            .certify(horizon, None)
             .unwrap()
             .mixing
             .unwrap()
@@ -89,7 +91,7 @@ fn a_trillion_steps_are_certified() {
 #[test]
 fn bad_requests_are_refused() {
     for horizon in [0, 1, 2] {
-        let error = certify(&ref_2(), horizon, None).unwrap_err();
+        let error = ref_2().certify(horizon, None).unwrap_err();
         assert!(matches!(
             error,
             Error::Parameter {
@@ -99,10 +101,10 @@ fn bad_requests_are_refused() {
         ));
     }
     for c in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        let error = certify(&ref_2(), 100, Some(c)).unwrap_err();
+        let error = ref_2().certify(100, Some(c)).unwrap_err();
         assert!(matches!(error, Error::Parameter { name: "c", .. }));
     }
-    assert!(certify(&ref_2(), 3, Some(1.0)).is_ok());
+    assert!(ref_2().certify(3, Some(1.0)).is_ok());
 }
 
 #[test]
@@ -122,10 +124,10 @@ fn a_chain_too_large_for_its_mixing_says_so() {
     .unwrap();
     let Certification {
         mixing, c, rho_c, ..
-    } = certify(&problem, 1000, None).unwrap();
+    } = problem.certify(1000, None).unwrap();
     assert!(mixing.unwrap_err().contains("3000 states"));
     assert_eq!((c, rho_c), (None, None));
-    assert!(certify(&problem, 1000, Some(50.0)).unwrap().rho_c.is_some());
+    assert!(problem.certify(1000, Some(50.0)).unwrap().rho_c.is_some());
 }
 
 #[test]
@@ -136,7 +138,7 @@ fn degenerate_problems_have_certificates() {
     for reward in [1.0, 0.0] {
         let reward = Reward::PerState(vec![reward; 3]);
         let problem = Problem::new(chain.clone(), features.clone(), reward, 0.5, 0).unwrap();
-        let bounds = certify(&problem, 100_000, None).unwrap().mixing.unwrap();
+        let bounds = problem.certify(100_000, None).unwrap().mixing.unwrap();
         let y = bounds.y.unwrap();
         assert!(y.applies() && y.bound.unwrap() >= 0.0);
         assert_eq!(y.bound.unwrap() == 0.0, problem.r_inf() == 0.0);
@@ -147,10 +149,7 @@ fn degenerate_problems_have_certificates() {
         Chain::from_dense(&Matrix::from_rows(&[[1.0 - e, e], [e, 1.0 - e]]).unwrap()).unwrap();
     let features = Matrix::identity(2);
     let problem = Problem::new(chain, features, Reward::PerState(vec![1.0, -1.0]), 0.9, 0).unwrap();
-    let bounds = certify(&problem, 10_000, Some(1.0))
-        .unwrap()
-        .mixing
-        .unwrap();
+    let bounds = problem.certify(10_000, Some(1.0)).unwrap().mixing.unwrap();
     assert!(!bounds.y.unwrap().applies() && !bounds.p.unwrap().applies());
     assert!(!bounds.constant_step.applies());
 }

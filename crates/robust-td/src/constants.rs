@@ -1,64 +1,11 @@
-//! Gathers the constants that the theory of a problem is written in.
+//! Lays out the constants of problems as a table of a page.
 
-use robust_td_core::Problem;
+use robust_td_core::Constants;
 use robust_td_report::{Cell, Column, Table, Text};
-use serde::Serialize;
-
-/// The constants of a problem, under the names and in the order of the JSON output.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Constants<'a> {
-    /// Number of states.
-    pub states: usize,
-    /// Number of features.
-    pub dimension: usize,
-    /// The discount.
-    pub discount: f64,
-    /// The largest feature norm.
-    pub phi_inf: f64,
-    /// The largest absolute reward.
-    pub r_inf: f64,
-    /// Smallest eigenvalue of Phi' D Phi.
-    pub omega: f64,
-    /// Condition number of Phi' D Phi.
-    pub kappa: f64,
-    /// The stationary distribution.
-    pub stationary: &'a [f64],
-    /// The TD fixed point.
-    pub theta_star: &'a [f64],
-    /// Its norm.
-    pub theta_star_norm: f64,
-    /// f(0), what doing nothing achieves.
-    pub f_zero: f64,
-    /// Modulus of the second eigenvalue, where it is known.
-    pub lambda2: Option<f64>,
-    /// The mixing time, where it is known.
-    pub t_mix: Option<u64>,
-}
-
-impl<'a> Constants<'a> {
-    /// The constants of a problem; `mixing` is `(|lambda_2|, t_mix)` where that is known.
-    pub fn new(problem: &'a Problem, mixing: Option<(f64, u64)>) -> Self {
-        Self {
-            states: problem.states(),
-            dimension: problem.dimension(),
-            discount: problem.discount(),
-            phi_inf: problem.phi_inf(),
-            r_inf: problem.r_inf(),
-            omega: problem.omega(),
-            kappa: problem.kappa(),
-            stationary: problem.stationary(),
-            theta_star: problem.theta_star(),
-            theta_star_norm: problem.theta_star_norm(),
-            f_zero: problem.f_zero(),
-            lambda2: mixing.map(|(lambda2, _)| lambda2),
-            t_mix: mixing.map(|(_, t_mix)| t_mix),
-        }
-    }
-}
 
 /// The constants of problems as a table of a page, each problem under its name.
-pub fn constants_table(problems: &[(String, Constants<'_>)]) -> Table {
-    let row = |(name, constants): &(String, Constants<'_>)| {
+pub fn constants_table(problems: &[(String, Constants)]) -> Table {
+    let row = |(name, constants): &(String, Constants)| {
         vec![
             Cell::word(name),
             Cell::number(Some(constants.omega)),

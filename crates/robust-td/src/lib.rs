@@ -12,5 +12,5 @@ pub mod sweep;
 pub use error::{Error, Result};
 pub use problem::{load_problem, problem, problem_beside};
 pub use reproduce::{Figures, reproduce};
-pub use robust_td_core::{Chain, Mdp, Problem, catalog};
+pub use robust_td_core::{Chain, Constants, Mdp, Problem, catalog};
 pub use sweep::{Sweep, SweepResults, logspace};

@@ -47,7 +47,10 @@ fn the_builder_is_the_spec_to_the_bit() {
     assert_equal(built(7), SPEC);
     let exact = SPEC.replace("seed = 7", "mode = \"exact\"");
     assert_equal(unseeded().mode(Mode::Exact), &exact);
-    assert_ne!(built(7).run().unwrap().to_csv(), built(8).run().unwrap().to_csv());
+    assert_ne!(
+        built(7).run().unwrap().to_csv(),
+        built(8).run().unwrap().to_csv()
+    );
 }
 
 #[test]
@@ -69,7 +72,11 @@ fn a_cancelled_sweep_resumes_to_the_same_bits() {
     }
     let checkpoint = directory.path().join("checkpoint");
     assert!(checkpoint.exists());
-    let resumed = built(7).checkpoint(directory.path()).resume(true).run().unwrap();
+    let resumed = built(7)
+        .checkpoint(directory.path())
+        .resume(true)
+        .run()
+        .unwrap();
     assert!(resumed.execution().computed < resumed.execution().lane_steps);
     assert_eq!(resumed.to_csv(), whole.to_csv());
 
@@ -105,7 +112,10 @@ fn exact_expectations_near_the_threshold() {
     // Figure 1 has one threshold, within the values of c that were swept.
     let threshold = results.thresholds()[0][0].unwrap();
     assert!(c[0] < threshold && threshold < 2.0 * c[3], "{threshold}");
-    assert!(results.agreement().is_none(), "a shorter run is not the printed one");
+    assert!(
+        results.agreement().is_none(),
+        "a shorter run is not the printed one"
+    );
 }
 
 #[test]
@@ -134,10 +144,7 @@ fn settings_that_make_no_sense_are_refused_with_their_value() {
             SweepError::ConstantTwice { c: 2.0 },
         ),
         (sweep().scales([]), SweepError::NoScales),
-        (
-            sweep().scales([-1.0]),
-            SweepError::Scale { scale: -1.0 },
-        ),
+        (sweep().scales([-1.0]), SweepError::Scale { scale: -1.0 }),
         (sweep().schedules([]), SweepError::NoSchedules),
         (
             sweep().schedules([Family::Plain, Family::Plain]),

@@ -1,12 +1,9 @@
 //! Says what is proved about Algorithm 1 on a problem at a horizon.
 
-mod longer;
-mod report;
 mod table;
 mod verdict;
 
 use clap::Args;
-use robust_td_core::theory;
 
 use crate::failure::Failure;
 use crate::problem_argument::ProblemArgument;
@@ -47,14 +44,15 @@ pub struct Arguments {
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let problem = arguments.problem.load()?;
-    let certification = theory::certify(&problem, arguments.horizon, arguments.c)
+    let certification = problem
+        .certify(arguments.horizon, arguments.c)
         .map_err(|error| Failure::Run(format!("{}: {error}", arguments.problem.name)))?;
     if arguments.json {
-        return output::print_json(&report::Report::new(&problem, &certification));
+        return output::print_json(&certification.report());
     }
-    let longer = longer::horizon_that_beats_zero(&problem, &certification);
+    let longer = certification.sufficient_horizon(&problem);
     let name = &arguments.problem.name;
-    output::print(&table::page(name, &problem, &certification, longer))
+    output::print(&table::page(name, &certification, longer))
 }
 
 /// Parses a positive finite number.

@@ -1,18 +1,16 @@
 //! Prints a certification as a page: the answer in words, then constants, hypotheses and certificates.
 
-use robust_td_core::Problem;
 use robust_td_core::theory::certificate::Relation;
 use robust_td_core::theory::certify::MixingBounds;
 use robust_td_core::theory::{Certificate, Certification, Hypothesis, Recommendation};
 
 use super::verdict;
-use crate::constants::{self, Constants};
+use crate::constants;
 use crate::text::{self, number, whole};
 
 /// The whole page.
 pub fn page(
     name: &str,
-    problem: &Problem,
     certification: &Certification,
     longer: Option<(u64, Recommendation)>,
 ) -> String {
@@ -26,9 +24,8 @@ pub fn page(
         page.push('\n');
     }
     let bounds = certification.mixing.as_ref().ok();
-    let constants = Constants::new(problem, bounds.map(|b| (b.lambda2, b.t_mix)));
     page.push_str("Constants\n");
-    page.push_str(&constants::table(&constants));
+    page.push_str(&constants::table(&certification.constants));
     page.push_str(&text::definitions(&thresholds(certification)));
     if let Some(bounds) = bounds {
         page.push_str("\nHypotheses\n");
@@ -115,7 +112,7 @@ fn certificates(certification: &Certification, bounds: &MixingBounds) -> String 
             show(bound),
             show(
                 bound
-                    .map(|bound| bound / certification.f_zero)
+                    .map(|bound| bound / certification.constants.f_zero)
                     .filter(|x| x.is_finite()),
             ),
             show(certificate.and_then(|c| c.iterate_bound)),

@@ -15,7 +15,7 @@ pub fn paragraphs(
             "Nothing is guaranteed here: every certificate needs to know how fast the chain mixes, and {reason}. \
              The constants below are exact."
         )],
-        Ok(bounds) if certification.f_zero == 0.0 => vec![
+        Ok(bounds) if certification.constants.f_zero == 0.0 => vec![
             "There is nothing to learn: theta* = 0, and Algorithm 1 starts there.".into(),
             theorem(certification, bounds),
         ],
@@ -50,7 +50,7 @@ fn setting(certification: &Certification) -> String {
 }
 
 fn answer(certification: &Certification, bounds: &MixingBounds) -> String {
-    let f_zero = number(certification.f_zero);
+    let f_zero = number(certification.constants.f_zero);
     let setting = setting(certification);
     let Some((name, bound, certificate)) = best(bounds) else {
         return format!(
@@ -66,7 +66,7 @@ fn answer(certification: &Certification, bounds: &MixingBounds) -> String {
         None => String::new(),
     };
     let bound_text = number(bound);
-    if bound < certification.f_zero {
+    if bound < certification.constants.f_zero {
         format!(
             "Guaranteed for {setting}: E[f(avg)] <= {bound_text} (certificate {name}), where doing nothing \
              (theta = 0) has f(0) = {f_zero}. {iterates}"
@@ -87,7 +87,10 @@ fn theorem(certification: &Certification, bounds: &MixingBounds) -> String {
         "its horizon condition needs log T >= {} with the rigorous rate alpha = 2^(-1/{}) \
          ({} even with the best conceivable rate |lambda_2|) and has {log_t}",
         rough(conditions.paper_required_log_t),
-        bounds.t_mix,
+        certification
+            .constants
+            .t_mix
+            .map_or("t_mix".into(), |t| t.to_string()),
         rough(bounds.best_rate_required_log_t)
     );
     let threshold = certification
@@ -134,7 +137,7 @@ fn constant_step(certification: &Certification, bounds: &MixingBounds) -> String
         bounds.certified_step,
     ) {
         (None, Some(bound), Some(step)) => {
-            let against = if bound < certification.f_zero {
+            let against = if bound < certification.constants.f_zero {
                 "below f(0)"
             } else {
                 "no better than f(0)"
@@ -163,7 +166,7 @@ fn change(
         return "To change that: a longer horizon. At this one no c is certified.".into();
     };
     let (c, bound) = (number(recommended.c), number(recommended.bound));
-    let beats_zero = recommended.bound < certification.f_zero;
+    let beats_zero = recommended.bound < certification.constants.f_zero;
     let current = best(bounds).map(|(_, bound, _)| bound);
     let is_current = certification
         .c

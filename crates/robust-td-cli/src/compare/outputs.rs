@@ -6,11 +6,11 @@ use serde::Serialize;
 
 use super::comparison::Comparison;
 use super::{figure, json, page, rows};
-use crate::constants::Constants;
 use crate::contest::field::Skipped;
 use crate::contest::figure::DPI;
 use crate::failure::Failure;
 use crate::files;
+use robust_td_core::Constants;
 
 /// What `manifest.json` says.
 #[derive(Debug, Serialize)]
@@ -25,7 +25,7 @@ struct Manifest<'a> {
     seed: u64,
     algorithms: Vec<&'a str>,
     skipped: &'a [Skipped],
-    problem_constants: Constants<'a>,
+    problem_constants: Constants,
     seconds: f64,
     threads: usize,
     kernel: &'static str,
@@ -55,9 +55,6 @@ fn run_failure(error: impl std::fmt::Display) -> Failure {
 }
 
 fn manifest<'a>(comparison: &'a Comparison<'a>, command: &'a str) -> Manifest<'a> {
-    let mixing = comparison
-        .mixing
-        .map(|mixing| (mixing.lambda2(), mixing.t_mix()));
     let labels = comparison.field.contestants.iter();
     Manifest {
         version: env!("CARGO_PKG_VERSION"),
@@ -69,7 +66,7 @@ fn manifest<'a>(comparison: &'a Comparison<'a>, command: &'a str) -> Manifest<'a
         seed: comparison.length.seed,
         algorithms: labels.map(|contestant| contestant.label.as_str()).collect(),
         skipped: &comparison.field.skipped,
-        problem_constants: Constants::new(comparison.problem, mixing),
+        problem_constants: Constants::new(comparison.problem, comparison.mixing),
         seconds: comparison.outcome.seconds,
         threads: comparison.threads,
         kernel: comparison.kernel,

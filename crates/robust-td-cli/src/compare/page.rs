@@ -1,6 +1,7 @@
 //! Fills in the report of a comparison.
 
-use robust_td::constants::{Constants, constants_table};
+use robust_td::Constants;
+use robust_td::constants::constants_table;
 use robust_td_core::learner::method::{Quantity, Source};
 use robust_td_engine::contest::Score;
 use robust_td_report::{Cell, Column, Drawing, Fact, Page, PageFigure, Rerun, Table};
@@ -278,8 +279,6 @@ fn absent(comparison: &Comparison<'_>) -> Option<Table> {
 }
 
 fn constants(comparison: &Comparison<'_>) -> Table {
-    let mixing = comparison.mixing;
-    let mixing = mixing.map(|mixing| (mixing.lambda2(), mixing.t_mix()));
-    let constants = Constants::new(comparison.problem, mixing);
+    let constants = Constants::new(comparison.problem, comparison.mixing);
     constants_table(&[(comparison.problem_words(), constants)])
 }

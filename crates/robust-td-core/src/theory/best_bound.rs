@@ -63,7 +63,7 @@ pub fn best_bound(
 mod tests {
     use super::*;
     use crate::catalog;
-    use crate::theory::certify::{certify, unit_steps};
+    use crate::theory::certify::unit_steps;
 
     /// The short form never promises more than the full certification, and little less.
     #[test]
@@ -74,7 +74,7 @@ mod tests {
             ("ref-2", 100_000, 50.0),
         ] {
             let problem = catalog::problem(name, &[]).unwrap();
-            let full = certify(&problem, horizon, Some(c)).unwrap().mixing.unwrap();
+            let full = problem.certify(horizon, Some(c)).unwrap().mixing.unwrap();
             let best = [full.p, full.x, full.y]
                 .into_iter()
                 .flatten()

@@ -6,6 +6,7 @@ use super::horizon::{Horizon, paper_required_log_t};
 use super::lemma_sums::shape;
 use super::recommend::{Recommendation, recommend};
 use super::step_sums::StepProfile;
+use crate::constants::Constants;
 use crate::error::{Error, Result};
 use crate::mixing::{Mixing, TooManyStates};
 use crate::problem::Problem;
@@ -16,28 +17,8 @@ const MAX_LAG: u64 = 1 << 20;
 /// What is guaranteed for a problem, at a horizon, with a stepsize constant.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Certification {
-    /// Number of states `n`.
-    pub states: usize,
-    /// Number of features `d`.
-    pub dimension: usize,
-    /// The discount `gamma`.
-    pub discount: f64,
-    /// `max |phi(s)|`.
-    pub phi_inf: f64,
-    /// `max |r(s,s')|`.
-    pub r_inf: f64,
-    /// Smallest eigenvalue of `Phi' D Phi`.
-    pub omega: f64,
-    /// Condition number of `Phi' D Phi`.
-    pub kappa: f64,
-    /// The stationary distribution.
-    pub stationary: Vec<f64>,
-    /// The TD fixed point.
-    pub theta_star: Vec<f64>,
-    /// `|theta*|`.
-    pub theta_star_norm: f64,
-    /// `f(0)`: what doing nothing achieves, to be read next to every bound.
-    pub f_zero: f64,
+    /// The constants of the problem; those of mixing are present exactly when [`Self::mixing`] has bounds.
+    pub constants: Constants,
     /// The horizon `T`.
     pub horizon: u64,
     /// `log T`.
@@ -55,10 +36,6 @@ pub struct Certification {
 /// The part of a [`Certification`] that needs to know how the chain mixes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MixingBounds {
-    /// Modulus of the second eigenvalue.
-    pub lambda2: f64,
-    /// The first `t >= 1` with `dbar(t) <= 1/2`.
-    pub t_mix: u64,
     /// The rate `2^(-1/t_mix)` with which the horizon conditions are tested, `C = 2`.
     pub alpha: f64,
     /// Both horizon conditions.
@@ -81,49 +58,57 @@ pub struct MixingBounds {
     pub certified_step: Option<f64>,
 }
 
-/// Certifies Algorithm 1 on `problem` with horizon `T` and constant `c`, by default the recommended one.
-///
-/// # Error cases
-/// A horizon below 3, and a `c` that is not a positive finite number. A chain too large for its mixing to be computed is not an
-/// error: [`Certification::mixing`] then holds the reason.
-pub fn certify(problem: &Problem, horizon: u64, c: Option<f64>) -> Result<Certification> {
-    check(horizon, c)?;
-    certify_with(problem, &Mixing::of(problem.chain())?, horizon, c)
-}
+impl Problem {
+    /// Certifies Algorithm 1 on this problem with horizon `T` and constant `c`; `None` means the recommended `c`.
+    ///
+    /// # Error cases
+    /// A horizon below 3, and a `c` that is not a positive finite number. A chain too large for its mixing to be computed is not
+    /// an error: [`Certification::mixing`] then holds the reason.
+    ///
+    /// ```
+    /// let problem = robust_td_core::catalog::problem("two-state", &[])?;
+    /// let certified = problem.certify(100_000, 50.0)?;
+    /// assert!(certified.rho_c.is_some_and(|rho| rho > 2.0));
+    /// let bounds = certified.mixing.expect("two states");
+    /// assert!(bounds.y.is_some_and(|y| y.applies()));
+    /// let best = problem.certify(100_000, None)?.c;
+    /// assert_eq!(best, bounds.recommended.map(|recommended| recommended.c));
+    /// # Ok::<(), robust_td_core::Error>(())
+    /// ```
+    pub fn certify(&self, horizon: u64, c: impl Into<Option<f64>>) -> Result<Certification> {
+        let c = c.into();
+        check(horizon, c)?;
+        self.certify_with(&Mixing::of(self.chain())?, horizon, c)
+    }
 
-/// As [`certify`], with the mixing of the problem's chain, which problems that differ in their features share.
-pub fn certify_with(
-    problem: &Problem,
-    mixing: &std::result::Result<Mixing, TooManyStates>,
-    horizon: u64,
-    c: Option<f64>,
-) -> Result<Certification> {
-    check(horizon, c)?;
-    let mixing = match mixing {
-        Ok(mixing) => bounds(problem, mixing, horizon, c),
-        Err(reason) => Err(reason.to_string()),
-    };
-    let recommended = mixing.as_ref().ok().and_then(|bounds| bounds.recommended);
-    let c = c.or(recommended.map(|recommended| recommended.c));
-    Ok(Certification {
-        states: problem.states(),
-        dimension: problem.dimension(),
-        discount: problem.discount(),
-        phi_inf: problem.phi_inf(),
-        r_inf: problem.r_inf(),
-        omega: problem.omega(),
-        kappa: problem.kappa(),
-        stationary: problem.stationary().to_vec(),
-        theta_star: problem.theta_star().to_vec(),
-        theta_star_norm: problem.theta_star_norm(),
-        f_zero: problem.f_zero(),
-        horizon,
-        log_t: (horizon as f64).ln(),
-        c0: C0,
-        c,
-        rho_c: c.and_then(rho),
-        mixing,
-    })
+    /// As [`Self::certify`], with the mixing of the chain, which problems that differ in their features share.
+    ///
+    /// # Error cases
+    /// As for [`Self::certify`].
+    pub fn certify_with(
+        &self,
+        known: &std::result::Result<Mixing, TooManyStates>,
+        horizon: u64,
+        c: impl Into<Option<f64>>,
+    ) -> Result<Certification> {
+        let c = c.into();
+        check(horizon, c)?;
+        let mixing = match known {
+            Ok(mixing) => bounds(self, mixing, horizon, c),
+            Err(reason) => Err(reason.to_string()),
+        };
+        let recommended = mixing.as_ref().ok().and_then(|bounds| bounds.recommended);
+        let c = c.or(recommended.map(|recommended| recommended.c));
+        Ok(Certification {
+            constants: Constants::new(self, known.as_ref().ok().filter(|_| mixing.is_ok())),
+            horizon,
+            log_t: (horizon as f64).ln(),
+            c0: C0,
+            c,
+            rho_c: c.and_then(rho),
+            mixing,
+        })
+    }
 }
 
 fn check(horizon: u64, c: Option<f64>) -> Result<()> {
@@ -213,8 +198,6 @@ fn bounds(
     let recommended = recommend(&inputs, &mut unit);
     let c = c.or(recommended.map(|recommended| recommended.c));
     Ok(MixingBounds {
-        lambda2,
-        t_mix: mixing.t_mix(),
         alpha,
         conditions,
         best_rate_required_log_t: paper_required_log_t(lambda2.max(0.5)),

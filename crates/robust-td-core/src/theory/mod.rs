@@ -19,10 +19,13 @@ pub mod lemma_sums;
 pub mod lyapunov;
 pub mod proof_terms;
 pub mod recommend;
+mod report;
 pub mod step_sums;
+mod sufficient_horizon;
 
 pub use certificate::{Certificate, Hypothesis, Inputs};
-pub use certify::{Certification, certify, certify_with};
+pub use certify::Certification;
 pub use proof_terms::ProofTerms;
 pub use recommend::{Recommendation, recommend};
+pub use report::CertificationReport;
 pub use step_sums::{StepProfile, StepSums};

@@ -3,7 +3,6 @@
 use proptest::prelude::*;
 use robust_td_core::learner::{Features, Learner, Outcome, Transition, optimal_stopping};
 use robust_td_core::random::Stream;
-use robust_td_core::theory::certify;
 use robust_td_core::{Chain, Matrix, Mixing, Problem, Reward, StoppingProblem};
 
 use crate::common::{close, distance, dot, norm, problems, random_vector, ref_3};
@@ -168,7 +167,7 @@ fn the_certificate_is_certificate_y() {
     let mixing = Mixing::of(problem.chain()).unwrap().unwrap();
     let never = StoppingProblem::new(problem.clone(), vec![-1e9; 3]).unwrap();
     let certificate = never.certificate(&mixing, 100_000, 5.0).unwrap();
-    let plain = certify::certify(&problem, 100_000, Some(5.0)).unwrap();
+    let plain = problem.certify(100_000, 5.0).unwrap();
     let expected = plain.mixing.unwrap().y.unwrap().bound.unwrap() / 0.2;
     assert!(certificate.applies());
     assert!(close(certificate.bound.unwrap() / expected, 1.0, 1e-9));

@@ -1,7 +1,7 @@
 //! Gathers what is known around a sweep and lays out its page.
 
-use robust_td_core::Mixing;
-use robust_td_core::theory::{self, Certification};
+use robust_td_core::theory::Certification;
+use robust_td_core::{Constants, Mixing};
 use robust_td_report::{Cell, Drawing, Fact, Page, PageFigure, Rerun};
 
 use super::execute::Execution;
@@ -10,7 +10,7 @@ use super::row::SweepRow;
 use super::spec::{Indexing, Mode};
 use super::study::{Study, Variant};
 use super::{agreement, stability, tables};
-use crate::constants::{Constants, constants_table};
+use crate::constants::constants_table;
 use crate::error::Result;
 
 /// A sweep with what is known without running it.
@@ -27,8 +27,8 @@ pub(super) struct Findings<'a> {
     pub command: Option<&'a str>,
     /// Mean-square thresholds of c by figure and scaling.
     pub thresholds: Vec<Vec<Option<f64>>>,
-    /// `(|lambda_2|, t_mix)` of the chain that all scalings share, unless it is too large to say.
-    mixing: Option<(f64, u64)>,
+    /// How the chain mixes, which all scalings share, unless it is too large to say.
+    mixing: Option<Mixing>,
     certifications: Vec<Option<Certification>>,
 }
 
@@ -44,9 +44,9 @@ impl<'a> Findings<'a> {
         // One after the other: at T = 10^7 each holds its stepsizes in memory.
         let certify = |variant: &Variant| {
             let mixing = mixing.as_ref().filter(|_| study.simulate == study.steps)?;
-            theory::certify_with(&variant.problem, mixing, study.steps, None).ok()
+            let problem = &variant.problem;
+            problem.certify_with(mixing, study.steps, None).ok()
         };
-        let known = mixing.as_ref().and_then(|mixing| mixing.as_ref().ok());
         let certifications = study.variants.iter().map(certify).collect();
         Ok(Self {
             study,
@@ -55,16 +55,16 @@ impl<'a> Findings<'a> {
             execution: &results.execution,
             command: results.command.as_deref(),
             thresholds: stability::thresholds(study, results.execution.threads),
-            mixing: known.map(|mixing| (mixing.lambda2(), mixing.t_mix())),
+            mixing: mixing.and_then(|mixing| mixing.ok()),
             certifications,
         })
     }
 
     /// The constants of every scaled problem, under its scale.
-    pub fn constants(&self) -> impl Iterator<Item = (f64, Constants<'a>)> {
+    pub fn constants(&self) -> impl Iterator<Item = (f64, Constants)> {
         let variants = self.study.variants.iter();
         variants.map(|variant| {
-            let constants = Constants::new(&variant.problem, self.mixing);
+            let constants = Constants::new(&variant.problem, self.mixing.as_ref());
             (variant.scale, constants)
         })
     }

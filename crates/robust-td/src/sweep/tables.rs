@@ -137,7 +137,7 @@ pub(super) fn certificates(
                 Cell::number(Some(c)),
                 Cell::yes_or_no(certificate.applies()),
                 Cell::number(certificate.bound),
-                Cell::number(Some(certification.f_zero)),
+                Cell::number(Some(certification.constants.f_zero)),
                 Cell::number(certificate.iterate_bound),
                 Cell::prose(certificate.why_not().unwrap_or_default()),
             ]);

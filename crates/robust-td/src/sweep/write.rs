@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use robust_td_core::Constants;
 use robust_td_data::files;
 use robust_td_report::Drawing;
 use serde::Serialize;
@@ -12,7 +13,6 @@ use super::results::SweepResults;
 use super::row::{curves_csv, results_csv};
 use super::spec::Mode;
 use super::study::Study;
-use crate::constants::Constants;
 use crate::error::{Error, Result};
 
 /// Resolution of the PNG figures.
@@ -29,7 +29,7 @@ struct Manifest<'a> {
     simulate: u64,
     runs: Option<usize>,
     seeds: Seeds,
-    problem_constants: Vec<ScaledConstants<'a>>,
+    problem_constants: Vec<ScaledConstants>,
     lane_steps: u64,
     seconds: f64,
     threads: usize,
@@ -49,10 +49,10 @@ enum Seeds {
 
 /// The constants of one scaled problem.
 #[derive(Debug, Serialize)]
-struct ScaledConstants<'a> {
+struct ScaledConstants {
     scale: f64,
     #[serde(flatten)]
-    constants: Constants<'a>,
+    constants: Constants,
 }
 
 impl SweepResults {

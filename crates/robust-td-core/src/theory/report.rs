@@ -1,16 +1,16 @@
 //! Arranges a certification under the JSON keys that scripts rely on.
 
-use robust_td_core::Problem;
-use robust_td_core::theory::{Certificate, Certification};
 use serde::Serialize;
 
+use super::certificate::Certificate;
+use super::certify::Certification;
 use crate::constants::Constants;
 
-/// The JSON object; the keys and their order are part of the interface, further keys follow at the end.
-#[derive(Serialize)]
-pub struct Report<'a> {
+/// A certification as one JSON object; the keys and their order are stable, further keys follow at the end.
+#[derive(Debug, Serialize)]
+pub struct CertificationReport<'a> {
     #[serde(flatten)]
-    constants: Constants<'a>,
+    constants: &'a Constants,
     c0: f64,
     c: Option<f64>,
     rho_c: Option<f64>,
@@ -23,7 +23,7 @@ pub struct Report<'a> {
     mixing_unavailable: Option<&'a str>,
 }
 
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 struct Horizon {
     log_t: f64,
     paper_required_log_t: Option<f64>,
@@ -33,7 +33,7 @@ struct Horizon {
 }
 
 /// Each is null only when the chain's mixing is not available.
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 struct Certificates {
     p: Option<Entry>,
     x: Option<Entry>,
@@ -41,7 +41,7 @@ struct Certificates {
     c: Option<Entry>,
 }
 
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 struct Entry {
     bound: Option<f64>,
     iterate_bound: Option<f64>,
@@ -51,19 +51,25 @@ struct Entry {
     why_not: Option<String>,
 }
 
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 struct Recommended {
     c: Option<f64>,
     bound: Option<f64>,
 }
 
-impl<'a> Report<'a> {
-    /// The report of a certification of `problem`.
-    pub fn new(problem: &'a Problem, certification: &'a Certification) -> Self {
+impl Certification {
+    /// The certification in the form that is written as JSON.
+    pub fn report(&self) -> CertificationReport<'_> {
+        CertificationReport::new(self)
+    }
+}
+
+impl<'a> CertificationReport<'a> {
+    fn new(certification: &'a Certification) -> Self {
         let bounds = certification.mixing.as_ref().ok();
         let recommended = bounds.and_then(|bounds| bounds.recommended);
         Self {
-            constants: Constants::new(problem, bounds.map(|b| (b.lambda2, b.t_mix))),
+            constants: &certification.constants,
             c0: certification.c0,
             c: certification.c,
             rho_c: certification.rho_c,
