@@ -82,15 +82,14 @@ pub struct Findings<'a> {
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let path = &arguments.spec;
     let kernel = arguments.machine.kernel()?;
-    let spec: spec::Spec = spec_file::read(path).map_err(|error| {
-        match spec_file::read::<crate::sweep::spec::Spec>(path) {
+    let spec: spec::Spec =
+        spec_file::read(path).map_err(|error| match robust_td::Sweep::load(path) {
             Ok(_) => Failure::Usage(format!(
                 "{} describes a sweep: run it with `robust-td sweep`",
                 path.display()
             )),
             Err(_) => error.into(),
-        }
-    })?;
+        })?;
     let plan = Plan::new(spec, path.parent().unwrap_or(Path::new("")))
         .map_err(|message| Failure::Usage(format!("{}: {message}", path.display())))?;
     if arguments.check {
