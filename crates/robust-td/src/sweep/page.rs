@@ -55,7 +55,7 @@ impl<'a> Findings<'a> {
             execution: &results.execution,
             command: results.command.as_deref(),
             thresholds: stability::thresholds(study, results.execution.threads),
-            mixing: mixing.and_then(|mixing| mixing.ok()),
+            mixing: mixing.and_then(std::result::Result::ok),
             certifications,
         })
     }
