@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use robust_td::{Experiment, spec_file};
+use robust_td::Experiment;
 
 use crate::failure::Failure;
 use crate::machine::Machine;
@@ -55,15 +55,14 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let path = &arguments.spec;
     let kernel = arguments.machine.kernel()?;
-    let experiment = Experiment::load(path).map_err(|error| {
-        match spec_file::read::<crate::sweep::spec::Spec>(path) {
+    let experiment =
+        Experiment::load(path).map_err(|error| match robust_td::Sweep::load(path) {
             Ok(_) => Failure::Usage(format!(
                 "{} describes a sweep: run it with `robust-td sweep`",
                 path.display()
             )),
             Err(_) => error.into(),
-        }
-    })?;
+        })?;
     let plan = experiment.plan();
     if arguments.check {
         return output::print(&format!(

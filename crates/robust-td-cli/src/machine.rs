@@ -35,9 +35,6 @@ impl Machine {
 
     /// The number of threads.
     pub fn threads(&self) -> usize {
-        match self.threads {
-            0 => std::thread::available_parallelism().map_or(1, usize::from),
-            threads => threads,
-        }
+        robust_td_engine::threads(self.threads)
     }
 }

@@ -27,7 +27,6 @@ mod text;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use robust_td_data::files;
 
 /// Policy evaluation by temporal-difference learning without projection: what is proved, computed.
 #[derive(Debug, Parser)]

@@ -1,18 +1,14 @@
 //! Runs the experiment of the paper: Figures 1 and 2.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use robust_td::sweep::{self as lib, Sweep, paper_constants};
+use robust_td::{Figures, reproduce};
 
 use crate::count;
 use crate::failure::Failure;
-use crate::sweep::spec::{Indexing, Mode, Spec};
-use crate::sweep::study::Study;
 use crate::sweep::{self, Machine};
-
-/// The specs of the figures; `robust-td sweep` takes the same files.
-const FIGURE_1: &str = include_str!("../../../experiments/figure1.toml");
-const FIGURE_2: &str = include_str!("../../../experiments/figure2.toml");
 
 /// Recompute the paper's Figures 1 and 2
 #[derive(Debug, Args)]
@@ -29,7 +25,7 @@ Examples:
   robust-td reproduce --mode exact --simulate 20000 --indexing published
 
 DIR gets results.csv, curves.csv, figure1 and figure2 as SVG and PNG, report.html and manifest.json. A run that was
-killed goes on with --resume, to the same bytes.")]
+killed continues with --resume, to the same bytes.")]
 pub struct Arguments {
     /// Which figure
     #[arg(value_enum, default_value_t = Which::All)]
@@ -104,55 +100,82 @@ enum Which {
     All,
 }
 
+/// How a sweep takes expectations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Mode {
+    /// The authors' program: its random numbers, its indexing
+    Published,
+    /// Algorithm 1 to the letter, with our own random streams
+    Algorithm,
+    /// Expectations without sampling
+    Exact,
+}
+
+/// How exact mode counts steps and averages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Indexing {
+    /// Algorithm 1: t from 0, eta-weighted average, gap at the last step
+    Algorithm,
+    /// The authors' program: t from 1, uniform average, gap at the last logged step
+    Published,
+}
+
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let study = study(arguments).map_err(Failure::Usage)?;
-    sweep::run_study(&study, &arguments.machine, &arguments.out)
+    sweep::run_and_write(requested(arguments)?, &arguments.machine, &arguments.out)
 }
 
-fn study(arguments: &Arguments) -> Result<Study, String> {
-    let figures: &[(usize, &str)] = match arguments.which {
-        Which::Fig1 => &[(1, FIGURE_1)],
-        Which::Fig2 => &[(2, FIGURE_2)],
-        Which::All => &[(1, FIGURE_1), (2, FIGURE_2)],
+/// The paper's sweep with what the user changed.
+fn requested(arguments: &Arguments) -> Result<Sweep<'static>, Failure> {
+    let figures = match arguments.which {
+        Which::Fig1 => Figures::First,
+        Which::Fig2 => Figures::Second,
+        Which::All => Figures::All,
     };
-    let mut specs = Vec::with_capacity(figures.len());
-    for &(number, text) in figures {
-        specs.push((number, with_overrides(Spec::parse(text)?, arguments)?));
+    let mut sweep = reproduce(figures)?.mode(match arguments.mode {
+        Mode::Published => lib::Mode::Published,
+        Mode::Algorithm => lib::Mode::Algorithm,
+        Mode::Exact => lib::Mode::Exact,
+    });
+    if let Some(steps) = arguments.steps {
+        sweep = sweep.horizon(steps);
     }
-    Study::new(&specs, Path::new(""))
-}
-
-fn with_overrides(mut spec: Spec, arguments: &Arguments) -> Result<Spec, String> {
-    spec.mode = arguments.mode;
-    spec.steps = arguments.steps.unwrap_or(spec.steps);
-    spec.simulate = arguments.simulate;
-    spec.runs = arguments.runs.unwrap_or(spec.runs);
-    spec.seed = arguments.seed;
-    spec.indexing = arguments.indexing;
+    if let Some(steps) = arguments.simulate {
+        sweep = sweep.simulate(steps);
+    }
+    if let Some(runs) = arguments.runs {
+        sweep = sweep.runs(runs);
+    }
+    if let Some(seed) = arguments.seed {
+        sweep = sweep.seed(seed);
+    }
+    if let Some(indexing) = arguments.indexing {
+        sweep = sweep.indexing(match indexing {
+            Indexing::Algorithm => lib::Indexing::Algorithm,
+            Indexing::Published => lib::Indexing::Published,
+        });
+    }
     if let Some(scales) = &arguments.scales {
-        spec.scales = scales.clone();
+        sweep = sweep.scales(scales.iter().copied());
     }
-    let values = match (&arguments.c_index, &arguments.c) {
-        (Some(indices), _) => Some(at_indices(indices)?),
-        (None, values) => values.clone(),
-    };
-    if let Some(values) = values {
-        spec.c = values
-            .into_iter()
-            .map(toml::Value::Float)
-            .collect::<Vec<_>>()
-            .into();
+    if let Some(values) = &arguments.c {
+        sweep = sweep.constants(values.iter().copied());
     }
-    Ok(spec)
+    if let Some(indices) = &arguments.c_index {
+        sweep = sweep.constants(at_indices(indices)?);
+    }
+    Ok(sweep)
 }
 
-fn at_indices(indices: &[usize]) -> Result<Vec<f64>, String> {
-    let grid = robust_td_engine::grid::published_c();
+fn at_indices(indices: &[usize]) -> Result<Vec<f64>, Failure> {
+    let grid = paper_constants();
     let at = |&index: &usize| {
         let last = grid.len() - 1;
-        let value = grid.get(index).copied();
-        value.ok_or_else(|| format!("--c-index {index} is outside the paper's grid, 0 to {last}"))
+        grid.get(index).copied().ok_or_else(|| {
+            Failure::Usage(format!(
+                "--c-index {index} is outside the paper's grid, 0 to {last}"
+            ))
+        })
     };
     indices.iter().map(at).collect()
 }

@@ -56,15 +56,26 @@ pub fn definitions(rows: &[(impl AsRef<str>, String)]) -> String {
 
 /// Lines of cells: the first and last column to the left, the others to the right.
 pub fn columns<const N: usize>(rows: &[[String; N]]) -> String {
+    aligned(rows, |j| j == 0 || j + 1 == N)
+}
+
+/// Lines of cells: the first column to the left, the others to the right.
+pub fn number_columns<const N: usize>(rows: &[[String; N]]) -> String {
+    aligned(rows, |j| j == 0)
+}
+
+fn aligned<const N: usize>(rows: &[[String; N]], left: impl Fn(usize) -> bool) -> String {
     let width = |j: usize| rows.iter().map(|row| row[j].chars().count()).max();
-    let widths: Vec<usize> = (0..N).map(|j| width(j).unwrap_or(0)).collect();
+    let widths: [usize; N] = std::array::from_fn(|j| width(j).unwrap_or(0));
     let mut text = String::new();
     for row in rows {
-        let mut line = format!("  {:<w$}", row[0], w = widths[0]);
-        for j in 1..N - 1 {
-            line.push_str(&format!("  {:>w$}", row[j], w = widths[j]));
+        let mut line = String::new();
+        for (j, (cell, &width)) in row.iter().zip(&widths).enumerate() {
+            line.push_str(&match left(j) {
+                true => format!("  {cell:<width$}"),
+                false => format!("  {cell:>width$}"),
+            });
         }
-        line.push_str(&format!("  {}", row[N - 1]));
         text.push_str(line.trim_end());
         text.push('\n');
     }

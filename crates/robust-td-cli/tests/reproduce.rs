@@ -256,6 +256,14 @@ fn a_foreign_or_damaged_checkpoint_is_refused() {
 #[test]
 fn a_sweep_of_the_papers_spec_is_reproduce() {
     let out = TempDir::new().unwrap();
+    // The library has its own copies, so that it can be packaged.
+    for name in ["figure1.toml", "figure2.toml"] {
+        let read = |directory: &str| {
+            let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+            std::fs::read_to_string(root.join(directory).join(name)).unwrap()
+        };
+        assert_eq!(read("../../experiments"), read("../robust-td/experiments"));
+    }
     let spec = include_str!("../../../experiments/figure2.toml");
     let spec = format!("{spec}simulate = 700\n");
     let path = out.path().join("short.toml");

@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use crate::error::{Error, Result};
 
 const MAGIC: &[u8; 8] = b"RTDCHKPT";
-/// Format version; increased when the meaning of the bytes changes.
-pub const VERSION: u32 = 3;
+/// Version of the format; raised when the meaning of the bytes changes.
+pub const VERSION: u32 = 4;
 const HEADER: usize = 8 + 4 + 32 + 8 + 32;
 
 /// The progress of one unit, encoded.

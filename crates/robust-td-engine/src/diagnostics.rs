@@ -150,10 +150,12 @@ impl Estimate {
 pub struct CurvePoint {
     /// Updates done.
     pub step: u64,
-    /// |theta_t|^2.
-    pub norm: Estimate,
-    /// f of the averaged iterate.
-    pub gap: Estimate,
+    /// E|theta_t|^2.
+    pub norm: f64,
+    /// E f of the averaged iterate.
+    pub gap: f64,
+    /// Standard errors of norm and gap over runs; `None` for exact expectations.
+    pub standard_errors: Option<[f64; 2]>,
 }
 
 /// What is read off one lane of the plan on the way.
@@ -227,8 +229,9 @@ impl Record {
         let (norm, gap) = (Estimate::of(&norms), Estimate::of(&gaps));
         self.curve.push(CurvePoint {
             step: done,
-            norm,
-            gap,
+            norm: norm.mean,
+            gap: gap.mean,
+            standard_errors: Some([norm.standard_error, gap.standard_error]),
         });
         if done == plan.gap_step() {
             self.gaps = gaps;

@@ -83,6 +83,14 @@ pub enum Error {
         /// The system's reason.
         why: String,
     },
+    /// The run was cancelled on the way.
+    #[error("cancelled after {done} of {total} updates")]
+    Cancelled {
+        /// Lane-steps done.
+        done: u64,
+        /// Lane-steps of the whole plan.
+        total: u64,
+    },
     /// A checkpoint could not be read or written.
     #[error("checkpoint {}: {source}", path.display())]
     CheckpointIo {

@@ -1,11 +1,11 @@
-//! Summarises what every lane did.
+//! Summarises what every lane did, sampled or in expectation.
 
 use robust_td_core::iterate::DIVERGENCE_THRESHOLD;
 use serde::{Deserialize, Serialize};
 
 use crate::context::Context;
 use crate::diagnostics::{CurvePoint, Estimate, Peak, Record};
-use crate::plan::Lane;
+use crate::plan::{Lane, Plan};
 use crate::unit::UnitState;
 
 /// Quantiles over runs, by linear interpolation between order statistics.
@@ -48,32 +48,48 @@ impl Quantiles {
     }
 }
 
-/// The diagnostics of one lane.
+/// The diagnostics of one lane: means over runs, or exact expectations.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LaneResult {
     /// The lane.
     pub lane: Lane,
-    /// max_t mean over runs of |theta_t|^2, over |theta*|^2; infinite after an overflow.
+    /// max_t E|theta_t|^2 over |theta*|^2; infinite after an overflow.
     pub ratio: f64,
+    /// First step that attains the maximum (or overflows).
+    pub peak_step: u64,
+    /// E f of the averaged iterate at the gap step.
+    pub gap: f64,
+    /// Learning curve; an exact one ends where the expectation overflows.
+    pub curve: Vec<CurvePoint>,
+    /// What only runs show; `None` for exact expectations.
+    pub sampled: Option<Sampled>,
+}
+
+impl LaneResult {
+    /// Share of runs that diverged; `None` for exact expectations.
+    pub fn divergence_rate(&self) -> Option<f64> {
+        self.sampled.as_ref().map(|sampled| sampled.divergence_rate)
+    }
+}
+
+/// What a lane shows over its runs.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Sampled {
     /// Standard error over runs of |theta_t|^2 at the step of the maximum, over |theta*|^2.
     ///
     /// By the delta method that of the maximum itself, whose step is taken as given: the largest of
     /// many means is biased upwards, which no error of a mean shows.
     pub ratio_standard_error: f64,
-    /// First step that attains the maximum (or overflows).
-    pub peak_step: u64,
     /// Share of runs with |theta_t|^2 > 1e12, or not finite, at some t.
     pub divergence_rate: f64,
     /// Binomial standard error of the divergence rate.
     pub divergence_standard_error: f64,
-    /// f of the averaged iterate at the gap step.
-    pub gap: Estimate,
+    /// Standard error of the gap; NaN for one run.
+    pub gap_standard_error: f64,
     /// |theta|^2 after the last step, over runs.
     pub final_norm: Quantiles,
     /// max_t |theta_t|^2 of each run, over runs.
     pub max_norm: Quantiles,
-    /// Learning curve.
-    pub curve: Vec<CurvePoint>,
 }
 
 /// A finished sweep.
@@ -110,20 +126,26 @@ impl UnitResult {
     }
 }
 
-/// Puts the lanes of all units into the order of the plan.
+impl Results {
+    /// Puts the lanes, each with its index, into the order of the plan.
+    pub(crate) fn new(mut lanes: Vec<(usize, LaneResult)>, lane_steps: u64, plan: &Plan) -> Self {
+        lanes.sort_by_key(|(index, _)| *index);
+        Self {
+            lanes: lanes.into_iter().map(|(_, result)| result).collect(),
+            lane_steps,
+            gap_step: plan.gap_step(),
+        }
+    }
+}
+
+/// The results of all units of a sampled sweep.
 pub(crate) fn collect(context: &Context, units: Vec<UnitResult>) -> Results {
-    let plan = &context.plan;
-    let mut lanes: Vec<(usize, LaneResult)> = units
+    let lanes = units
         .into_iter()
         .flat_map(|unit| unit.peaks.into_iter().zip(unit.records))
         .map(|(peak, record)| (record.lane, summarise(context, peak, record)))
         .collect();
-    lanes.sort_by_key(|(index, _)| *index);
-    Results {
-        lanes: lanes.into_iter().map(|(_, result)| result).collect(),
-        lane_steps: context.lane_steps(),
-        gap_step: plan.gap_step(),
-    }
+    Results::new(lanes, context.lane_steps(), &context.plan)
 }
 
 fn summarise(context: &Context, (peak, spread): (Peak, f64), record: Record) -> LaneResult {
@@ -141,16 +163,20 @@ fn summarise(context: &Context, (peak, spread): (Peak, f64), record: Record) -> 
         .filter(|m| !(**m <= DIVERGENCE_THRESHOLD))
         .count();
     let rate = diverged as f64 / runs;
+    let gap = Estimate::of(&record.gaps);
     LaneResult {
         lane,
         ratio: mean / theta_star,
-        ratio_standard_error: spread * square / theta_star,
         peak_step: peak.step,
-        divergence_rate: rate,
-        divergence_standard_error: (rate * (1.0 - rate) / runs).sqrt(),
-        gap: Estimate::of(&record.gaps),
-        final_norm: Quantiles::of(&record.finals),
-        max_norm: Quantiles::of(&record.maxima),
+        gap: gap.mean,
         curve: record.curve,
+        sampled: Some(Sampled {
+            ratio_standard_error: spread * square / theta_star,
+            divergence_rate: rate,
+            divergence_standard_error: (rate * (1.0 - rate) / runs).sqrt(),
+            gap_standard_error: gap.standard_error,
+            final_norm: Quantiles::of(&record.finals),
+            max_norm: Quantiles::of(&record.maxima),
+        }),
     }
 }

@@ -17,6 +17,7 @@ use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::plan::Plan;
 use crate::results::{Results, UnitResult, collect};
+use crate::threads::threads;
 use crate::unit::{BLOCK, Scratch, UnitState};
 
 /// TD updates between two looks at the clock: some milliseconds.
@@ -65,11 +66,31 @@ impl Default for Options<'_> {
 
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Outcome {
+pub enum Outcome<T = Results> {
     /// All steps are done. The checkpoint, now that of a finished run, is left to the caller.
-    Finished(Results),
+    Finished(T),
     /// The run was cancelled; the checkpoint, if any, is up to date.
     Cancelled(Progress),
+}
+
+impl<T> Outcome<T> {
+    /// The results, with a cancelled run as an error.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`].
+    pub fn finished(self) -> Result<T> {
+        match self {
+            Self::Finished(results) => Ok(results),
+            Self::Cancelled(Progress { done, total }) => Err(Error::Cancelled { done, total }),
+        }
+    }
+
+    pub(crate) fn map<U>(self, finish: impl FnOnce(T) -> U) -> Outcome<U> {
+        match self {
+            Self::Finished(results) => Outcome::Finished(finish(results)),
+            Self::Cancelled(progress) => Outcome::Cancelled(progress),
+        }
+    }
 }
 
 /// Executes a plan.
@@ -80,10 +101,8 @@ pub fn run(plan: Plan, options: &Options<'_>) -> Result<Outcome> {
     plan.check()?;
     options.kernel.check()?;
     let context = Context::new(plan);
-    Ok(match execute(&context, options)? {
-        Executed::Finished(units) => Outcome::Finished(collect(&context, units)),
-        Executed::Cancelled(progress) => Outcome::Cancelled(progress),
-    })
+    let outcome = execute(&context, options)?;
+    Ok(outcome.map(|units| collect(&context, units)))
 }
 
 /// Executes a plan on the calling thread without checkpoints or progress.
@@ -186,16 +205,11 @@ impl Sweep for Context {
     }
 }
 
-/// How the execution of a sweep ended.
-pub(crate) enum Executed<T> {
-    /// The results of the units, in order.
-    Finished(Vec<T>),
-    /// Cancelled on the way.
-    Cancelled(Progress),
-}
-
-/// Executes the units of a sweep.
-pub(crate) fn execute<S: Sweep>(sweep: &S, options: &Options<'_>) -> Result<Executed<S::Output>> {
+/// Executes the units of a sweep; their results come in order.
+pub(crate) fn execute<S: Sweep>(
+    sweep: &S,
+    options: &Options<'_>,
+) -> Result<Outcome<Vec<S::Output>>> {
     let hash = sweep.hash();
     let found = match &options.checkpoint {
         Some(path) if options.resume => checkpoint::read(path, &hash, sweep.units())?,
@@ -207,11 +221,7 @@ pub(crate) fn execute<S: Sweep>(sweep: &S, options: &Options<'_>) -> Result<Exec
     if let Some(progress) = options.progress {
         progress(shared.progress());
     }
-    let workers = match options.threads {
-        0 => std::thread::available_parallelism().map_or(1, usize::from),
-        n => n,
-    };
-    let workers = workers.min(sweep.units()).max(1);
+    let workers = threads(options.threads).min(sweep.units()).max(1);
     shared.active.store(workers, Ordering::Relaxed);
 
     let written = std::thread::scope(|scope| {
@@ -238,10 +248,10 @@ pub(crate) fn execute<S: Sweep>(sweep: &S, options: &Options<'_>) -> Result<Exec
     for stage in &stages {
         match stage {
             Stage::Finished(bytes) => units.push(checkpoint::decode(path, bytes)?),
-            Stage::Waiting | Stage::Running(_) => return Ok(Executed::Cancelled(progress)),
+            Stage::Waiting | Stage::Running(_) => return Ok(Outcome::Cancelled(progress)),
         }
     }
-    Ok(Executed::Finished(units))
+    Ok(Outcome::Finished(units))
 }
 
 /// What the threads share.

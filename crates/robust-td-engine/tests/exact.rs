@@ -4,23 +4,16 @@
 
 use crate::common::{c_of, paper_plan, random_problem, ring};
 use robust_td_core::moments::Moments;
-use robust_td_engine::{
-    ExactLane, ExactOutcome, Family, Kernel, Lane, LaneResult, Mode, Options, Outcome, Plan,
-    Tables, exact, run,
-};
+use robust_td_engine::{Family, Kernel, Lane, LaneResult, Mode, Options, Plan, Tables, exact, run};
 
-fn expectations(plan: &Plan, options: &Options<'_>) -> Vec<ExactLane> {
-    match exact(plan.clone(), options).unwrap() {
-        ExactOutcome::Finished(lanes) => lanes,
-        ExactOutcome::Cancelled(_) => panic!("nobody cancelled"),
-    }
+fn expectations(plan: &Plan, options: &Options<'_>) -> Vec<LaneResult> {
+    let outcome = exact(plan.clone(), options).unwrap();
+    outcome.finished().unwrap().lanes
 }
 
 fn samples(plan: &Plan) -> Vec<LaneResult> {
-    match run(plan.clone(), &Options::default()).unwrap() {
-        Outcome::Finished(results) => results.lanes,
-        Outcome::Cancelled(_) => panic!("nobody cancelled"),
-    }
+    let outcome = run(plan.clone(), &Options::default()).unwrap();
+    outcome.finished().unwrap().lanes
 }
 
 fn assert_close(a: f64, b: f64, tolerance: f64) {
@@ -88,11 +81,14 @@ fn samples_agree_within_their_errors() {
             // The three points are far apart in t, hence nearly independent: all within 4 errors.
             for (point, estimate) in lane.curve.iter().zip(&sampled.curve).skip(5).step_by(10) {
                 assert_eq!(point.step, estimate.step);
-                for (truth, e) in [(point.norm, estimate.norm), (point.gap, estimate.gap)] {
-                    let error = (e.mean - truth).abs();
+                let [norm_error, gap_error] = estimate.standard_errors.unwrap();
+                for (truth, mean, standard_error) in [
+                    (point.norm, estimate.norm, norm_error),
+                    (point.gap, estimate.gap, gap_error),
+                ] {
                     assert!(
-                        error <= 4.0 * e.standard_error,
-                        "{truth} {e:?} {:?}",
+                        (mean - truth).abs() <= 4.0 * standard_error,
+                        "{truth} {mean} {:?}",
                         lane.lane
                     );
                 }
@@ -116,7 +112,7 @@ fn kernels_threads_and_interruptions_leave_no_trace() {
         family: Family::Plain,
         c: 1e-4,
     });
-    let text = |lanes: &[ExactLane]| format!("{lanes:?}");
+    let text = |lanes: &[LaneResult]| format!("{lanes:?}");
     let expected = text(&expectations(
         &plan,
         &Options {

@@ -7,15 +7,10 @@ use std::time::Duration;
 
 use crate::common::{c_of, paper_plan, random_tables};
 use proptest::prelude::*;
-use robust_td_engine::{
-    Error, Family, Kernel, Lane, Mode, Options, Outcome, Plan, Progress, Results, run,
-};
+use robust_td_engine::{Error, Family, Kernel, Lane, Mode, Options, Plan, Progress, Results, run};
 
 fn finished(plan: &Plan, options: &Options<'_>) -> Results {
-    match run(plan.clone(), options).unwrap() {
-        Outcome::Finished(results) => results,
-        Outcome::Cancelled(_) => panic!("nobody cancelled"),
-    }
+    run(plan.clone(), options).unwrap().finished().unwrap()
 }
 
 /// The bits of all numbers: `==` would not tell -0 from 0, nor two infinities' signs.

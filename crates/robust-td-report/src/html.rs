@@ -1,25 +1,30 @@
-//! Writes a report as one self-contained HTML page.
+//! Writes a page as self-contained HTML.
 //!
 //! The page is also well-formed XML, loads nothing (a content security policy forbids it) and needs no script.
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Serde, Value};
-use minijinja::{AutoEscape, Environment, context};
+use minijinja::{AutoEscape, Environment, HtmlEscape, context};
 use serde::Serialize;
 
 use crate::number;
-use crate::report::{Agreement, Report};
+use crate::page::{Page, PageFigure};
 use crate::svg;
+use crate::table::{Cell, Column, DIGITS, Table};
+use crate::text::Text;
 use crate::{Error, Result};
 
 const TEMPLATE: &str = include_str!("../templates/report.html");
 const STYLE: &str = include_str!("../templates/report.css");
 
-/// Significant digits of a number on the page unless the template asks for others.
-const DIGITS: usize = 4;
+/// CSS pixels per point of a drawing at which its smallest text can just be read; below, it scrolls in its box.
+const LEAST_ZOOM: f64 = 1.27;
+/// CSS pixels per point beyond which a drawing only wastes space.
+const LARGEST_ZOOM: f64 = 1.9;
 
+/// A figure as the template sees it. What is called HTML here is escaped already.
 #[derive(Serialize)]
-struct Figure<'a> {
+struct FigureView<'a> {
     title: &'a str,
     caption: &'a str,
     /// Least and largest width on the page, in CSS pixels.
@@ -27,34 +32,24 @@ struct Figure<'a> {
     svg: Value,
 }
 
-/// CSS pixels per point of a drawing at which its smallest text can just be read; below, it scrolls in its box.
-const LEAST_ZOOM: f64 = 1.27;
-/// CSS pixels per point beyond which a drawing only wastes space.
-const LARGEST_ZOOM: f64 = 1.9;
-
-/// How many printed points agree.
+/// A table as the template sees it.
 #[derive(Serialize)]
-struct Tally {
-    total: usize,
-    agreeing: usize,
-    largest: Option<f64>,
+struct TableView<'a> {
+    title: &'a str,
+    link: &'a str,
+    text: Vec<Value>,
+    columns: Vec<CellView>,
+    rows: Vec<Vec<CellView>>,
 }
 
-impl From<&Agreement> for Tally {
-    fn from(agreement: &Agreement) -> Self {
-        let differences = agreement
-            .points
-            .iter()
-            .filter_map(|point| point.relative_difference);
-        Self {
-            total: agreement.points.len(),
-            agreeing: agreement.points.iter().filter(|point| point.agrees).count(),
-            largest: crate::series::range(differences).map(|(_, largest)| largest),
-        }
-    }
+/// A cell as the template sees it.
+#[derive(Serialize)]
+struct CellView {
+    class: &'static str,
+    html: Value,
 }
 
-impl Report {
+impl Page {
     /// The page. All strings are escaped; figures stand in the page as SVG.
     ///
     /// # Errors
@@ -68,23 +63,16 @@ impl Report {
                 .lstrip_blocks(true)
                 .build()?,
         );
-        environment.add_filter("num", |value: Value, digits: Option<usize>| {
-            write_number(&value, digits)
-        });
-        environment.add_filter("count", |value: u64| number::count(value));
-        environment.add_filter("clean", |text: String| {
-            text.chars().map(svg::allowed).collect::<String>()
-        });
-        let figures: Vec<Figure> = self
-            .figures
+        environment.add_filter("clean", |text: String| clean(&text));
+        let facts: Vec<(&str, Value)> = self
+            .facts
             .iter()
-            .map(|figure| Figure {
-                title: &figure.title,
-                caption: &figure.caption,
-                widths: [LEAST_ZOOM, LARGEST_ZOOM]
-                    .map(|zoom| (zoom * figure.drawing.width()).round()),
-                svg: Value::from_safe_string(figure.drawing.to_svg()),
-            })
+            .map(|fact| (fact.name.as_str(), cell_html(&fact.value)))
+            .collect();
+        let rerun: Vec<(&str, &str)> = self
+            .rerun
+            .iter()
+            .map(|item| (item.what.as_str(), item.command.as_str()))
             .collect();
         let page = environment.render_str(
             TEMPLATE,
@@ -92,27 +80,86 @@ impl Report {
                 style => Value::from_safe_string(STYLE.to_owned()),
                 title => self.title.as_str(),
                 summary => self.summary.as_str(),
-                run => Serde(&self.run),
-                figures => Serde(&figures),
-                tables => Serde(&self.tables),
-                agreement => Serde(&self.agreement),
-                tally => Serde(self.agreement.as_ref().map(Tally::from)),
-                thresholds => Serde(&self.thresholds),
-                expectations => Serde(&self.expectations),
-                constants => Serde(&self.constants),
-                certificates => Serde(&self.certificates),
-                rerun => Serde(&self.rerun),
+                facts => Serde(&facts),
+                figures => Serde(&self.figures.iter().map(figure_view).collect::<Vec<_>>()),
+                tables => Serde(&self.tables.iter().map(table_view).collect::<Vec<_>>()),
+                rerun => Serde(&rerun),
             },
         );
         page.map_err(Error::from)
     }
 }
 
-/// A number in HTML; a value that is absent is a dash.
-fn write_number(value: &Value, digits: Option<usize>) -> Value {
-    let html = match f64::try_from(value.clone()) {
-        Ok(value) => number::html(value, digits.unwrap_or(DIGITS)),
-        Err(_) => "–".to_owned(),
+fn figure_view(figure: &PageFigure) -> FigureView<'_> {
+    FigureView {
+        title: &figure.title,
+        caption: &figure.caption,
+        widths: [LEAST_ZOOM, LARGEST_ZOOM].map(|zoom| (zoom * figure.drawing.width()).round()),
+        svg: Value::from_safe_string(figure.drawing.to_svg()),
+    }
+}
+
+fn table_view(table: &Table) -> TableView<'_> {
+    let html = |text: &Text| Value::from_safe_string(text.html(escaped));
+    let row = |cells: &Vec<Cell>| {
+        let cells = table.columns.iter().zip(cells);
+        cells
+            .map(|(column, cell)| cell_view(column, cell))
+            .collect()
     };
-    Value::from_safe_string(html)
+    TableView {
+        title: &table.title,
+        link: match table.link.as_str() {
+            "" => &table.title,
+            link => link,
+        },
+        text: table.text.iter().map(html).collect(),
+        columns: table
+            .columns
+            .iter()
+            .map(|column| CellView {
+                class: if column.words { "left" } else { "" },
+                html: html(&column.name),
+            })
+            .collect(),
+        rows: table.rows.iter().map(row).collect(),
+    }
+}
+
+fn cell_view(column: &Column, cell: &Cell) -> CellView {
+    let class = match cell {
+        Cell::Prose { .. } => "why",
+        Cell::Mark { good: true, .. } => "left yes",
+        Cell::Mark { good: false, .. } => "left no",
+        Cell::Word { .. } | Cell::Code { .. } if column.words => "left",
+        _ => "",
+    };
+    CellView {
+        class,
+        html: cell_html(cell),
+    }
+}
+
+fn cell_html(cell: &Cell) -> Value {
+    Value::from_safe_string(match cell {
+        Cell::Empty => "–".to_owned(),
+        Cell::Word { text } | Cell::Prose { text } | Cell::Mark { text, .. } => escaped(text),
+        Cell::Code { text } => format!("<code>{}</code>", escaped(text)),
+        Cell::Number { value, digits } => number::html(*value, *digits),
+        Cell::Estimate { value, stderr } => format!(
+            "{} ± {}",
+            number::html(*value, DIGITS),
+            number::html(*stderr, 2)
+        ),
+        Cell::Count { value } => number::count(*value),
+    })
+}
+
+/// Text without characters that XML forbids.
+fn clean(text: &str) -> String {
+    text.chars().map(svg::allowed).collect()
+}
+
+fn escaped(text: &str) -> String {
+    HtmlEscape(&clean(text)).to_string()
 }

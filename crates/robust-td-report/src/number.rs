@@ -1,4 +1,4 @@
-//! Writes numbers for people: 3.95, 1.03e8, 1.03 × 10⁸ with a real superscript.
+//! Writes numbers: for people (3.95, 1.03 × 10⁸ with a real superscript), for terminals (1.031e8) and for files.
 
 use crate::text::Text;
 
@@ -46,22 +46,47 @@ fn parts(value: f64, digits: usize) -> Parts {
     }
 }
 
-/// Drops zeros at the end of a fraction and writes a real minus sign.
-fn tidy(text: &str) -> String {
-    let text = if text.contains('.') {
-        text.trim_end_matches('0').trim_end_matches('.')
-    } else {
-        text
-    };
-    text.replace('-', "−")
+/// Drops zeros at the end of a fraction.
+fn trimmed(text: &str) -> &str {
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.'),
+        false => text,
+    }
 }
 
-/// `value` with up to `digits` significant digits as plain text: `3.95`, `1.03e8`.
-pub fn plain(value: f64, digits: usize) -> String {
-    let parts = parts(value, digits);
-    match parts.exponent {
-        Some(exponent) => format!("{}e{exponent}", parts.mantissa).replace('−', "-"),
-        None => parts.mantissa.replace('−', "-"),
+/// The same with a real minus sign.
+fn tidy(text: &str) -> String {
+    trimmed(text).replace('-', "−")
+}
+
+/// A number with about four significant digits in plain text, for terminals: `3.951`, `1.031e8`.
+pub fn short(x: f64) -> String {
+    if !x.is_finite() || x == 0.0 || (x.fract() == 0.0 && x.abs() < 1e6) {
+        return x.to_string();
+    }
+    if !(1e-3..1e6).contains(&x.abs()) {
+        let text = format!("{x:.3e}");
+        let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+        return format!("{}e{exponent}", trimmed(digits));
+    }
+    let decimals = (3 - x.abs().log10().floor() as i32).max(0) as usize;
+    trimmed(&format!("{x:.decimals$}")).into()
+}
+
+/// A whole number in plain text, long round ones as a power of ten, always exact: `12345678`, `1e7`.
+pub fn whole(x: u64) -> String {
+    if x < 1_000_000 || !x.is_multiple_of(1000) {
+        return x.to_string();
+    }
+    format!("{x:e}")
+}
+
+/// The shortest text that reads back as the same number, for CSV files; `inf` and `nan` for what is not finite.
+pub fn csv(x: f64) -> String {
+    if x.is_nan() {
+        "nan".into()
+    } else {
+        format!("{x:?}")
     }
 }
 
@@ -89,8 +114,8 @@ pub fn count(value: u64) -> String {
     out
 }
 
-/// `value` with up to `digits` significant digits as a line of text in a figure.
-pub(crate) fn text(value: f64, digits: usize) -> Text {
+/// `value` with up to `digits` significant digits as a line of text, for figures and pages.
+pub fn text(value: f64, digits: usize) -> Text {
     let parts = parts(value, digits);
     match parts.exponent {
         Some(exponent) if parts.mantissa == "1" => power_of_ten(exponent),
@@ -111,24 +136,64 @@ mod tests {
     use super::*;
 
     #[test]
-    fn plain_text() {
+    fn numbers_are_rounded_before_they_are_written() {
         for (value, expected) in [
             (3.950_556_9, "3.951"),
-            (1.030_815_4e8, "1.031e8"),
-            (6.415_718_4e-6, "6.416e-6"),
             (0.033_8, "0.0338"),
             (2987.3, "2987"),
             (51_399.672, "51400"),
-            (-0.5, "-0.5"),
+            (-0.5, "−0.5"),
             (100.0, "100"),
             (0.0, "0"),
-            (99_999.9, "1e5"),
+            (99_999.9, "10<sup>5</sup>"),
             (0.000_999_99, "0.001"),
             (f64::INFINITY, "∞"),
             (f64::NAN, "n/a"),
         ] {
-            assert_eq!(plain(value, 4), expected, "{value:e}");
+            assert_eq!(html(value, 4), expected, "{value:e}");
         }
+    }
+
+    #[test]
+    fn short_numbers_keep_four_digits() {
+        for (x, text) in [
+            (0.0, "0"),
+            (147.0, "147"),
+            (16.118_095, "16.12"),
+            (0.431_064_935, "0.4311"),
+            (0.001_234_56, "0.001235"),
+            (0.000_123_4, "1.234e-4"),
+            (40.455_844, "40.46"),
+            (123_456.7, "123457"),
+            (1.9077e7, "1.908e7"),
+            (1e7, "1e7"),
+            (-2.5, "-2.5"),
+            (f64::INFINITY, "inf"),
+        ] {
+            assert_eq!(short(x), text);
+        }
+    }
+
+    #[test]
+    fn whole_numbers_stay_exact() {
+        for (x, text) in [
+            (1000, "1000"),
+            (10_000_000, "1e7"),
+            (12_345_000, "1.2345e7"),
+            (12_345_678, "12345678"),
+        ] {
+            assert_eq!(whole(x), text);
+        }
+    }
+
+    #[test]
+    fn numbers_in_files_read_back() {
+        for x in [0.1, 1e-8, 1.0 / 3.0, 5e-324, f64::MAX, f64::INFINITY, -0.0] {
+            assert_eq!(csv(x).parse::<f64>().unwrap().to_bits(), x.to_bits());
+        }
+        assert_eq!(csv(f64::INFINITY), "inf");
+        assert_eq!(csv(f64::NAN), "nan");
+        assert_eq!(csv(1e-8), "1e-8");
     }
 
     #[test]

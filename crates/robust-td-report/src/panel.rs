@@ -128,7 +128,7 @@ impl Panel<'_> {
         for mark in marks.iter().flatten() {
             path.extend(Path::circle(self.at(mark.x, mark.y), style::RING));
         }
-        group.push(Shape::stroked("printed", path, style::RING_LINE));
+        group.push(Shape::stroked("rings", path, style::RING_LINE));
     }
 
     /// Triangles at the clamped marks, pointing out of the panel. A run of neighbours gets one at its start and

@@ -28,7 +28,7 @@ pub(crate) const TICK: f64 = 7.5;
 
 /// Radius of the dot of a value.
 pub(crate) const DOT: f64 = 0.95;
-/// Radius of the ring of a printed point.
+/// Radius of the ring.
 pub(crate) const RING: f64 = 1.9;
 /// Half the width of the triangle of a clamped value.
 pub(crate) const TRIANGLE: f64 = 2.1;
@@ -50,12 +50,12 @@ pub(crate) const GRID_LINE: Stroke = Stroke {
     width: 0.4,
     dash: &[],
 };
-pub(crate) const SAMPLED_LINE: Stroke = Stroke {
+pub(crate) const DOTTED_LINE: Stroke = Stroke {
     color: BLUE,
     width: 0.9,
     dash: &[],
 };
-pub(crate) const EXACT_LINE: Stroke = Stroke {
+pub(crate) const THIN_LINE: Stroke = Stroke {
     color: VERMILLION,
     width: 0.8,
     dash: &[],
@@ -65,12 +65,12 @@ pub(crate) const RING_LINE: Stroke = Stroke {
     width: 0.6,
     dash: &[],
 };
-pub(crate) const THEORY_LINE: Stroke = Stroke {
+pub(crate) const FIRST_LINE: Stroke = Stroke {
     color: PURPLE,
     width: 0.9,
     dash: &[4.0, 2.0],
 };
-pub(crate) const MEAN_SQUARE_LINE: Stroke = Stroke {
+pub(crate) const SECOND_LINE: Stroke = Stroke {
     color: GREEN,
     width: 0.9,
     dash: &[5.0, 1.6, 1.2, 1.6],

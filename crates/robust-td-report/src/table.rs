@@ -1,14 +1,16 @@
-//! Describes a table of a report whose columns the caller chooses.
+//! Describes a table of a page whose columns the caller chooses.
 
-use serde::Serialize;
+use crate::text::Text;
 
 /// A table under a heading of its own.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
     /// Heading.
     pub title: String,
+    /// Its name in the list of sections; the heading if empty.
+    pub link: String,
     /// How to read it, one paragraph each.
-    pub text: Vec<String>,
+    pub text: Vec<Text>,
     /// The columns; the first one names the row.
     pub columns: Vec<Column>,
     /// The rows, each with a cell per column.
@@ -16,17 +18,17 @@ pub struct Table {
 }
 
 /// A column.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Column {
     /// What it shows.
-    pub name: String,
+    pub name: Text,
     /// Whether its cells are words rather than numbers.
     pub words: bool,
 }
 
 impl Column {
     /// A column of numbers.
-    pub fn numbers(name: &str) -> Self {
+    pub fn numbers(name: impl Into<Text>) -> Self {
         Self {
             name: name.into(),
             words: false,
@@ -34,7 +36,7 @@ impl Column {
     }
 
     /// A column of words.
-    pub fn words(name: &str) -> Self {
+    pub fn words(name: impl Into<Text>) -> Self {
         Self {
             name: name.into(),
             words: true,
@@ -43,8 +45,7 @@ impl Column {
 }
 
 /// What a cell shows.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Cell {
     /// Nothing.
     Empty,
@@ -55,6 +56,11 @@ pub enum Cell {
     },
     /// A sentence, which may be broken.
     Prose {
+        /// The text.
+        text: String,
+    },
+    /// Something to be typed as it stands.
+    Code {
         /// The text.
         text: String,
     },
@@ -69,6 +75,8 @@ pub enum Cell {
     Number {
         /// Its value.
         value: f64,
+        /// Significant digits.
+        digits: usize,
     },
     /// A number with its standard error.
     Estimate {
@@ -84,6 +92,9 @@ pub enum Cell {
     },
 }
 
+/// Significant digits of a number unless the caller asks for others.
+pub(crate) const DIGITS: usize = 4;
+
 impl Cell {
     /// A word or two.
     pub fn word(text: impl Into<String>) -> Self {
@@ -95,8 +106,24 @@ impl Cell {
         Self::Prose { text: text.into() }
     }
 
-    /// A number, or nothing.
+    /// Yes, which is good news, or no.
+    pub fn yes_or_no(yes: bool) -> Self {
+        let text = if yes { "yes" } else { "no" }.into();
+        Self::Mark { text, good: yes }
+    }
+
+    /// A number with four significant digits, or nothing.
     pub fn number(value: Option<f64>) -> Self {
-        value.map_or(Self::Empty, |value| Self::Number { value })
+        Self::digits(value, DIGITS)
+    }
+
+    /// A number with some other precision, or nothing.
+    pub fn digits(value: Option<f64>, digits: usize) -> Self {
+        value.map_or(Self::Empty, |value| Self::Number { value, digits })
+    }
+
+    /// A whole number, or nothing.
+    pub fn count(value: Option<u64>) -> Self {
+        value.map_or(Self::Empty, |value| Self::Count { value })
     }
 }

@@ -24,40 +24,54 @@ struct Run {
     script: Script,
 }
 
-/// A line of text. Strings are taken literally: there is no markup to escape.
+/// A line of text with italics, subscripts and superscripts, for figures and pages.
+///
+/// Strings are taken literally: there is no markup to escape.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Text {
+pub struct Text {
     runs: Vec<Run>,
 }
 
 impl Text {
-    pub(crate) fn plain(text: impl Into<String>) -> Self {
+    /// Upright text.
+    pub fn plain(text: impl Into<String>) -> Self {
         Self::default().upright(text)
     }
 
-    pub(crate) fn upright(self, text: impl Into<String>) -> Self {
+    /// Adds upright text.
+    pub fn upright(self, text: impl Into<String>) -> Self {
         self.run(text.into(), Slant::Upright, Script::Normal)
     }
 
-    pub(crate) fn italic(self, text: impl Into<String>) -> Self {
+    /// Adds italic text, for symbols.
+    pub fn italic(self, text: impl Into<String>) -> Self {
         self.run(text.into(), Slant::Italic, Script::Normal)
     }
 
-    pub(crate) fn superscript(self, text: impl Into<String>) -> Self {
+    /// Adds a superscript.
+    pub fn superscript(self, text: impl Into<String>) -> Self {
         self.run(text.into(), Slant::Upright, Script::Super)
     }
 
-    pub(crate) fn subscript(self, text: impl Into<String>) -> Self {
+    /// Adds a subscript.
+    pub fn subscript(self, text: impl Into<String>) -> Self {
         self.run(text.into(), Slant::Upright, Script::Sub)
     }
 
-    pub(crate) fn italic_subscript(self, text: impl Into<String>) -> Self {
+    /// Adds an italic subscript, for indices.
+    pub fn italic_subscript(self, text: impl Into<String>) -> Self {
         self.run(text.into(), Slant::Italic, Script::Sub)
     }
 
-    pub(crate) fn then(mut self, other: Text) -> Self {
+    /// Adds another text.
+    pub fn then(mut self, other: Text) -> Self {
         self.runs.extend(other.runs);
         self
+    }
+
+    /// Whether there is nothing to set.
+    pub fn is_empty(&self) -> bool {
+        self.runs.iter().all(|run| run.text.is_empty())
     }
 
     fn run(mut self, text: String, slant: Slant, script: Script) -> Self {
@@ -97,6 +111,24 @@ impl Text {
             words.push_str(&run.text);
         }
         words
+    }
+
+    /// The text as HTML, with `escape` for its strings.
+    pub(crate) fn html(&self, escape: impl Fn(&str) -> String) -> String {
+        let mut html = String::new();
+        for run in &self.runs {
+            let text = escape(&run.text);
+            let text = match run.slant {
+                Slant::Upright => text,
+                Slant::Italic => format!("<i>{text}</i>"),
+            };
+            html.push_str(&match run.script {
+                Script::Normal => text,
+                Script::Super => format!("<sup>{text}</sup>"),
+                Script::Sub => format!("<sub>{text}</sub>"),
+            });
+        }
+        html
     }
 
     /// Width of the line when set in `size`.
@@ -151,6 +183,18 @@ impl Text {
             text: Some(self.words()),
             ..Shape::filled("text", path, Fill::solid(at.color))
         }
+    }
+}
+
+impl From<&str> for Text {
+    fn from(text: &str) -> Self {
+        Self::plain(text)
+    }
+}
+
+impl From<String> for Text {
+    fn from(text: String) -> Self {
+        Self::plain(text)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use robust_td_report::{Report, ReportFigure, RunFacts, ThresholdRow};
+use robust_td_report::{Cell, Column, Fact, Page, PageFigure, Table};
 
 /// The first of the usual names that starts.
 fn browser() -> Option<&'static str> {
@@ -23,22 +23,21 @@ fn a_browser_shows_figures_and_numbers_with_a_clean_console() {
         eprintln!("skipped: no chromium, chromium-browser or google-chrome on PATH");
         return;
     };
-    let report = Report {
+    let report = Page {
         title: "A report <in> a browser".to_owned(),
-        run: Some(RunFacts {
-            lane_steps: Some(279_360_000_000),
-            ..RunFacts::default()
-        }),
-        figures: vec![ReportFigure {
+        facts: vec![Fact::count("Updates", 279_360_000_000)],
+        figures: vec![PageFigure {
             title: "Figure 1".to_owned(),
             caption: "A sweep".to_owned(),
-            drawing: crate::common::sweep_figure(3).draw().unwrap(),
+            drawing: crate::common::grid_figure(3).draw().unwrap(),
         }],
-        thresholds: vec![ThresholdRow {
-            best_gap: Some(6.4e-6),
-            ..ThresholdRow::default()
+        tables: vec![Table {
+            title: "Thresholds".to_owned(),
+            columns: vec![Column::words("figure"), Column::numbers("best gap")],
+            rows: vec![vec![Cell::word("1"), Cell::number(Some(6.4e-6))]],
+            ..Table::default()
         }],
-        ..Report::default()
+        ..Page::default()
     };
     let directory = tempfile::tempdir().unwrap();
     let page = directory.path().join("report.html");

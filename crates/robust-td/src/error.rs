@@ -34,6 +34,9 @@ pub enum Error {
     /// An experiment that makes no sense.
     #[error(transparent)]
     Experiment(#[from] crate::experiment::ExperimentError),
+    /// Settings of a sweep that make no sense.
+    #[error(transparent)]
+    Sweep(#[from] crate::sweep::SweepError),
     /// A manifest that cannot be written as JSON.
     #[error("cannot write the manifest: {0}")]
     Manifest(serde_json::Error),
@@ -82,13 +85,15 @@ impl Error {
         match self {
             Self::Core(error) => !matches!(error, robust_td_core::Error::Decomposition { .. }),
             Self::Data(error) => !matches!(error, Data::Write { .. } | Data::Thread { .. }),
-            Self::Engine(error) => {
-                !matches!(error, Engine::CheckpointIo { .. } | Engine::Threads { .. })
-            }
+            Self::Engine(error) => !matches!(
+                error,
+                Engine::CheckpointIo { .. } | Engine::Threads { .. } | Engine::Cancelled { .. }
+            ),
             Self::Report(_) | Self::Manifest(_) => false,
             Self::Write(error) => matches!(error, WriteError::CreateDirectory { .. }),
             Self::Contest(_)
             | Self::Experiment(_)
+            | Self::Sweep(_)
             | Self::ProblemFile(_)
             | Self::UnknownProblem { .. }
             | Self::SettingOfFile { .. }

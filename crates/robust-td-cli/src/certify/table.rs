@@ -125,27 +125,5 @@ fn certificates(certification: &Certification, bounds: &MixingBounds) -> String 
             },
         ]);
     }
-    columns(&rows)
-}
-
-/// Lines of cells, the first column to the left and the others to the right.
-fn columns<const N: usize>(rows: &[[String; N]]) -> String {
-    let width: Vec<usize> = (0..N)
-        .map(|j| {
-            rows.iter()
-                .map(|row| row[j].chars().count())
-                .max()
-                .unwrap_or(0)
-        })
-        .collect();
-    rows.iter()
-        .map(|row| {
-            let mut line = format!("  {:<w$}", row[0], w = width[0]);
-            for j in 1..N {
-                line.push_str(&format!("  {:>w$}", row[j], w = width[j]));
-            }
-            line.push('\n');
-            line
-        })
-        .collect()
+    text::number_columns(&rows)
 }

@@ -32,7 +32,6 @@
 mod dispatch;
 mod judge;
 mod pack;
-mod parallel;
 mod race;
 mod scalar;
 mod score;

@@ -3,7 +3,6 @@
 use robust_td_core::iterate::nan_as_infinity;
 
 use super::judge::{Answer, Judge};
-use super::parallel::{for_each, threads};
 use super::score::{CurvePoint, Score};
 use super::team::Team;
 use super::trajectories::{BLOCK, Course, Walkers};
@@ -12,6 +11,7 @@ use crate::diagnostics::Estimate;
 use crate::generators::GROUP;
 use crate::grid::log_spaced;
 use crate::run::Progress;
+use crate::threads::{for_each, threads};
 
 /// Runs a validated contest.
 pub fn run(contest: &Contest, options: &ContestOptions<'_>) -> Vec<Score> {

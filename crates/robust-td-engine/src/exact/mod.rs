@@ -17,58 +17,24 @@ mod tests;
 use robust_td_core::iterate::nan_as_infinity;
 use serde::{Deserialize, Serialize};
 
-use crate::diagnostics::Peak;
+use crate::diagnostics::{CurvePoint, Peak};
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::layout::{Output, computed_lanes};
 use crate::plan::{Family, Lane, Mode, Plan};
-use crate::run::{Executed, Options, Progress, Sweep, execute};
+use crate::results::{LaneResult, Results};
+use crate::run::{Options, Outcome, Sweep, execute};
 use crate::schedule::decay;
 use dispatch::MAX_DIMENSION;
 use jumps::{Pace, Prepared};
 use moments::{Chain, Layout, WIDTH};
 use pack::{Drive, Pack};
 
-/// A point of an expected learning curve.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ExactPoint {
-    /// Updates done.
-    pub step: u64,
-    /// E|theta_t|^2.
-    pub norm: f64,
-    /// E f of the averaged iterate.
-    pub gap: f64,
-}
-
-/// The expectations of one lane.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ExactLane {
-    /// The lane.
-    pub lane: Lane,
-    /// max_t E|theta_t|^2 over |theta*|^2; infinite after an overflow.
-    pub ratio: f64,
-    /// First step that attains the maximum (or overflows).
-    pub peak_step: u64,
-    /// E f of the averaged iterate at the gap step.
-    pub gap: f64,
-    /// Expected learning curve; it ends where the expectation overflows.
-    pub curve: Vec<ExactPoint>,
-}
-
-/// How an exact sweep ended.
-#[derive(Clone, Debug, PartialEq)]
-pub enum ExactOutcome {
-    /// One result per lane, in the order of the plan.
-    Finished(Vec<ExactLane>),
-    /// The sweep was cancelled; the checkpoint, if any, is up to date.
-    Cancelled(Progress),
-}
-
 /// Computes the expectations of a plan; its runs do not matter.
 ///
 /// # Errors
 /// As for [`crate::run`], and [`Error::Tables`] for a dimension above 64.
-pub fn exact(plan: Plan, options: &Options<'_>) -> Result<ExactOutcome> {
+pub fn exact(plan: Plan, options: &Options<'_>) -> Result<Outcome> {
     plan.check()?;
     options.kernel.check()?;
     if plan.variants[0].dimension > MAX_DIMENSION {
@@ -76,16 +42,15 @@ pub fn exact(plan: Plan, options: &Options<'_>) -> Result<ExactOutcome> {
         return Err(Error::Tables { what });
     }
     let sweep = ExactSweep::new(plan);
-    match execute(&sweep, options)? {
-        Executed::Cancelled(progress) => Ok(ExactOutcome::Cancelled(progress)),
-        Executed::Finished(units) => {
-            let mut lanes: Vec<(usize, ExactLane)> = units.into_iter().flatten().collect();
-            lanes.sort_by_key(|(index, _)| *index);
-            Ok(ExactOutcome::Finished(
-                lanes.into_iter().map(|(_, lane)| lane).collect(),
-            ))
-        }
-    }
+    let per_step: u64 = (0..sweep.units())
+        .map(|unit| sweep.updates_per_step(unit))
+        .sum();
+    let lane_steps = per_step * sweep.steps();
+    let outcome = execute(&sweep, options)?;
+    Ok(outcome.map(|units| {
+        let lanes = units.into_iter().flatten().collect();
+        Results::new(lanes, lane_steps, &sweep.plan)
+    }))
 }
 
 /// Eight lanes of one variant.
@@ -122,7 +87,7 @@ struct ExactState {
     weight: [f64; WIDTH],
     peaks: [Peak; WIDTH],
     /// Per lane.
-    curves: Vec<Vec<ExactPoint>>,
+    curves: Vec<Vec<CurvePoint>>,
     gaps: [f64; WIDTH],
     overflowed: bool,
 }
@@ -242,7 +207,12 @@ impl ExactSweep {
         for l in 0..WIDTH {
             let (step, norm, gap) = (state.done, state.norms[l], gaps[l]);
             if norm.is_finite() {
-                state.curves[l].push(ExactPoint { step, norm, gap });
+                state.curves[l].push(CurvePoint {
+                    step,
+                    norm,
+                    gap,
+                    standard_errors: None,
+                });
             }
         }
         if state.done == self.plan.gap_step() {
@@ -306,7 +276,7 @@ impl ExactState {
 
 impl Sweep for ExactSweep {
     type State = ExactState;
-    type Output = Vec<(usize, ExactLane)>;
+    type Output = Vec<(usize, LaneResult)>;
     type Scratch = Scratch;
 
     fn hash(&self) -> blake3::Hash {
@@ -400,12 +370,12 @@ impl Sweep for ExactSweep {
                 let scale = f64::powi(2.0, -output.exponent);
                 let square = scale * scale;
                 let tables = &self.plan.variants[lane.variant];
-                let scaled = |p: &ExactPoint| ExactPoint {
+                let scaled = |p: &CurvePoint| CurvePoint {
                     norm: p.norm * square,
                     ..*p
                 };
                 let overflow = state.peaks[l].sum.is_infinite();
-                let result = ExactLane {
+                let result = LaneResult {
                     lane,
                     ratio: state.peaks[l].sum * square / tables.theta_star_squared(),
                     peak_step: state.peaks[l].step,
@@ -415,6 +385,7 @@ impl Sweep for ExactSweep {
                         state.gaps[l]
                     },
                     curve: state.curves[l].iter().map(scaled).collect(),
+                    sampled: None,
                 };
                 lanes.push((output.lane, result));
             }

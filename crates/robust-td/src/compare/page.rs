@@ -1,18 +1,18 @@
 //! Fills in the report of a comparison.
 
+use robust_td_core::Constants;
 use robust_td_core::registry::{Quantity, Source};
 use robust_td_engine::contest::Score;
-use robust_td_report::{
-    Cell, Column, ConstantsRow, Drawing, Fact, Report, ReportFigure, RunFacts, Table,
-};
+use robust_td_report::{Cell, Column, Drawing, Fact, Page, PageFigure, Table};
 
 use super::results::{ComparisonResults, quantity_words};
+use crate::constants::constants_table;
 use crate::contest::field::{self, Contestant};
 use crate::contest::figure::rerun;
 use crate::number::{count, short, whole};
 
 /// The report with its figure.
-pub fn report(comparison: &ComparisonResults, drawing: Drawing) -> Report {
+pub fn report(comparison: &ComparisonResults, drawing: Drawing) -> Page {
     let ranked = comparison.ranked();
     let mut tables = vec![ranking(&ranked), inputs(&ranked)];
     tables.extend(
@@ -20,19 +20,18 @@ pub fn report(comparison: &ComparisonResults, drawing: Drawing) -> Report {
             .into_iter()
             .flatten(),
     );
-    Report {
+    tables.push(constants(comparison));
+    Page {
         title: format!("Methods side by side on {}", comparison.problem_words()),
         summary: summary(comparison),
-        run: Some(facts(comparison)),
-        figures: vec![ReportFigure {
+        facts: facts(comparison),
+        figures: vec![PageFigure {
             title: "Error against samples".into(),
             caption: caption(comparison),
             drawing,
         }],
         tables,
-        constants: vec![constants(comparison)],
         rerun: rerun(&comparison.command),
-        ..Report::default()
     }
 }
 
@@ -63,35 +62,35 @@ fn summary(comparison: &ComparisonResults) -> String {
     )
 }
 
-fn facts(comparison: &ComparisonResults) -> RunFacts {
+fn facts(comparison: &ComparisonResults) -> Vec<Fact> {
     let problem = &comparison.problem;
-    let fact = |name: &str, value: String| Fact {
-        name: name.into(),
-        value,
-    };
-    RunFacts {
-        command: comparison.command.clone(),
-        problem: format!(
-            "{}: {}, {}, discount {}",
-            comparison.problem_words(),
-            count(problem.states(), "state"),
-            count(problem.dimension(), "feature"),
-            problem.discount()
+    let size = format!(
+        "{}: {}, {}, discount {}",
+        comparison.problem_words(),
+        count(problem.states(), "state"),
+        count(problem.dimension(), "feature"),
+        problem.discount()
+    );
+    let seeds = format!(
+        "{}, the same trajectories for all methods",
+        comparison.length.seed
+    );
+    vec![
+        Fact::new(
+            "Command",
+            Cell::Code {
+                text: comparison.command.clone(),
+            },
         ),
-        seeds: format!(
-            "{}, the same trajectories for all methods",
-            comparison.length.seed
-        ),
-        kernel: comparison.kernel.into(),
-        threads: Some(comparison.threads as u64),
-        seconds: Some(comparison.outcome.seconds),
-        more: vec![
-            fact("Samples per run (T)", whole(comparison.length.horizon)),
-            fact("Runs", comparison.length.runs.to_string()),
-            fact("Version", env!("CARGO_PKG_VERSION").into()),
-        ],
-        ..RunFacts::default()
-    }
+        Fact::text("Problem", size),
+        Fact::text("Seeds", seeds),
+        Fact::text("Kernel", comparison.kernel),
+        Fact::count("Threads", comparison.threads as u64),
+        Fact::new("Seconds", Cell::number(Some(comparison.outcome.seconds))),
+        Fact::text("Samples per run (T)", whole(comparison.length.horizon)),
+        Fact::text("Runs", comparison.length.runs.to_string()),
+        Fact::text("Version", env!("CARGO_PKG_VERSION")),
+    ]
 }
 
 fn caption(comparison: &ComparisonResults) -> String {
@@ -159,6 +158,7 @@ fn ranking(ranked: &[(&Contestant, &Score)]) -> Table {
             Column::numbers("updates"),
         ],
         rows: ranked.iter().map(row).collect(),
+        ..Table::default()
     }
 }
 
@@ -205,6 +205,7 @@ fn inputs(ranked: &[(&Contestant, &Score)]) -> Table {
             .map(Column::words)
             .collect(),
         rows: ranked.iter().map(row).collect(),
+        ..Table::default()
     }
 }
 
@@ -219,6 +220,7 @@ fn notes(ranked: &[(&Contestant, &Score)]) -> Option<Table> {
         text: vec!["These methods ran, but outside the conditions of their theorems.".into()],
         columns: ["method", "condition"].map(Column::words).into(),
         rows,
+        ..Table::default()
     })
 }
 
@@ -252,6 +254,7 @@ fn guarantees(ranked: &[(&Contestant, &Score)]) -> Option<Table> {
             Column::words("by"),
         ],
         rows,
+        ..Table::default()
     })
 }
 
@@ -265,25 +268,11 @@ fn absent(comparison: &ComparisonResults) -> Option<Table> {
             .iter()
             .map(|skipped| vec![Cell::word(skipped.id), Cell::prose(&skipped.why)])
             .collect(),
+        ..Table::default()
     })
 }
 
-fn constants(comparison: &ComparisonResults) -> ConstantsRow {
-    let problem = &comparison.problem;
-    ConstantsRow {
-        problem: comparison.problem_words(),
-        omega: problem.omega(),
-        kappa: problem.kappa(),
-        theta_star_norm_sq: problem.theta_star_norm().powi(2),
-        phi_inf_sq: problem.phi_inf().powi(2),
-        f_zero: problem.f_zero(),
-        t_mix: comparison
-            .mixing
-            .as_ref()
-            .map(robust_td_core::Mixing::t_mix),
-        lambda2: comparison
-            .mixing
-            .as_ref()
-            .map(robust_td_core::Mixing::lambda2),
-    }
+fn constants(comparison: &ComparisonResults) -> Table {
+    let constants = Constants::new(&comparison.problem, comparison.mixing.as_ref());
+    constants_table(&[(comparison.problem_words(), constants)])
 }

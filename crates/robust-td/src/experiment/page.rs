@@ -1,7 +1,7 @@
 //! Fills in the report and the manifest of an experiment.
 
 use robust_td_engine::contest::Estimate;
-use robust_td_report::{Cell, Column, Drawing, Fact, Report, ReportFigure, RunFacts, Table};
+use robust_td_report::{Cell, Column, Drawing, Fact, Page, PageFigure, Table};
 use serde::Serialize;
 
 use super::ExperimentResults;
@@ -42,14 +42,14 @@ pub fn manifest(findings: &ExperimentResults) -> Manifest<'_> {
 }
 
 /// The report with its figures.
-pub fn report(findings: &ExperimentResults, drawings: Vec<(&str, Drawing)>) -> Report {
+pub fn report(findings: &ExperimentResults, drawings: Vec<(&str, Drawing)>) -> Page {
     let figures = drawings.into_iter().map(|(name, drawing)| match name {
-        "agents" => ReportFigure {
+        "agents" => PageFigure {
             title: "Averaging over agents".into(),
             caption: "The expected error of the mean of N independent outputs: spread falls like 1/N, bias stays.".into(),
             drawing,
         },
-        _ => ReportFigure {
+        _ => PageFigure {
             title: format!("Against {}", findings.plan.varied()),
             caption: format!(
                 "Means of {} runs with a band of one standard error. Triangles mark what left the panel.",
@@ -62,48 +62,46 @@ pub fn report(findings: &ExperimentResults, drawings: Vec<(&str, Drawing)>) -> R
     if !findings.splits.is_empty() {
         tables.push(agents(findings));
     }
-    Report {
+    Page {
         title: title(findings),
         summary: findings.plan.spec.question.clone().unwrap_or_default(),
-        run: Some(facts(findings)),
+        facts: facts(findings),
         figures: figures.collect(),
         tables,
         rerun: rerun(&findings.command),
-        ..Report::default()
     }
 }
 
-fn facts(findings: &ExperimentResults) -> RunFacts {
+fn facts(findings: &ExperimentResults) -> Vec<Fact> {
     let spec = &findings.plan.spec;
-    let fact = |name: &str, value: String| Fact {
-        name: name.into(),
-        value,
-    };
     let fixed: Vec<String> = spec
         .set
         .iter()
         .map(|(name, value)| format!("{name} = {value}"))
         .collect();
-    let mut more = vec![
-        fact("Methods", spec.algorithms.join(", ")),
-        fact("Runs", spec.runs.to_string()),
+    let problem = match fixed.is_empty() {
+        true => spec.problem.clone(),
+        false => format!("{} ({})", spec.problem, fixed.join(", ")),
+    };
+    let seeds = format!("{}, the same trajectories for all methods", spec.seed);
+    let mut facts = vec![
+        Fact::new(
+            "Command",
+            Cell::Code {
+                text: findings.command.clone(),
+            },
+        ),
+        Fact::text("Problem", problem),
+        Fact::text("Seeds", seeds),
+        Fact::text("Kernel", findings.kernel),
+        Fact::count("Threads", findings.threads as u64),
+        Fact::new("Seconds", Cell::number(Some(findings.seconds))),
     ];
-    if let Some(horizon) = spec.horizon {
-        more.insert(0, fact("Samples per run (T)", number::whole(horizon)));
-    }
-    RunFacts {
-        command: findings.command.clone(),
-        problem: match fixed.is_empty() {
-            true => spec.problem.clone(),
-            false => format!("{} ({})", spec.problem, fixed.join(", ")),
-        },
-        seeds: format!("{}, the same trajectories for all methods", spec.seed),
-        kernel: findings.kernel.into(),
-        threads: Some(findings.threads as u64),
-        seconds: Some(findings.seconds),
-        more,
-        ..RunFacts::default()
-    }
+    let horizon = spec.horizon;
+    facts.extend(horizon.map(|t| Fact::text("Samples per run (T)", number::whole(t))));
+    facts.push(Fact::text("Methods", spec.algorithms.join(", ")));
+    facts.push(Fact::text("Runs", spec.runs.to_string()));
+    facts
 }
 
 fn results(findings: &ExperimentResults) -> Table {
@@ -158,6 +156,7 @@ fn results(findings: &ExperimentResults) -> Table {
             Column::words("oracle"),
         ],
         rows,
+        ..Table::default()
     }
 }
 
@@ -175,7 +174,7 @@ fn agents(findings: &ExperimentResults) -> Table {
         Column::numbers("spread"),
     ];
     for agents in &plan.spec.agents {
-        columns.push(Column::numbers(&format!("E f, N = {agents}")));
+        columns.push(Column::numbers(format!("E f, N = {agents}")));
     }
     let row = |split: &super::agents::Split| {
         let value = plan.points[split.point].value;
@@ -203,5 +202,6 @@ fn agents(findings: &ExperimentResults) -> Table {
         ],
         columns,
         rows: findings.splits.iter().map(row).collect(),
+        ..Table::default()
     }
 }

@@ -1,16 +1,13 @@
 //! Reads the TOML file that describes a sweep.
 
-use std::collections::BTreeMap;
-use std::path::Path;
-
 use robust_td_engine::Family;
 use robust_td_engine::grid::published_c;
 use serde::Deserialize;
+use std::collections::BTreeMap;
 
-use crate::failure::Failure;
-use robust_td::spec_file;
+use super::grid::log_grid;
 
-/// A sweep as the user writes it; `robust-td sweep --help` explains the keys.
+/// A sweep as the user writes it.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Spec {
@@ -60,12 +57,17 @@ fn unscaled() -> Vec<f64> {
     vec![1.0]
 }
 
+/// Runs unless the user asks for another number.
+pub const RUNS: u64 = 48;
+/// Points per decade in the learning curves unless the user asks for another number.
+pub const CURVE_POINTS: u32 = 10;
+
 fn usual_runs() -> u64 {
-    48
+    RUNS
 }
 
 fn usual_curve_points() -> u32 {
-    10
+    CURVE_POINTS
 }
 
 /// The stepsize families that a spec asks for: one, or a list.
@@ -85,15 +87,15 @@ fn families(value: &toml::Value) -> Result<Vec<Family>, String> {
 }
 
 /// How a sweep takes expectations.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
-    /// The authors' program: its random numbers, its indexing
+    /// The authors' program: its random numbers, its indexing.
     Published,
-    /// Algorithm 1 to the letter, with our own random streams
+    /// Algorithm 1 to the letter, with our own random streams.
     #[default]
     Algorithm,
-    /// Expectations without sampling
+    /// Expectations without sampling.
     Exact,
 }
 
@@ -109,68 +111,18 @@ impl Mode {
 }
 
 /// How exact mode counts steps and averages.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Indexing {
-    /// Algorithm 1: t from 0, eta-weighted average, gap at the last step
+    /// Algorithm 1: t from 0, eta-weighted average, gap at the last step.
     #[default]
     Algorithm,
-    /// The authors' program: t from 1, uniform average, gap at the last logged step
+    /// The authors' program: t from 1, uniform average, gap at the last logged step.
     Published,
 }
 
-/// The values of c that keep stepsizes inside the range of floating-point numbers.
-const C_RANGE: std::ops::RangeInclusive<f64> = 1e-200..=1e200;
-
-/// A value of c, with its place in the paper's grid when it has one.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct GridPoint {
-    /// Place among the paper's 97 values.
-    pub index: Option<usize>,
-    /// The value.
-    pub c: f64,
-}
-
-/// The paper's 97 values of c.
-pub fn paper_grid() -> Vec<GridPoint> {
-    let values = published_c().into_iter().enumerate();
-    values
-        .map(|(index, c)| GridPoint {
-            index: Some(index),
-            c,
-        })
-        .collect()
-}
-
-/// Values of c, each with its place in the paper's grid if it is, to the bit, one of it.
-pub fn grid_of(values: &[f64]) -> Result<Vec<GridPoint>, String> {
-    let paper = published_c();
-    let mut grid: Vec<GridPoint> = Vec::with_capacity(values.len());
-    for &c in values {
-        if !C_RANGE.contains(&c) {
-            return Err(format!(
-                "c must lie between {:e} and {:e}, not {c:?}",
-                C_RANGE.start(),
-                C_RANGE.end()
-            ));
-        }
-        if grid.iter().any(|point| point.c == c) {
-            return Err(format!("c = {c} is given twice"));
-        }
-        let index = paper
-            .iter()
-            .position(|known| known.to_bits() == c.to_bits());
-        grid.push(GridPoint { index, c });
-    }
-    if grid.is_empty() {
-        return Err("there is no value of c".into());
-    }
-    grid.sort_by(|a, b| a.c.total_cmp(&b.c));
-    Ok(grid)
-}
-
 /// The values of c that a spec asks for.
-fn grid(value: &toml::Value) -> Result<Vec<GridPoint>, String> {
+fn constants(value: &toml::Value) -> Result<Vec<f64>, String> {
     const FORMS: &str = "\"paper\", a list such as [0.001, 0.01], \
          or a range such as { from = 1e-4, to = 1, per_decade = 6 }";
     let number = |value: &toml::Value| match value {
@@ -179,7 +131,7 @@ fn grid(value: &toml::Value) -> Result<Vec<GridPoint>, String> {
         _ => None,
     };
     match value {
-        toml::Value::String(name) if name == "paper" => Ok(paper_grid()),
+        toml::Value::String(name) if name == "paper" => Ok(published_c()),
         toml::Value::Array(values) => {
             let mut numbers = Vec::with_capacity(values.len());
             for (k, value) in values.iter().enumerate() {
@@ -187,7 +139,7 @@ fn grid(value: &toml::Value) -> Result<Vec<GridPoint>, String> {
                     .ok_or_else(|| format!("entry {k} of c is {value}, not a number"))?;
                 numbers.push(c);
             }
-            grid_of(&numbers)
+            Ok(numbers)
         }
         toml::Value::Table(range) => {
             if let Some(key) = range
@@ -214,49 +166,36 @@ fn grid(value: &toml::Value) -> Result<Vec<GridPoint>, String> {
                     "the range of c goes from {from} to {to}, which is empty"
                 ));
             }
-            let count = ((to / from).log10() * per_decade * (1.0 + 1e-12)).floor();
-            if !(count < 100_000.0) {
-                return Err(format!(
-                    "the range of c has {count} values; 100000 is the limit"
-                ));
-            }
-            let values: Vec<f64> = (0..=count as u32)
-                .map(|k| from * 10_f64.powf(f64::from(k) / per_decade))
-                .collect();
-            grid_of(&values)
+            log_grid(from, to, per_decade)
         }
         other => Err(format!("c is {other}, but must be {FORMS}")),
     }
 }
 
 impl Spec {
-    /// Reads a spec file.
-    pub fn read(path: &Path) -> Result<Self, Failure> {
-        Ok(spec_file::read(path)?)
-    }
-
-    /// Parses the text of a spec file.
-    pub fn parse(text: &str) -> Result<Self, String> {
-        spec_file::parse(text)
-    }
-
     /// The stepsize families.
     pub fn families(&self) -> Result<Vec<Family>, String> {
         families(&self.schedule)
     }
 
     /// The values of c.
-    pub fn grid(&self) -> Result<Vec<GridPoint>, String> {
-        grid(&self.c)
+    pub fn constants(&self) -> Result<Vec<f64>, String> {
+        constants(&self.c)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sweep::grid::{GridPoint, grid_of};
+
+    fn parse(text: &str) -> Result<Spec, String> {
+        crate::spec_file::parse(text)
+    }
 
     fn parsed(c: &str) -> Result<Vec<GridPoint>, String> {
-        Spec::parse(&format!("problem = \"ref-2\"\nsteps = 100\nc = {c}"))?.grid()
+        let spec = parse(&format!("problem = \"ref-2\"\nsteps = 100\nc = {c}"))?;
+        grid_of(&spec.constants()?).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -300,21 +239,20 @@ mod tests {
 
     #[test]
     fn unknown_keys_and_wrong_types_name_the_line() {
-        let message =
-            Spec::parse("problem = \"ref-2\"\nsteps = 100\nc = [1]\nrunz = 3").unwrap_err();
+        let message = parse("problem = \"ref-2\"\nsteps = 100\nc = [1]\nrunz = 3").unwrap_err();
         assert!(
             message.contains("line 4") && message.contains("runz"),
             "{message}"
         );
-        let message = Spec::parse("problem = \"ref-2\"\nc = [1]").unwrap_err();
+        let message = parse("problem = \"ref-2\"\nc = [1]").unwrap_err();
         assert_eq!(message, "missing key `steps`");
-        let spec = Spec::parse("problem = \"x\"\nsteps = 9\nc = [1]\nschedule = \"fast\"").unwrap();
+        let spec = parse("problem = \"x\"\nsteps = 9\nc = [1]\nschedule = \"fast\"").unwrap();
         assert!(
             spec.families()
                 .unwrap_err()
                 .contains("schedule is \"fast\"")
         );
-        let message = Spec::parse("problem = \"ref-2\"\nsteps = -3\nc = [1]").unwrap_err();
+        let message = parse("problem = \"ref-2\"\nsteps = -3\nc = [1]").unwrap_err();
         assert!(message.contains("line 2: `steps = -3`"), "{message}");
     }
 }

@@ -9,17 +9,20 @@ use super::study::Study;
 
 /// One threshold per (figure, variant), in that order; nothing where it could not be computed.
 ///
-/// A constant step below the threshold step `eta*` keeps `E|theta_t|^2` bounded for ever. For the constant family the
+/// A constant step below the threshold step `eta*` keeps `E|theta_t|^2` bounded. For the constant family the
 /// threshold of c is where `eta = eta*`; for decaying stepsizes it is where the first one is, so that to its right every
 /// step is a stable one. All stepsizes are proportional to 1/c.
-pub fn thresholds(study: &Study) -> Vec<Vec<Option<f64>>> {
-    let steps: Vec<Option<f64>> = study
+pub fn thresholds(study: &Study, threads: usize) -> Vec<Vec<Option<f64>>> {
+    let mut steps: Vec<(&Problem, Option<f64>)> = study
         .variants
         .iter()
-        .map(|variant| {
-            affordable(&variant.problem).then(|| mean_square_threshold(&variant.problem).ok())?
-        })
+        .map(|variant| (&variant.problem, None))
         .collect();
+    robust_td_engine::for_each(threads, &mut steps, |(problem, step)| {
+        if affordable(problem) {
+            *step = mean_square_threshold(problem).ok();
+        }
+    });
     let first = u64::from(study.published_indexing());
     let threshold = |family: Family, problem: &Problem, step: f64| -> Option<f64> {
         let phi_inf = problem.phi_inf();
@@ -35,9 +38,9 @@ pub fn thresholds(study: &Study) -> Vec<Vec<Option<f64>>> {
         Some(unit / step)
     };
     let of_figure = |figure: &super::study::Figure| {
-        let pairs = study.variants.iter().zip(&steps);
-        pairs
-            .map(|(v, step)| threshold(figure.family, &v.problem, (*step)?))
+        let steps = steps.iter();
+        steps
+            .map(|&(problem, step)| threshold(figure.family, problem, step?))
             .collect()
     };
     study.figures.iter().map(of_figure).collect()

@@ -1,23 +1,24 @@
 //! Runs sweeps over the stepsize constant: the user's own, and through it the paper's.
 
-mod execute;
-mod outputs;
-mod page;
-mod printed;
-mod row;
-pub mod spec;
-mod stability;
-pub mod study;
-
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-
-pub use execute::Machine;
-use study::Study;
+use robust_td::Sweep;
 
 use crate::failure::Failure;
-use crate::{files, progress};
+use crate::progress::{self, Bar};
+use crate::{machine, text};
+
+/// How to run; nothing here changes the results.
+#[derive(Debug, Clone, Args)]
+pub struct Machine {
+    #[command(flatten)]
+    machine: machine::Machine,
+
+    /// Continue from the checkpoint in the output directory, if there is one
+    #[arg(long)]
+    resume: bool,
+}
 
 /// Sweep the stepsize constant c on your own problem
 #[derive(Debug, Args)]
@@ -56,35 +57,48 @@ pub struct Arguments {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let path = &arguments.spec;
-    let spec = spec::Spec::read(path)?;
-    let directory = path.parent().unwrap_or(Path::new(""));
-    let study = Study::new(&[(1, spec)], directory)
-        .map_err(|message| Failure::Usage(format!("{}: {message}", path.display())))?;
-    run_study(&study, &arguments.machine, &arguments.out)
+    let sweep = Sweep::load(&arguments.spec)?;
+    run_and_write(sweep, &arguments.machine, &arguments.out)
 }
 
-/// Runs a study and writes what it found.
-pub fn run_study(study: &Study, machine: &Machine, out: &Path) -> Result<(), Failure> {
-    machine.check()?;
-    files::create_directory(out)?;
-    let (rows, execution) = execute::execute(study, machine, out)?;
-    let exact = execute::exact_near_threshold(study, &rows, machine)?;
-    outputs::write(
-        study,
-        &rows,
-        &exact,
-        &execution,
-        &crate::command_line(),
-        out,
-    )?;
+/// Runs a sweep and writes what it found.
+pub fn run_and_write(sweep: Sweep<'_>, machine: &Machine, out: &Path) -> Result<(), Failure> {
+    let kernel = machine.machine.kernel()?;
+    let bar = Bar::new("lane-steps");
+    let results = sweep
+        .command(crate::command_line())
+        .threads(machine.machine.threads())
+        .kernel(kernel)
+        .checkpoint(out)
+        .resume(machine.resume)
+        .progress(|progress| bar.show(progress.done, progress.total))
+        .run()
+        .map_err(with_remedy)?;
+    drop(bar);
+    results.write(out)?;
+    let execution = results.execution();
     progress::finish(&format!(
         "{} lane-steps in {:.1} s with {} threads ({}); see {}",
-        crate::text::number(execution.lane_steps as f64),
+        text::number(execution.lane_steps as f64),
         execution.seconds,
         execution.threads,
         execution.kernel,
         out.join("report.html").display()
     ));
     Ok(())
+}
+
+/// Says how to get past a checkpoint that does not fit.
+fn with_remedy(error: robust_td::Error) -> Failure {
+    use robust_td_engine::Error as Engine;
+    match error {
+        robust_td::Error::Engine(
+            error @ (Engine::CheckpointDamaged { .. }
+            | Engine::CheckpointVersion { .. }
+            | Engine::CheckpointForeign { .. }),
+        ) => Failure::Usage(format!(
+            "{error}; remove it, or run without --resume to start from scratch"
+        )),
+        error => error.into(),
+    }
 }

@@ -1,0 +1,100 @@
+//! Names what can be wrong with a sweep.
+
+use super::grid::C_RANGE;
+
+/// Why a sweep is refused before it starts.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SweepError {
+    /// No horizon was given.
+    #[error("the horizon (steps) is missing")]
+    NoHorizon,
+    /// log T must exceed zero, and Algorithm 1 asks for T >= 3.
+    #[error("steps is {steps}, but the horizon must be at least 3")]
+    Horizon {
+        /// The horizon given.
+        steps: u64,
+    },
+    /// The number of simulated steps is zero or beyond the horizon.
+    #[error("simulate is {simulate}, but must lie in 1..={steps} (steps)")]
+    Simulate {
+        /// Steps to simulate.
+        simulate: u64,
+        /// The horizon.
+        steps: u64,
+    },
+    /// Too few or too many runs.
+    #[error("runs is {runs}, but must lie in 1..=1000000")]
+    Runs {
+        /// The number given.
+        runs: u64,
+    },
+    /// Too few or too many points in the learning curves.
+    #[error("curve_points_per_decade is {points}, but must lie in 1..=1000")]
+    CurvePoints {
+        /// The number given.
+        points: u32,
+    },
+    /// A seed in a mode that does not use one.
+    #[error("a seed is for mode algorithm, not for mode {mode}")]
+    Seed {
+        /// The mode.
+        mode: &'static str,
+    },
+    /// An indexing in a mode that has its own.
+    #[error("indexing is for mode exact, not for mode {mode}")]
+    Indexing {
+        /// The mode.
+        mode: &'static str,
+    },
+    /// No value of c.
+    #[error("there is no value of c")]
+    NoConstants,
+    /// A value of c whose stepsizes leave the range of floating-point numbers.
+    #[error("c must lie between {:e} and {:e}, not {c:?}", C_RANGE.start(), C_RANGE.end())]
+    Constant {
+        /// The value given.
+        c: f64,
+    },
+    /// The same value of c twice.
+    #[error("c = {c} is given twice")]
+    ConstantTwice {
+        /// The value.
+        c: f64,
+    },
+    /// No feature scaling.
+    #[error("scales is empty")]
+    NoScales,
+    /// A feature scaling that is not a positive finite number.
+    #[error("scales must be positive and finite, not {scale:?}")]
+    Scale {
+        /// The value given.
+        scale: f64,
+    },
+    /// The same scaling twice.
+    #[error("scale {scale} is given twice")]
+    ScaleTwice {
+        /// The value.
+        scale: f64,
+    },
+    /// The scaled features do not make a problem.
+    #[error("scale {scale:?}: {message}")]
+    ScaledProblem {
+        /// The scaling.
+        scale: f64,
+        /// What is wrong.
+        message: String,
+    },
+    /// No stepsize schedule.
+    #[error("schedule is empty")]
+    NoSchedules,
+    /// The same schedule twice.
+    #[error("schedule names the same stepsizes twice")]
+    ScheduleTwice,
+    /// A TOML text that does not describe a sweep.
+    #[error("{message}")]
+    Spec {
+        /// The line and what is wrong with it.
+        message: String,
+    },
+}

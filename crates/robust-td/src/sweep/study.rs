@@ -1,0 +1,226 @@
+//! Checks a request and turns it into a plan for the engine.
+
+use robust_td_core::{Matrix, Problem};
+use robust_td_engine::{Family, Lane, Plan, Tables};
+
+use super::error::SweepError;
+use super::grid::{GridPoint, grid_of};
+use super::spec::{Indexing, Mode};
+
+/// A sweep as it was asked for.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// The problem.
+    pub problem: Problem,
+    /// What to call it.
+    pub name: String,
+    /// The figures.
+    pub figures: Vec<Figure>,
+    /// Feature scalings.
+    pub scales: Vec<f64>,
+    /// Values of c.
+    pub constants: Vec<f64>,
+    /// How the expectation is taken.
+    pub mode: Mode,
+    /// Indexing of exact mode.
+    pub indexing: Option<Indexing>,
+    /// Horizon T in the stepsizes.
+    pub horizon: Option<u64>,
+    /// Steps to simulate, T by default.
+    pub simulate: Option<u64>,
+    /// Runs per value of c.
+    pub runs: u64,
+    /// Seed of algorithm mode.
+    pub seed: Option<u64>,
+    /// Points per decade of t in the learning curves.
+    pub curve_points_per_decade: u32,
+}
+
+/// A sweep that is known to make sense.
+#[derive(Debug, Clone)]
+pub struct Study {
+    /// The problem as the user named it.
+    pub problem_name: String,
+    /// One problem per feature scaling.
+    pub variants: Vec<Variant>,
+    /// One figure per stepsize family.
+    pub figures: Vec<Figure>,
+    /// The values of c in increasing order.
+    pub grid: Vec<GridPoint>,
+    /// How the expectation is taken.
+    pub mode: Mode,
+    /// Indexing of exact mode.
+    pub indexing: Indexing,
+    /// Horizon T in the stepsizes.
+    pub steps: u64,
+    /// Steps to simulate.
+    pub simulate: u64,
+    /// Runs per value of c.
+    pub runs: usize,
+    /// Seed of algorithm mode.
+    pub seed: u64,
+    /// Points per decade of t in the learning curves.
+    pub curve_points_per_decade: u32,
+}
+
+/// A problem with its features scaled.
+#[derive(Debug, Clone)]
+pub struct Variant {
+    /// The factor.
+    pub scale: f64,
+    /// The problem.
+    pub problem: Problem,
+}
+
+/// A figure: one family of stepsizes over all problems and values of c.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Figure {
+    /// Its number in the file names and in `results.csv`.
+    pub number: usize,
+    /// Its title.
+    pub title: String,
+    /// The stepsizes.
+    pub family: Family,
+}
+
+impl Figure {
+    /// A figure; without a title it is named after its stepsizes.
+    pub fn new(number: usize, title: Option<String>, family: Family) -> Self {
+        let words = match family {
+            Family::Decaying => "decaying stepsizes",
+            Family::Constant => "constant stepsizes",
+            Family::Plain => "the stepsize c itself",
+        };
+        let title = title.unwrap_or_else(|| format!("Figure {number}: {words}"));
+        Self {
+            number,
+            title,
+            family,
+        }
+    }
+}
+
+impl Study {
+    /// Checks a request.
+    pub fn new(request: &Request) -> Result<Self, SweepError> {
+        let mode = request.mode.name();
+        let steps = request.horizon.ok_or(SweepError::NoHorizon)?;
+        let simulate = request.simulate.unwrap_or(steps);
+        if steps < 3 {
+            return Err(SweepError::Horizon { steps });
+        }
+        if simulate == 0 || simulate > steps {
+            return Err(SweepError::Simulate { simulate, steps });
+        }
+        if request.runs == 0 || request.runs > 1_000_000 {
+            return Err(SweepError::Runs { runs: request.runs });
+        }
+        let points = request.curve_points_per_decade;
+        if !(1..=1000).contains(&points) {
+            return Err(SweepError::CurvePoints { points });
+        }
+        if request.seed.is_some() && request.mode != Mode::Algorithm {
+            return Err(SweepError::Seed { mode });
+        }
+        if request.indexing.is_some() && request.mode != Mode::Exact {
+            return Err(SweepError::Indexing { mode });
+        }
+        let families: Vec<Family> = request.figures.iter().map(|f| f.family).collect();
+        if families.is_empty() {
+            return Err(SweepError::NoSchedules);
+        }
+        if (1..families.len()).any(|k| families[..k].contains(&families[k])) {
+            return Err(SweepError::ScheduleTwice);
+        }
+        Ok(Self {
+            problem_name: request.name.clone(),
+            variants: variants(&request.problem, &request.scales)?,
+            figures: request.figures.clone(),
+            grid: grid_of(&request.constants)?,
+            mode: request.mode,
+            indexing: request.indexing.unwrap_or_default(),
+            steps,
+            simulate,
+            runs: request.runs as usize,
+            seed: request.seed.unwrap_or(1),
+            curve_points_per_decade: points,
+        })
+    }
+
+    /// The lanes: figure by figure, problem by problem, by increasing c.
+    pub fn lanes(&self) -> Vec<Lane> {
+        let mut lanes = Vec::new();
+        for figure in &self.figures {
+            for variant in 0..self.variants.len() {
+                let family = figure.family;
+                lanes.extend(self.grid.iter().map(|point| Lane {
+                    variant,
+                    family,
+                    c: point.c,
+                }));
+            }
+        }
+        lanes
+    }
+
+    /// The plan that the engine runs.
+    pub fn plan(&self) -> Plan {
+        Plan {
+            variants: self
+                .variants
+                .iter()
+                .map(|variant| Tables::from(&variant.problem))
+                .collect(),
+            lanes: self.lanes(),
+            runs: self.runs,
+            horizon: self.steps,
+            simulate: self.simulate,
+            mode: if self.published_indexing() {
+                robust_td_engine::Mode::Published
+            } else {
+                robust_td_engine::Mode::Algorithm { seed: self.seed }
+            },
+            curve_points_per_decade: self.curve_points_per_decade,
+        }
+    }
+
+    /// Whether steps are counted as the authors' program counts them: t from 1, uniform average.
+    pub fn published_indexing(&self) -> bool {
+        match self.mode {
+            Mode::Published => true,
+            Mode::Algorithm => false,
+            Mode::Exact => self.indexing == Indexing::Published,
+        }
+    }
+}
+
+fn variants(base: &Problem, scales: &[f64]) -> Result<Vec<Variant>, SweepError> {
+    if scales.is_empty() {
+        return Err(SweepError::NoScales);
+    }
+    let mut variants: Vec<Variant> = Vec::with_capacity(scales.len());
+    for &scale in scales {
+        if !(scale > 0.0 && scale.is_finite()) {
+            return Err(SweepError::Scale { scale });
+        }
+        if variants.iter().any(|variant| variant.scale == scale) {
+            return Err(SweepError::ScaleTwice { scale });
+        }
+        let problem = base
+            .with_features(scaled(base.features(), scale))
+            .map_err(|error| SweepError::ScaledProblem {
+                scale,
+                message: error.to_string(),
+            })?;
+        variants.push(Variant { scale, problem });
+    }
+    Ok(variants)
+}
+
+/// The paper's scalings: at most 1 shrinks feature 0 alone, which spoils the condition; above 1 enlarges all.
+fn scaled(features: &Matrix, scale: f64) -> Matrix {
+    Matrix::from_fn(features.rows(), features.columns(), |s, j| {
+        let factor = if j == 0 || scale > 1.0 { scale } else { 1.0 };
+        factor * features.get(s, j)
+    })
+}
