@@ -5,7 +5,8 @@ use robust_td_core::learner::method::Method;
 use robust_td_core::learner::methods::METHODS;
 use serde::Serialize;
 
-use crate::contest::{choice, field};
+use robust_td::contest::{choice, field};
+
 use crate::failure::Failure;
 use crate::{output, text};
 
@@ -32,7 +33,7 @@ pub struct Arguments {
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let methods: Vec<&'static Method> = match &arguments.id {
-        Some(id) => vec![choice::method(id).map_err(Failure::Usage)?],
+        Some(id) => vec![choice::method(id).map_err(robust_td::Error::from)?],
         None => METHODS.to_vec(),
     };
     if arguments.json {

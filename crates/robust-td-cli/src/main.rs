@@ -5,7 +5,6 @@ mod certify;
 mod compare;
 mod confidence;
 mod constants;
-mod contest;
 mod count;
 mod evaluate;
 mod experiment;
@@ -25,7 +24,6 @@ mod text;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use robust_td::spec_file;
 use robust_td_core::suggestion;
 use robust_td_data::files;
 

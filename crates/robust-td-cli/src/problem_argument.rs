@@ -13,7 +13,7 @@ pub struct ProblemArgument {
     pub name: String,
 
     /// Set a parameter of a catalog problem; may be repeated
-    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = setting)]
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = robust_td::setting)]
     pub settings: Vec<(String, f64)>,
 }
 
@@ -26,21 +26,5 @@ impl ProblemArgument {
             )),
             other => other.into(),
         })
-    }
-}
-
-/// Parses `key=value`, for the option `--set`.
-pub fn setting(text: &str) -> Result<(String, f64), String> {
-    let (key, value) = text
-        .split_once('=')
-        .ok_or("a setting is written KEY=VALUE, as in scale=16")?;
-    let (key, value) = (key.trim(), value.trim());
-    if key.is_empty() {
-        return Err("the name before = is empty".into());
-    }
-    match value.parse::<f64>() {
-        Ok(number) if number.is_finite() => Ok((key.to_string(), number)),
-        Ok(_) => Err(format!("{value:?} is not a finite number")),
-        Err(_) => Err(format!("{value:?} is not a number")),
     }
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::constants;
 use crate::failure::Failure;
 use crate::output;
-use crate::problem_argument::{ProblemArgument, setting};
+use crate::problem_argument::ProblemArgument;
 use crate::text;
 
 /// List the problems of the catalog with their parameters, or show one with its constants
@@ -33,7 +33,7 @@ pub struct Arguments {
     problem: Option<String>,
 
     /// Set a parameter of the problem; may be repeated
-    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = setting, requires = "problem")]
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = robust_td::setting, requires = "problem")]
     settings: Vec<(String, f64)>,
 
     /// Print one JSON object

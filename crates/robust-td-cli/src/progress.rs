@@ -46,6 +46,11 @@ impl Bar {
         Self { bar }
     }
 
+    /// Prints a line above the bar, or nothing when standard error is not a terminal.
+    pub fn say(&self, line: &str) {
+        self.bar.println(line);
+    }
+
     /// Shows how much is done; what a resumed run had done before does not count towards the rate.
     pub fn show(&self, done: u64, total: u64) {
         if self.bar.length() != Some(total) {

@@ -1,14 +1,9 @@
 //! Lays out words and numbers for people.
 
-pub use robust_td_report::number::{short as number, whole};
+pub use robust_td::number::{count, short as number, whole};
 
 /// The width that no line exceeds.
 pub const WIDTH: usize = 100;
-
-/// A count with its noun: `1 state`, `2 states`.
-pub fn count(n: usize, noun: &str) -> String {
-    format!("{n} {noun}{}", if n == 1 { "" } else { "s" })
-}
 
 /// A few numbers in parentheses; of many the first ones and how many there are.
 pub fn list(numbers: &[f64]) -> String {

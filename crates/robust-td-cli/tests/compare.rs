@@ -219,7 +219,7 @@ fn the_files_are_there_and_the_report_stands_alone() {
         "What was run",
         "Error against samples",
         "Ranking",
-        "What each method was told",
+        "Inputs of each method",
         "Conditions that do not hold here",
         "How to run it again",
         "robust-td compare ref-2 --horizon 500 --runs 3 --algorithms alg1,alg1-const --out out",

@@ -54,7 +54,7 @@ pub use options::{Purpose, ReadOptions};
 pub use pairing::{Pairing, Step};
 pub use predictor::{Intervals, Predictions, Predictor};
 pub use preset::Preset;
-pub use problem_file::{ProblemFileError, load_problem};
+pub use problem_file::{NpyError, ProblemFault, ProblemFileError, load_problem};
 pub use reader::Reader;
 pub use returns::{Decile, ReturnCheck};
 pub use role::Role;

@@ -31,6 +31,12 @@ pub enum Error {
     /// Settings of a sweep that make no sense.
     #[error(transparent)]
     Sweep(#[from] crate::sweep::SweepError),
+    /// Methods that cannot be compared as asked.
+    #[error(transparent)]
+    Contest(#[from] crate::contest::ContestError),
+    /// An experiment that makes no sense.
+    #[error(transparent)]
+    Experiment(#[from] crate::experiment::ExperimentError),
     /// A manifest that cannot be written as JSON.
     #[error("cannot write the manifest: {0}")]
     Manifest(serde_json::Error),
@@ -86,6 +92,8 @@ impl Error {
             Self::Report(_) | Self::Manifest(_) => false,
             Self::Write(error) => matches!(error, WriteError::CreateDirectory { .. }),
             Self::Sweep(_)
+            | Self::Contest(_)
+            | Self::Experiment(_)
             | Self::ProblemFile(_)
             | Self::UnknownProblem { .. }
             | Self::SettingOfFile { .. }

@@ -1,34 +1,26 @@
 //! Runs methods side by side on the same samples of a problem.
 
-mod comparison;
-mod figure;
-mod json;
-mod markdown;
-mod outputs;
-mod page;
-mod rows;
 mod table;
 
 use std::path::PathBuf;
 
 use clap::Args;
-use comparison::Comparison;
-use robust_td_core::Mixing;
+use robust_td::compare;
+use robust_td::contest::{Choice, Override};
 
-use crate::contest::choice::{Choice, Wish};
-use crate::contest::{field, run};
 use crate::failure::Failure;
 use crate::machine::Machine;
 use crate::problem_argument::ProblemArgument;
-use crate::{count, output, progress};
+use crate::progress::{self, Bar};
+use crate::{count, output};
 
-/// Run methods side by side on the same samples: what each must be told, whether it blows up, how good it is
+/// Run methods side by side on the same samples: what each needs, whether it diverges, how accurate it is
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Run i of every method follows the same trajectory. A method is charged by samples of the
-environment, those that it drops included. What a method must be told and nobody gives is taken
-from the exact problem; what cannot be known in practice marks it as an oracle. f is that of the
-method's own output, such as an average; f(0) is what doing nothing achieves.
+Run i of every method follows the same trajectory; dropped samples still count. Inputs you omit
+are computed from the exact model; a method that needs one that cannot be known in practice is
+marked as an oracle. f is the error of the method's own output, such as an average; f(0) is that
+of doing nothing.
 
 Examples:
   robust-td compare two-state --horizon 1e6
@@ -37,7 +29,7 @@ Examples:
   robust-td compare my-problem.toml --horizon 1e5 --runs 100 --out out/compare
   robust-td compare two-state --horizon 1e6 --json
 
-Of several settings the nearest wins: that of the entry, of --param ID.KEY, of --param KEY and --c.
+The most specific setting wins: that of the entry, then --param ID.KEY, then --param KEY and --c.
 `robust-td algorithms` lists the methods with their parameters. Files are written only with --out:
 compare.csv, curves.csv, compare.svg, compare.png, report.html and manifest.json.")]
 pub struct Arguments {
@@ -57,8 +49,8 @@ pub struct Arguments {
     algorithms: Option<Vec<Choice>>,
 
     /// Set a parameter of all methods that have it (KEY=VALUE) or of one (ID.KEY=VALUE); may be repeated
-    #[arg(long = "param", value_name = "KEY=VALUE", value_parser = Wish::parse)]
-    wishes: Vec<Wish>,
+    #[arg(long = "param", value_name = "KEY=VALUE", value_parser = Override::parse)]
+    parameters: Vec<Override>,
 
     /// The constant c of all methods that have one; short for --param c=C
     #[arg(long, value_name = "C", allow_negative_numbers = true)]
@@ -100,60 +92,47 @@ pub struct Arguments {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let length = run::Length {
-        horizon: arguments.horizon,
-        runs: arguments.runs,
-        seed: arguments.seed,
-        points_per_decade: arguments.points_per_decade,
-    };
-    length.check().map_err(Failure::Usage)?;
-    let kernel = arguments.machine.kernel()?;
     let problem = arguments.problem.load()?;
-    let mixing = Mixing::of(problem.chain()).map_err(|error| Failure::Run(error.to_string()))?;
-    let mixing = mixing.ok();
-    let mut wishes = arguments.wishes.clone();
-    wishes.extend(arguments.c.map(|c| Wish {
-        id: None,
-        name: "c".into(),
-        value: c,
-    }));
-    let field = field::gather(
-        &problem,
-        mixing.as_ref(),
-        length.horizon,
-        arguments.algorithms.as_deref(),
-        &wishes,
-    )?;
-    let outcome = run::run(&problem, &field.contestants, length, &arguments.machine)?;
-    let comparison = Comparison {
-        name: &arguments.problem.name,
-        settings: &arguments.problem.settings,
-        problem: &problem,
-        mixing: mixing.as_ref(),
-        length,
-        field,
-        outcome,
-        threads: arguments.machine.threads(),
-        kernel: kernel.name(),
-    };
+    let bar = Bar::new("samples");
+    let mut comparison = compare(&problem)
+        .name(&arguments.problem.name, &arguments.problem.settings)
+        .horizon(arguments.horizon)
+        .runs(arguments.runs)
+        .seed(arguments.seed)
+        .curve_points_per_decade(arguments.points_per_decade)
+        .threads(arguments.machine.threads())
+        .kernel(arguments.machine.kernel()?)
+        .progress(|progress| bar.show(progress.done, progress.total))
+        .command(crate::command_line());
+    if let Some(choices) = &arguments.algorithms {
+        comparison = comparison.algorithms(choices.iter().map(|choice| &choice.label));
+    }
+    for parameter in &arguments.parameters {
+        comparison = comparison.parameter(parameter.key(), parameter.value);
+    }
+    if let Some(c) = arguments.c {
+        comparison = comparison.parameter("c", c);
+    }
+    let results = comparison.run()?;
+    drop(bar);
     if let Some(directory) = &arguments.out {
-        outputs::write(&comparison, &crate::command_line(), directory)?;
+        results.write(directory)?;
     }
     if arguments.json {
-        return output::print_json(&json::Report::new(&comparison));
+        return output::print_json(&results.report());
     }
     if arguments.markdown {
-        return output::print(&markdown::table(&comparison));
+        return output::print(&results.to_markdown());
     }
-    output::print(&table::page(&comparison))?;
-    eprint!("{}", table::skipped(&comparison.field.skipped));
+    output::print(&table::page(&results))?;
+    eprint!("{}", table::skipped(&results.field.skipped));
     if let Some(directory) = &arguments.out {
         let report = directory.join("report.html");
         progress::finish(&format!(
             "{:.1} s with {} threads ({}); see {}",
-            comparison.outcome.seconds,
-            comparison.threads,
-            comparison.kernel,
+            results.outcome.seconds,
+            results.threads,
+            results.kernel,
             report.display()
         ));
     }

@@ -1,14 +1,14 @@
-//! Prints a comparison as a page: the ranking, then what the methods were told and what does not hold.
+//! Prints a comparison as a page: the ranking, then inputs, conditions that fail and bounds.
 
-use robust_td_core::learner::method::{Quantity, Standing};
+use robust_td_core::learner::method::Standing;
 use robust_td_engine::contest::Score;
 
-use super::comparison::{Comparison, input_words};
-use crate::contest::field::{self, Contestant, Skipped};
 use crate::text::{self, number, whole};
+use robust_td::compare::{ComparisonResults, input_words, quantity_words, share};
+use robust_td::contest::field::{self, Contestant, Skipped};
 
 /// The whole page.
-pub fn page(comparison: &Comparison<'_>) -> String {
+pub fn page(comparison: &ComparisonResults) -> String {
     let length = comparison.length;
     let mut page = format!(
         "{}, T = {}, {}, seed {}\nf(0) = {} is what doing nothing achieves\n\n",
@@ -38,13 +38,13 @@ pub fn page(comparison: &Comparison<'_>) -> String {
             .map(|&(contestant, score)| row(contestant, score)),
     );
     page.push_str(&text::columns(&rows));
-    page.push_str("\nWhat each method was told\n");
-    let told = |&(contestant, _): &(&Contestant, &Score)| {
+    page.push_str("\nInputs of each method\n");
+    let inputs = |&(contestant, _): &(&Contestant, &Score)| {
         let words: Vec<String> = contestant.prepared.inputs.iter().map(input_words).collect();
         (contestant.label.clone(), words.join(", "))
     };
     page.push_str(&text::definitions(
-        &ranked.iter().map(told).collect::<Vec<_>>(),
+        &ranked.iter().map(inputs).collect::<Vec<_>>(),
     ));
     let notes: Vec<(String, String)> = ranked
         .iter()
@@ -89,15 +89,6 @@ pub fn skipped(skipped: &[Skipped]) -> String {
     format!("\nDo not apply here\n{}", text::definitions(&rows))
 }
 
-/// What a bound is about, in symbols.
-pub fn quantity_words(quantity: Quantity) -> &'static str {
-    match quantity {
-        Quantity::F => "E f",
-        Quantity::DNormSq => "E|V-V*|_D^2",
-        Quantity::ThetaErrorSq => "E|theta-theta*|^2",
-    }
-}
-
 fn row(contestant: &Contestant, score: &Score) -> [String; 8] {
     [
         contestant.label.clone(),
@@ -109,14 +100,6 @@ fn row(contestant: &Contestant, score: &Score) -> [String; 8] {
         whole(score.updates),
         remarks(contestant, score).join(", "),
     ]
-}
-
-/// A rate in percent, nothing when it is 0.
-pub fn share(rate: f64) -> String {
-    match rate {
-        0.0 => "-".into(),
-        rate => format!("{:.0} %", (100.0 * rate).ceil()),
-    }
 }
 
 /// What a reader should know before comparing.

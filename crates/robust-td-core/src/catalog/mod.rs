@@ -1,21 +1,11 @@
 //! Lists named problems whose answers are known.
 //!
 //! One module per problem. Each says where the problem comes from and what its answer is, and its tests check that
-//! answer; [`episode`] tells how episodic tasks become chains. To add a problem, write such a file with an `ENTRY` and
-//! add the entry to the list below: the tests that hold for every problem, the command line and its help find it there.
+//! answer; [`episode`] describes how episodic tasks become chains. To add a problem, write such a file with an `ENTRY` and
+//! add its name to the list below: the tests that hold for every problem, the command line and its help find it there.
 
-pub mod boyan;
 pub mod episode;
-pub mod garnet;
-pub mod grid_world;
-pub mod paper_ring;
 mod parameter;
-pub mod random_walk;
-pub mod ref_2;
-pub mod ref_3;
-pub mod thousand_walk;
-pub mod two_cluster;
-pub mod two_state;
 
 use crate::error::{Error, Result};
 use crate::problem::Problem;
@@ -36,22 +26,31 @@ pub struct Entry {
     build: fn(&Values) -> Result<Problem>,
 }
 
-static ENTRIES: [Entry; 10] = [
-    paper_ring::ENTRY,
-    two_state::ENTRY,
-    ref_2::ENTRY,
-    ref_3::ENTRY,
-    random_walk::ENTRY,
-    thousand_walk::ENTRY,
-    boyan::ENTRY,
-    garnet::ENTRY,
-    grid_world::ENTRY,
-    two_cluster::ENTRY,
-];
+/// Declares the modules of the problems and lists their entries.
+macro_rules! problems {
+    ($($module:ident)*) => {
+        $(pub mod $module;)*
+        static ENTRIES: &[Entry] = &[$($module::ENTRY),*];
+    };
+}
+
+// In the order in which they are shown. `cargo fmt` does not see modules that a macro declares: `rustfmt FILE` formats them.
+problems! {
+    paper_ring
+    two_state
+    ref_2
+    ref_3
+    random_walk
+    thousand_walk
+    boyan
+    garnet
+    grid_world
+    two_cluster
+}
 
 /// All entries of the catalog.
 pub fn entries() -> &'static [Entry] {
-    &ENTRIES
+    ENTRIES
 }
 
 /// The entry of a name.

@@ -2,6 +2,8 @@
 
 use robust_td_core::Matrix;
 
+use super::error::ProblemFault;
+
 /// Where the numbers of a key were written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
@@ -47,29 +49,32 @@ pub struct Array {
 
 impl Array {
     /// The matrix, or what is wrong with the shape.
-    pub fn into_matrix(self, key: &str) -> Result<Matrix, String> {
+    pub fn into_matrix(self, key: &str) -> Result<Matrix, ProblemFault> {
         match self.shape[..] {
             [rows, columns] => {
-                Matrix::new(rows, columns, self.entries).map_err(|error| error.to_string())
+                Matrix::new(rows, columns, self.entries).map_err(|source| ProblemFault::Model {
+                    message: source.to_string(),
+                    source,
+                })
             }
-            _ => Err(format!(
-                "{} {} where a matrix is needed",
-                self.origin.name(key),
-                self.shape_in_words(),
-            )),
+            _ => Err(ProblemFault::Shape {
+                name: self.origin.name(key),
+                found: self.shape_in_words(),
+                expected: "a matrix".into(),
+            }),
         }
     }
 
     /// The matrix, which must have as many rows as columns.
-    pub fn into_square(self, key: &str) -> Result<Matrix, String> {
+    pub fn into_square(self, key: &str) -> Result<Matrix, ProblemFault> {
         let name = self.origin.name(key);
         let matrix = self.into_matrix(key)?;
         if matrix.rows() != matrix.columns() {
-            return Err(format!(
-                "{name} is {} x {} where a square matrix is needed",
-                matrix.rows(),
-                matrix.columns()
-            ));
+            return Err(ProblemFault::Shape {
+                name,
+                found: format!("is {} x {}", matrix.rows(), matrix.columns()),
+                expected: "a square matrix".into(),
+            });
         }
         Ok(matrix)
     }

@@ -6,6 +6,7 @@ use std::path::Path;
 use robust_td_core::SparseMatrix;
 
 use super::csv;
+use super::error::ProblemFault;
 
 /// The header of the file.
 const HEADER: [&str; 4] = ["from", "to", "probability", "reward"];
@@ -19,25 +20,31 @@ pub struct Edges {
 }
 
 /// Reads the transitions between `states` states; each pair of states may be listed once.
-pub fn read(name: &str, path: &Path, states: usize) -> Result<Edges, String> {
-    let text = csv::text(path).map_err(|error| format!("{name}: {error}"))?;
+pub fn read(name: &str, path: &Path, states: usize) -> Result<Edges, ProblemFault> {
+    let text = csv::text(name, path)?;
     let mut lines = csv::lines(&text).enumerate();
     let header: Vec<&str> = match lines.next() {
         Some((_, line)) => line.split(',').map(str::trim).collect(),
-        None => return Err(format!("{name}: the file is empty")),
+        None => {
+            return Err(ProblemFault::Empty {
+                name: name.into(),
+                what: "the file".into(),
+            });
+        }
     };
     if header != HEADER {
-        return Err(format!(
-            "{name}: line 1 is {:?} where the header {:?} is needed",
-            header.join(","),
-            HEADER.join(",")
-        ));
+        return Err(ProblemFault::Shape {
+            name: format!("{name}: line 1"),
+            found: format!("is {:?}", header.join(",")),
+            expected: format!("the header {:?}", HEADER.join(",")),
+        });
     }
     let mut lines_of = HashMap::new();
     let mut probabilities = Vec::new();
     let mut rewards = Vec::new();
     for (i, line) in lines {
-        let place = format!("{name}: line {}", i + 1);
+        let place = format!("line {}", i + 1);
+        let column = |column: &str| format!("{place}, column {column}");
         let cells: Vec<&str> = line.split(',').map(str::trim).collect();
         let [from, to, probability, reward] = cells[..] else {
             let found = if line.trim().is_empty() {
@@ -45,30 +52,45 @@ pub fn read(name: &str, path: &Path, states: usize) -> Result<Edges, String> {
             } else {
                 cells.len()
             };
-            return Err(format!("{place} has {found} entries where 4 are needed"));
+            return Err(ProblemFault::Length {
+                name: name.into(),
+                at: Some(place),
+                found,
+                expected: HEADER.len(),
+                hint: "",
+            });
         };
-        let from = state(&place, "from", from, states)?;
-        let to = state(&place, "to", to, states)?;
+        let from = state(name, column("from"), from, states)?;
+        let to = state(name, column("to"), to, states)?;
         if let Some(earlier) = lines_of.insert((from, to), i + 1) {
-            return Err(format!(
-                "{place}: the transition from {from} to {to} is already in line {earlier}"
-            ));
+            return Err(ProblemFault::RepeatedEdge {
+                name: name.into(),
+                line: i + 1,
+                from,
+                to,
+                earlier,
+            });
         }
-        let chance = csv::number(probability)
-            .map_err(|fault| format!("{place}, column probability {fault}"))?;
+        let chance = csv::number(name, || column("probability"), probability, "")?;
         if !(0.0..=1.0).contains(&chance) {
-            return Err(format!(
-                "{place}, column probability is {probability}, not a probability in [0, 1]"
-            ));
+            return Err(ProblemFault::Value {
+                name: name.into(),
+                at: Some(column("probability")),
+                value: probability.into(),
+                expected: "not a probability in [0, 1]".into(),
+            });
         }
-        let reward =
-            csv::number(reward).map_err(|fault| format!("{place}, column reward {fault}"))?;
+        let reward = csv::number(name, || column("reward"), reward, "")?;
         probabilities.push((from, to, chance));
         rewards.push((from, to, reward));
     }
     let sparse = |triplets| {
-        SparseMatrix::from_triplets("edges", states, triplets)
-            .map_err(|error| format!("{name}: {error}"))
+        SparseMatrix::from_triplets("edges", states, triplets).map_err(|source| {
+            ProblemFault::Model {
+                message: format!("{name}: {source}"),
+                source,
+            }
+        })
     };
     Ok(Edges {
         transition: sparse(probabilities)?,
@@ -76,15 +98,22 @@ pub fn read(name: &str, path: &Path, states: usize) -> Result<Edges, String> {
     })
 }
 
-fn state(place: &str, column: &str, cell: &str, states: usize) -> Result<usize, String> {
-    let state: usize = cell
-        .parse()
-        .map_err(|_| format!("{place}, column {column} is {cell:?}, not a state"))?;
-    if state >= states {
-        return Err(format!(
-            "{place}, column {column} is {state}, but features has {states} rows, so the states are 0 to {}",
-            states.saturating_sub(1)
-        ));
-    }
-    Ok(state)
+fn state(name: &str, at: String, cell: &str, states: usize) -> Result<usize, ProblemFault> {
+    let (value, expected) = match cell.parse::<usize>() {
+        Ok(state) if state < states => return Ok(state),
+        Ok(state) => (
+            state.to_string(),
+            format!(
+                "but features has {states} rows, so the states are 0 to {}",
+                states.saturating_sub(1)
+            ),
+        ),
+        Err(_) => (format!("{cell:?}"), "not a state".into()),
+    };
+    Err(ProblemFault::Value {
+        name: name.into(),
+        at: Some(at),
+        value,
+        expected,
+    })
 }

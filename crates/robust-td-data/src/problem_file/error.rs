@@ -2,6 +2,10 @@
 
 use std::path::PathBuf;
 
+use robust_td_core::suggestion;
+
+use super::npy::NpyError;
+
 /// Why a problem file does not describe a problem.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -31,7 +35,142 @@ pub enum ProblemFileError {
     Invalid {
         /// The file.
         file: PathBuf,
-        /// The key, the row, the column and the value, with what is wrong.
-        fault: String,
+        /// What is wrong, and where.
+        fault: Box<ProblemFault>,
     },
+}
+
+/// What is wrong in a problem file. A `name` is a key, with the matrix file that it names: `transition (P.csv)`.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ProblemFault {
+    /// A key that does not exist.
+    #[error("unknown key {table}{key}; {}", suggestion::or_known(.key, .known))]
+    UnknownKey {
+        /// The table that has it, with a dot; empty at the top.
+        table: &'static str,
+        /// The key.
+        key: String,
+        /// The keys that exist.
+        known: &'static [&'static str],
+    },
+    /// A key that is needed.
+    #[error("{key} is missing{hint}")]
+    Missing {
+        /// The key.
+        key: &'static str,
+        /// What it is needed for.
+        hint: &'static str,
+    },
+    /// A key that does not go with another.
+    #[error("{key} {why}")]
+    Conflict {
+        /// The key.
+        key: &'static str,
+        /// What is wrong.
+        why: String,
+    },
+    /// A value, a row or an entry of a wrong kind.
+    #[error("{name}{} is {value}, {expected}", place(.at))]
+    Value {
+        /// The key.
+        name: String,
+        /// The row and the column; `None` for the value itself.
+        at: Option<String>,
+        /// The value.
+        value: String,
+        /// What it is not.
+        expected: String,
+    },
+    /// A matrix of a wrong shape.
+    #[error("{name} {found} where {expected} is needed")]
+    Shape {
+        /// The key.
+        name: String,
+        /// What it is.
+        found: String,
+        /// What it should be.
+        expected: String,
+    },
+    /// A row or a list with too few or too many entries.
+    #[error("{name}{} has {found} entries where {expected} are needed{hint}", place(.at))]
+    Length {
+        /// The key.
+        name: String,
+        /// The row; `None` for a list.
+        at: Option<String>,
+        /// The entries that it has.
+        found: usize,
+        /// The entries that it should have.
+        expected: usize,
+        /// Why that number.
+        hint: &'static str,
+    },
+    /// A list without entries.
+    #[error("{name} is an empty list")]
+    EmptyList {
+        /// The key.
+        name: String,
+    },
+    /// A file or a line without contents.
+    #[error("{name}: {what} is empty")]
+    Empty {
+        /// The key.
+        name: String,
+        /// The file or the line.
+        what: String,
+    },
+    /// A matrix file that cannot be read.
+    #[error("{name}: cannot be read: {source}")]
+    Unreadable {
+        /// The key.
+        name: String,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+    /// A matrix file that is not text.
+    #[error("{name}: line {line} is not UTF-8 text")]
+    NotText {
+        /// The key.
+        name: String,
+        /// The line, from 1.
+        line: usize,
+    },
+    /// A NumPy file without an array of finite numbers.
+    #[error("{name}: {source}")]
+    Npy {
+        /// The key.
+        name: String,
+        /// What is wrong with it.
+        source: NpyError,
+    },
+    /// A transition that is listed twice.
+    #[error("{name}: line {line}: the transition from {from} to {to} is already in line {earlier}")]
+    RepeatedEdge {
+        /// The key.
+        name: String,
+        /// The line.
+        line: usize,
+        /// The state before.
+        from: usize,
+        /// The state after.
+        to: usize,
+        /// The line that has it, too.
+        earlier: usize,
+    },
+    /// Numbers that make no valid problem together.
+    #[error("{message}")]
+    Model {
+        /// What is wrong, with the file and the line that the numbers are in.
+        message: String,
+        /// What is wrong.
+        source: robust_td_core::Error,
+    },
+}
+
+fn place(at: &Option<String>) -> String {
+    match at {
+        Some(at) => format!(": {at}"),
+        None => String::new(),
+    }
 }

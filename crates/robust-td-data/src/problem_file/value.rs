@@ -5,27 +5,30 @@ use std::path::Path;
 use toml::Value;
 
 use super::array::{Array, Origin};
+use super::error::ProblemFault;
 use super::{csv, npy};
 
 /// The matrix of a key: a list of rows, or a path.
-pub fn matrix(key: &str, value: &Value, folder: &Path) -> Result<Array, String> {
+pub fn matrix(key: &str, value: &Value, folder: &Path) -> Result<Array, ProblemFault> {
     match value {
         Value::String(file) => from_file(key, file, folder),
         Value::Array(rows) if rows.first().is_some_and(Value::is_array) => inline_matrix(key, rows),
-        Value::Array(rows) if rows.is_empty() => Err(format!("{key} is an empty list")),
-        Value::Array(_) => Err(format!(
-            "{key} is {} where a matrix, a list of rows [[...], ...], is needed",
-            describe(value)
-        )),
-        _ => Err(format!(
-            "{key} is {}, not a matrix or the path of a .npy or .csv file",
-            describe(value)
+        Value::Array(rows) if rows.is_empty() => Err(ProblemFault::EmptyList { name: key.into() }),
+        Value::Array(_) => Err(ProblemFault::Shape {
+            name: key.into(),
+            found: format!("is {}", describe(value)),
+            expected: "a matrix, a list of rows [[...], ...],".into(),
+        }),
+        _ => Err(wrong(
+            key,
+            describe(value),
+            "not a matrix or the path of a .npy or .csv file",
         )),
     }
 }
 
 /// The matrix or the list of numbers of a key.
-pub fn matrix_or_list(key: &str, value: &Value, folder: &Path) -> Result<Array, String> {
+pub fn matrix_or_list(key: &str, value: &Value, folder: &Path) -> Result<Array, ProblemFault> {
     match value {
         Value::Array(entries) if entries.first().is_some_and(|first| !first.is_array()) => {
             inline_list(key, entries)
@@ -35,7 +38,7 @@ pub fn matrix_or_list(key: &str, value: &Value, folder: &Path) -> Result<Array, 
 }
 
 /// One matrix per action: a list of matrices or of paths, or the path of a .npy file with three axes.
-pub fn matrices(key: &str, value: &Value, folder: &Path) -> Result<Vec<Array>, String> {
+pub fn matrices(key: &str, value: &Value, folder: &Path) -> Result<Vec<Array>, ProblemFault> {
     match value {
         Value::String(file) => {
             let array = from_file(key, file, folder)?;
@@ -44,15 +47,18 @@ pub fn matrices(key: &str, value: &Value, folder: &Path) -> Result<Vec<Array>, S
                 _ => vec![array],
             })
         }
-        Value::Array(actions) if actions.is_empty() => Err(format!("{key} is an empty list")),
+        Value::Array(actions) if actions.is_empty() => {
+            Err(ProblemFault::EmptyList { name: key.into() })
+        }
         Value::Array(actions) => actions
             .iter()
             .enumerate()
             .map(|(action, value)| matrix(&action_key(key, action), value, folder))
             .collect(),
-        _ => Err(format!(
-            "{key} is {}, not a list of matrices, one per action",
-            describe(value)
+        _ => Err(wrong(
+            key,
+            describe(value),
+            "not a list of matrices, one per action",
         )),
     }
 }
@@ -74,26 +80,26 @@ pub fn action_key(key: &str, action: usize) -> String {
 }
 
 /// A finite number.
-pub fn number(key: &str, value: &Value) -> Result<f64, String> {
-    finite(value).map_err(|fault| format!("{key} {fault}"))
+pub fn number(key: &str, value: &Value) -> Result<f64, ProblemFault> {
+    finite(key, None, value)
 }
 
 /// A whole number from 0 up.
-pub fn index(key: &str, value: &Value) -> Result<usize, String> {
+pub fn index(key: &str, value: &Value) -> Result<usize, ProblemFault> {
     value
         .as_integer()
         .and_then(|integer| usize::try_from(integer).ok())
-        .ok_or_else(|| format!("{key} is {}, not a state 0, 1, 2, ...", describe(value)))
+        .ok_or_else(|| wrong(key, describe(value), "not a state 0, 1, 2, ..."))
 }
 
 /// The path of a file.
-pub fn path<'a>(key: &str, value: &'a Value) -> Result<&'a str, String> {
+pub fn path<'a>(key: &str, value: &'a Value) -> Result<&'a str, ProblemFault> {
     value
         .as_str()
-        .ok_or_else(|| format!("{key} is {}, not the path of a file", describe(value)))
+        .ok_or_else(|| wrong(key, describe(value), "not the path of a file"))
 }
 
-fn from_file(key: &str, file: &str, folder: &Path) -> Result<Array, String> {
+fn from_file(key: &str, file: &str, folder: &Path) -> Result<Array, ProblemFault> {
     let path = folder.join(file);
     let extension = path
         .extension()
@@ -103,37 +109,44 @@ fn from_file(key: &str, file: &str, folder: &Path) -> Result<Array, String> {
     match extension.as_str() {
         "csv" => csv::read(key, file, &path),
         "npy" => npy::read(key, file, &path),
-        _ => Err(format!(
-            "{key} is {file:?}, neither a list of rows nor the path of a .npy or .csv file"
+        _ => Err(wrong(
+            key,
+            format!("{file:?}"),
+            "neither a list of rows nor the path of a .npy or .csv file",
         )),
     }
 }
 
-fn inline_matrix(key: &str, rows: &[Value]) -> Result<Array, String> {
+fn inline_matrix(key: &str, rows: &[Value]) -> Result<Array, ProblemFault> {
     let mut entries = Vec::new();
     let mut columns = 0;
     for (i, row) in rows.iter().enumerate() {
         let Value::Array(row) = row else {
-            return Err(format!(
-                "{key}: row {i} is {}, not a list of numbers",
-                describe(row)
-            ));
+            return Err(ProblemFault::Value {
+                name: key.into(),
+                at: Some(format!("row {i}")),
+                value: describe(row),
+                expected: "not a list of numbers".into(),
+            });
         };
         if row.is_empty() {
-            return Err(format!("{key}: row {i} is an empty list"));
+            return Err(ProblemFault::EmptyList {
+                name: format!("{key}: row {i}"),
+            });
         }
         if i == 0 {
             columns = row.len();
         } else if row.len() != columns {
-            return Err(format!(
-                "{key}: row {i} has {} entries where {columns} are needed, as in row 0",
-                row.len()
-            ));
+            return Err(ProblemFault::Length {
+                name: key.into(),
+                at: Some(format!("row {i}")),
+                found: row.len(),
+                expected: columns,
+                hint: ", as in row 0",
+            });
         }
         for (j, value) in row.iter().enumerate() {
-            let value =
-                finite(value).map_err(|fault| format!("{key}: row {i}, column {j} {fault}"))?;
-            entries.push(value);
+            entries.push(finite(key, Some(&[i, j]), value)?);
         }
     }
     Ok(Array {
@@ -143,12 +156,12 @@ fn inline_matrix(key: &str, rows: &[Value]) -> Result<Array, String> {
     })
 }
 
-fn inline_list(key: &str, values: &[Value]) -> Result<Array, String> {
+fn inline_list(key: &str, values: &[Value]) -> Result<Array, ProblemFault> {
     let entries = values
         .iter()
         .enumerate()
-        .map(|(i, value)| finite(value).map_err(|fault| format!("{key}: row {i} {fault}")))
-        .collect::<Result<Vec<f64>, String>>()?;
+        .map(|(i, value)| finite(key, Some(&[i]), value))
+        .collect::<Result<Vec<f64>, _>>()?;
     Ok(Array {
         shape: vec![entries.len()],
         entries,
@@ -156,13 +169,32 @@ fn inline_list(key: &str, values: &[Value]) -> Result<Array, String> {
     })
 }
 
-/// The finite number that a value is, or what it is instead.
-fn finite(value: &Value) -> Result<f64, String> {
-    match value {
-        Value::Integer(integer) => Ok(*integer as f64),
-        Value::Float(float) if float.is_finite() => Ok(*float),
-        Value::Float(float) => Err(format!("is {float}, not a finite number")),
-        _ => Err(format!("is {}, not a number", describe(value))),
+/// The finite number that a value is; `at` is its row, or its row and column.
+fn finite(key: &str, at: Option<&[usize]>, value: &Value) -> Result<f64, ProblemFault> {
+    let (found, expected) = match value {
+        Value::Integer(integer) => return Ok(*integer as f64),
+        Value::Float(float) if float.is_finite() => return Ok(*float),
+        Value::Float(float) => (float.to_string(), "not a finite number"),
+        _ => (describe(value), "not a number"),
+    };
+    Err(ProblemFault::Value {
+        name: key.into(),
+        at: at.map(|place| match place {
+            [row, column] => format!("row {row}, column {column}"),
+            _ => format!("row {}", place[0]),
+        }),
+        value: found,
+        expected: expected.into(),
+    })
+}
+
+/// A value of a wrong kind.
+fn wrong(key: &str, value: impl Into<String>, expected: &str) -> ProblemFault {
+    ProblemFault::Value {
+        name: key.into(),
+        at: None,
+        value: value.into(),
+        expected: expected.into(),
     }
 }
 

@@ -10,6 +10,7 @@ use std::io::{self, BufReader, Read};
 use std::path::Path;
 
 use super::array::{Array, Origin};
+use super::error::ProblemFault;
 use header::Header;
 
 /// The longest header that is read, as in NumPy itself.
@@ -20,41 +21,86 @@ const MAX_ENTRIES: usize = 1 << 28;
 
 /// Why a NumPy file holds no array of finite numbers.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum NpyError {
+    /// The file cannot be read.
     #[error("cannot be read: {0}")]
     Unreadable(#[from] io::Error),
+    /// Another kind of file.
     #[error("not a NumPy file: it does not start with \\x93NUMPY")]
     Magic,
+    /// A format version that is not known.
     #[error("its format version is {major}; versions 1 to 3 are read")]
-    Version { major: u8 },
+    Version {
+        /// The major version.
+        major: u8,
+    },
+    /// A header beyond the limit.
     #[error("its header has {length} bytes; at most {MAX_HEADER} are read")]
-    HeaderLength { length: usize },
+    HeaderLength {
+        /// Its length.
+        length: usize,
+    },
+    /// A file that is cut within its header.
     #[error("the file ends within its header")]
     HeaderCut,
+    /// A header of another form.
     #[error("byte {position} of its header: {found} where {expected} is needed")]
     Header {
+        /// Where, from 0.
         position: usize,
+        /// What is there.
         found: String,
+        /// What should be there.
         expected: &'static str,
     },
+    /// A header without a key that is needed.
     #[error("its header has no key '{key}'")]
-    MissingKey { key: &'static str },
+    MissingKey {
+        /// The key.
+        key: &'static str,
+    },
+    /// Elements that are not real numbers.
     #[error("its elements are '{descr}', not real numbers")]
-    Element { descr: String },
+    Element {
+        /// Their type.
+        descr: String,
+    },
+    /// An array without entries.
     #[error("the array is empty")]
     Empty,
+    /// An array beyond the limit.
     #[error("the array has the shape {shape:?}; at most {MAX_ENTRIES} numbers are read")]
-    TooLarge { shape: Vec<usize> },
+    TooLarge {
+        /// The length along each axis.
+        shape: Vec<usize>,
+    },
+    /// A file that is cut within its array.
     #[error("the file ends before its array does: {found} of {needed} bytes")]
-    Short { needed: usize, found: usize },
+    Short {
+        /// The bytes of the array.
+        needed: usize,
+        /// The bytes that are there.
+        found: usize,
+    },
+    /// A file with something after its array.
     #[error("the file continues after the {needed} bytes of its array")]
-    Long { needed: usize },
+    Long {
+        /// The bytes of the array.
+        needed: usize,
+    },
+    /// An infinite number or NaN.
     #[error("{place} is {value}, not a finite number")]
-    NotFinite { place: String, value: f64 },
+    NotFinite {
+        /// The row and the column.
+        place: String,
+        /// The value.
+        value: f64,
+    },
 }
 
 /// Reads the array of `key` from the file that the problem file calls `file`.
-pub fn read(key: &str, file: &str, path: &Path) -> Result<Array, String> {
+pub fn read(key: &str, file: &str, path: &Path) -> Result<Array, ProblemFault> {
     let origin = Origin::Npy(file.to_string());
     let numbers = File::open(path)
         .map_err(NpyError::from)
@@ -65,7 +111,10 @@ pub fn read(key: &str, file: &str, path: &Path) -> Result<Array, String> {
             entries,
             origin,
         }),
-        Err(error) => Err(format!("{}: {error}", origin.name(key))),
+        Err(source) => Err(ProblemFault::Npy {
+            name: origin.name(key),
+            source,
+        }),
     }
 }
 

@@ -141,7 +141,7 @@ fn headers_of_another_form_are_refused_at_once() {
         ("(2, 1)", "(4294967295, 4294967295)", "at most 268435456"),
         ("(2, 1)", "(1000, 1000)", "2 of 1000000 bytes"),
         ("'shape'", "'size'", "each once"),
-        ("'shape'", "'descr'", "each once"),
+        ("'shape': (2, 1)", "'descr': '|u1'", "each once"),
         ("'shape': (2, 1), ", "", "no key 'shape'"),
         (", }", "} 1", "where the end is needed"),
     ] {

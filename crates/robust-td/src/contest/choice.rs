@@ -1,10 +1,10 @@
 //! Parses the names of methods and their settings: `alg1`, `alg1:c=0.01`, `bhandari-b:step=0.1:radius=3`.
 
 use robust_td_core::learner::method::Method;
-use robust_td_core::learner::methods::{self, METHODS};
+use robust_td_core::learner::methods;
 
-use crate::problem_argument::setting;
-use crate::suggestion;
+use super::error::ContestError;
+use crate::setting::setting;
 
 /// A method that was asked for, with settings of its own.
 #[derive(Debug, Clone)]
@@ -19,14 +19,17 @@ pub struct Choice {
 
 impl Choice {
     /// Parses `id` or `id:name=value:...`.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, ContestError> {
         let mut parts = text.trim().split(':');
         let id = parts.next().unwrap_or_default().trim();
         let settings = parts.map(setting).collect::<Result<_, _>>();
         Ok(Self {
             label: text.trim().into(),
             method: method(id)?,
-            settings: settings.map_err(|message| format!("{text:?}: {message}"))?,
+            settings: settings.map_err(|source| ContestError::Settings {
+                text: text.into(),
+                source,
+            })?,
         })
     }
 
@@ -40,18 +43,14 @@ impl Choice {
     }
 }
 
-/// The method with an id, or a suggestion.
-pub fn method(id: &str) -> Result<&'static Method, String> {
-    methods::find(id).map_err(|_| {
-        let known: Vec<&str> = METHODS.iter().map(|method| method.id).collect();
-        let hint = suggestion::or_known(id, &known);
-        format!("there is no algorithm {id:?}; {hint}")
-    })
+/// The method with an id; the error suggests one.
+pub fn method(id: &str) -> Result<&'static Method, ContestError> {
+    methods::find(id).map_err(|_| ContestError::UnknownMethod { id: id.into() })
 }
 
-/// A setting for every method that has the parameter, or for all entries of one method.
+/// A parameter of every method that has it, or of all entries of one method.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Wish {
+pub struct Override {
     /// The method, or all.
     pub id: Option<String>,
     /// The parameter.
@@ -60,15 +59,15 @@ pub struct Wish {
     pub value: f64,
 }
 
-impl Wish {
+impl Override {
     /// Parses `name=value` or `id.name=value`.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, ContestError> {
         let (key, value) = setting(text)?;
         Self::new(&key, value)
     }
 
     /// A value for `name` or `id.name`.
-    pub fn new(key: &str, value: f64) -> Result<Self, String> {
+    pub fn new(key: &str, value: f64) -> Result<Self, ContestError> {
         let (id, name) = match key.split_once('.') {
             Some((id, name)) => (Some(method(id)?.id.to_string()), name.to_string()),
             None => (None, key.to_string()),
@@ -112,18 +111,23 @@ mod tests {
             ("alg1:c=x", "\"x\" is not a number"),
             ("alg1:c=inf", "not a finite number"),
         ] {
-            let message = Choice::parse(text).unwrap_err();
+            let message = Choice::parse(text).unwrap_err().to_string();
             assert!(message.contains(words), "{text}: {message}");
         }
     }
 
     #[test]
-    fn wishes_are_for_one_method_or_for_all() {
-        let all = Wish::parse("c=2").unwrap();
-        let one = Wish::parse("alg1.c=2").unwrap();
+    fn overrides_are_for_one_method_or_for_all() {
+        let all = Override::parse("c=2").unwrap();
+        let one = Override::parse("alg1.c=2").unwrap();
         let (alg1, other) = (method("alg1").unwrap(), method("alg1-const").unwrap());
         assert!(all.concerns(alg1) && all.concerns(other));
         assert!(one.concerns(alg1) && !one.concerns(other));
-        assert!(Wish::parse("alg.c=2").unwrap_err().contains("alg1"));
+        assert!(
+            Override::parse("alg.c=2")
+                .unwrap_err()
+                .to_string()
+                .contains("alg1")
+        );
     }
 }

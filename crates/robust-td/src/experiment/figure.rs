@@ -3,13 +3,13 @@
 use robust_td_engine::contest::Estimate;
 use robust_td_report::{AxisLabel, Curve, Key, LineFigure, Reference, Scale};
 
-use super::Findings;
+use super::ExperimentResults;
 use super::spec::Show;
 use crate::contest::figure::{clamp, curve, meanings};
 
 /// What the spec asks to show, against what varies.
-pub fn results(findings: &Findings<'_>) -> LineFigure {
-    let plan = findings.plan;
+pub fn results(findings: &ExperimentResults) -> LineFigure {
+    let plan = &findings.plan;
     let show = plan.spec.show;
     let values: Vec<f64> = plan.points.iter().filter_map(|point| point.value).collect();
     let estimates: Vec<Vec<Estimate>> = findings
@@ -72,8 +72,8 @@ pub fn results(findings: &Findings<'_>) -> LineFigure {
 }
 
 /// E f of the mean of N outputs against N: exact where that is known, else from the runs.
-pub fn agents(findings: &Findings<'_>) -> LineFigure {
-    let plan = findings.plan;
+pub fn agents(findings: &ExperimentResults) -> LineFigure {
+    let plan = &findings.plan;
     let better = |split: &&super::agents::Split| {
         let exact_exists = findings
             .splits
@@ -117,7 +117,7 @@ pub fn agents(findings: &Findings<'_>) -> LineFigure {
 }
 
 /// The title of the experiment.
-pub fn title(findings: &Findings<'_>) -> String {
+pub fn title(findings: &ExperimentResults) -> String {
     let spec = &findings.plan.spec;
     match &spec.title {
         Some(title) => title.clone(),

@@ -2,15 +2,15 @@
 
 use std::path::Path;
 
+use robust_td_core::Constants;
+use robust_td_data::files;
 use serde::Serialize;
 
-use super::comparison::Comparison;
+use super::results::ComparisonResults;
 use super::{figure, json, page, rows};
 use crate::contest::field::Skipped;
 use crate::contest::figure::DPI;
-use crate::failure::Failure;
-use crate::files;
-use robust_td_core::Constants;
+use crate::error::{Error, Result};
 
 /// What `manifest.json` says.
 #[derive(Debug, Serialize)]
@@ -32,41 +32,32 @@ struct Manifest<'a> {
 }
 
 /// Writes all files of a comparison into `directory`.
-pub fn write(comparison: &Comparison<'_>, command: &str, directory: &Path) -> Result<(), Failure> {
+pub fn write(comparison: &ComparisonResults, directory: &Path) -> Result<()> {
     files::create_directory(directory)?;
     let text = |name: &str, text: String| files::write(directory, name, text.as_bytes());
     text("compare.csv", rows::compare_csv(comparison))?;
     text("curves.csv", rows::curves_csv(comparison))?;
-    let drawing = figure::figure(comparison).draw().map_err(run_failure)?;
+    let drawing = figure::figure(comparison).draw()?;
     text("compare.svg", drawing.to_svg())?;
-    let png = drawing.to_png(DPI).map_err(run_failure)?;
-    files::write(directory, "compare.png", &png)?;
-    let page = page::report(comparison, command, drawing);
-    text("report.html", page.to_html().map_err(run_failure)?)?;
-    let manifest = serde_json::to_string_pretty(&manifest(comparison, command));
-    Ok(text(
-        "manifest.json",
-        manifest.map_err(run_failure)? + "\n",
-    )?)
+    files::write(directory, "compare.png", &drawing.to_png(DPI)?)?;
+    text("report.html", page::page(comparison, drawing).to_html()?)?;
+    let manifest = serde_json::to_string_pretty(&manifest(comparison)).map_err(Error::Manifest)?;
+    Ok(text("manifest.json", manifest + "\n")?)
 }
 
-fn run_failure(error: impl std::fmt::Display) -> Failure {
-    Failure::Run(error.to_string())
-}
-
-fn manifest<'a>(comparison: &'a Comparison<'a>, command: &'a str) -> Manifest<'a> {
+fn manifest(comparison: &ComparisonResults) -> Manifest<'_> {
     let labels = comparison.field.contestants.iter();
     Manifest {
         version: env!("CARGO_PKG_VERSION"),
-        command,
-        problem: comparison.name,
-        set: comparison.settings,
+        command: &comparison.command,
+        problem: &comparison.name,
+        set: &comparison.settings,
         horizon: comparison.length.horizon,
         runs: comparison.length.runs,
         seed: comparison.length.seed,
         algorithms: labels.map(|contestant| contestant.label.as_str()).collect(),
         skipped: &comparison.field.skipped,
-        problem_constants: Constants::new(comparison.problem, comparison.mixing),
+        problem_constants: Constants::new(&comparison.problem, comparison.mixing.as_ref()),
         seconds: comparison.outcome.seconds,
         threads: comparison.threads,
         kernel: comparison.kernel,

@@ -1,16 +1,16 @@
 //! Writes an experiment as CSV.
 
-use super::Findings;
-use robust_td_report::number::csv as number;
+use super::ExperimentResults;
+use crate::number::csv as number;
 
 /// `results.csv`: one row per value and method.
-pub fn results_csv(findings: &Findings<'_>) -> String {
+pub fn results_csv(results: &ExperimentResults) -> String {
     let mut csv = String::from(
         "vary,value,label,f,f_stderr,d_norm_sq,d_norm_sq_stderr,max_mean_theta_norm_sq,divergence_rate,\
          projections,updates,f_of_mean,theta_error_sq,theta_error_sq_stderr,oracle,horizon,omega,f_zero,theta_star_norm_sq\n",
     );
-    let plan = findings.plan;
-    for (point, scores) in plan.points.iter().zip(&findings.scores) {
+    let plan = &results.plan;
+    for (point, scores) in plan.points.iter().zip(&results.scores) {
         for (contestant, score) in point.contestants.iter().zip(scores) {
             let problem = &point.problem;
             let fields = [
@@ -42,10 +42,10 @@ pub fn results_csv(findings: &Findings<'_>) -> String {
 }
 
 /// `agents.csv`: E f of the mean of N independent outputs.
-pub fn agents_csv(findings: &Findings<'_>) -> String {
+pub fn agents_csv(results: &ExperimentResults) -> String {
     let mut csv = String::from("vary,value,label,kind,agents,f,bias,spread,speed_up\n");
-    let plan = findings.plan;
-    for split in &findings.splits {
+    let plan = &results.plan;
+    for split in &results.splits {
         for &agents in &plan.spec.agents {
             let fields = [
                 plan.varied().to_string(),

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use robust_td_engine::contest::{Estimate, Score};
 use serde::Deserialize;
 
-/// An experiment; `robust-td experiment --help` explains the keys.
+/// An experiment as it is written in a TOML file.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Spec {
+pub struct ExperimentSpec {
     /// Title of the report.
     #[serde(default)]
     pub title: Option<String>,

@@ -1,12 +1,13 @@
 //! Fills in the report and the manifest of an experiment.
 
 use robust_td_engine::contest::Estimate;
-use robust_td_report::{Cell, Column, Drawing, Fact, Page, PageFigure, Rerun, Table};
+use robust_td_report::{Cell, Column, Drawing, Fact, Page, PageFigure, Table};
 use serde::Serialize;
 
-use super::Findings;
+use super::ExperimentResults;
 use super::figure::title;
-use crate::text;
+use crate::contest::figure::rerun;
+use crate::number;
 
 /// What `manifest.json` says.
 #[derive(Debug, Serialize)]
@@ -24,7 +25,7 @@ pub struct Manifest<'a> {
 }
 
 /// The manifest.
-pub fn manifest<'a>(findings: &'a Findings<'a>) -> Manifest<'a> {
+pub fn manifest(findings: &ExperimentResults) -> Manifest<'_> {
     let spec = &findings.plan.spec;
     Manifest {
         version: env!("CARGO_PKG_VERSION"),
@@ -41,7 +42,7 @@ pub fn manifest<'a>(findings: &'a Findings<'a>) -> Manifest<'a> {
 }
 
 /// The report with its figures.
-pub fn report(findings: &Findings<'_>, drawings: Vec<(&str, Drawing)>) -> Page {
+pub fn page(findings: &ExperimentResults, drawings: Vec<(&str, Drawing)>) -> Page {
     let figures = drawings.into_iter().map(|(name, drawing)| match name {
         "agents" => PageFigure {
             title: "Averaging over agents".into(),
@@ -67,14 +68,11 @@ pub fn report(findings: &Findings<'_>, drawings: Vec<(&str, Drawing)>) -> Page {
         facts: facts(findings),
         figures: figures.collect(),
         tables,
-        rerun: vec![Rerun {
-            what: "The same numbers, on any machine, with any number of threads:".into(),
-            command: findings.command.clone(),
-        }],
+        rerun: rerun(&findings.command),
     }
 }
 
-fn facts(findings: &Findings<'_>) -> Vec<Fact> {
+fn facts(findings: &ExperimentResults) -> Vec<Fact> {
     let spec = &findings.plan.spec;
     let fixed: Vec<String> = spec
         .set
@@ -100,14 +98,14 @@ fn facts(findings: &Findings<'_>) -> Vec<Fact> {
         Fact::new("Seconds", Cell::number(Some(findings.seconds))),
     ];
     let horizon = spec.horizon;
-    facts.extend(horizon.map(|t| Fact::text("Samples per run (T)", text::whole(t))));
+    facts.extend(horizon.map(|t| Fact::text("Samples per run (T)", number::whole(t))));
     facts.push(Fact::text("Methods", spec.algorithms.join(", ")));
     facts.push(Fact::text("Runs", spec.runs.to_string()));
     facts
 }
 
-fn results(findings: &Findings<'_>) -> Table {
-    let plan = findings.plan;
+fn results(findings: &ExperimentResults) -> Table {
+    let plan = &findings.plan;
     let mut rows = Vec::new();
     for (point, scores) in plan.points.iter().zip(&findings.scores) {
         for (contestant, score) in point.contestants.iter().zip(scores) {
@@ -141,8 +139,8 @@ fn results(findings: &Findings<'_>) -> Table {
     Table {
         title: "Results".into(),
         text: vec![
-            "f is that of the method's own output after the last sample; f(0) is what doing nothing achieves. An oracle was \
-             told something that only the exact model knows."
+            "f is that of the method's own output after the last sample; f(0) is what doing nothing achieves. An oracle \
+             has an input that only the exact model gives."
                 .into(),
         ],
         columns: vec![
@@ -162,8 +160,8 @@ fn results(findings: &Findings<'_>) -> Table {
     }
 }
 
-fn agents(findings: &Findings<'_>) -> Table {
-    let plan = findings.plan;
+fn agents(findings: &ExperimentResults) -> Table {
+    let plan = &findings.plan;
     let mut columns = vec![
         Column::words(if plan.varies() {
             plan.varied()

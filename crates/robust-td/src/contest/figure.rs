@@ -1,13 +1,24 @@
-//! Gives the curves of methods their places in a figure: patterns by what a method was told, bands, limits.
+//! Draws the curves of methods: patterns by where their inputs came from, bands, limits.
 
 use robust_td_core::learner::method::Standing;
 use robust_td_engine::contest::Estimate;
-use robust_td_report::{BandPoint, Clamp, Curve, LineMeaning, Pattern};
+use robust_td_report::{BandPoint, Clamp, Curve, LineMeaning, Pattern, Rerun};
 
 use super::field::Contestant;
 
 /// Resolution of the PNG figures.
 pub const DPI: f64 = 200.0;
+
+/// How to get the same numbers again, where a command was given.
+pub fn rerun(command: &str) -> Vec<Rerun> {
+    match command {
+        "" => Vec::new(),
+        command => vec![Rerun {
+            what: "The same numbers, on any machine, with any number of threads:".into(),
+            command: command.into(),
+        }],
+    }
+}
 
 /// How the line of a method is broken.
 fn pattern(contestant: &Contestant) -> Pattern {
@@ -18,12 +29,12 @@ fn pattern(contestant: &Contestant) -> Pattern {
     }
 }
 
-/// What the patterns mean, those that occur.
+/// The meaning of the patterns that occur.
 pub fn meanings<'a>(contestants: impl Iterator<Item = &'a Contestant>) -> Vec<LineMeaning> {
     let used: Vec<Pattern> = contestants.map(pattern).collect();
     [
-        (Pattern::Solid, "told only what can be known"),
-        (Pattern::Dashed, "oracle: told what only the model knows"),
+        (Pattern::Solid, "inputs that can be known"),
+        (Pattern::Dashed, "oracle: inputs that only the model has"),
         (Pattern::Dotted, "experimental"),
     ]
     .into_iter()

@@ -2,11 +2,11 @@
 
 use robust_td_report::{AxisLabel, Key, LineFigure, Reference, Scale};
 
-use super::comparison::Comparison;
+use super::results::ComparisonResults;
 use crate::contest::figure::{clamp, curve, meanings};
 
 /// f of each method's output against the samples that it has seen.
-pub fn figure(comparison: &Comparison<'_>) -> LineFigure {
+pub fn figure(comparison: &ComparisonResults) -> LineFigure {
     let ranked = comparison.ranked();
     let f_zero = comparison.problem.f_zero();
     let all = ranked.iter().flat_map(|(_, score)| &score.curve);

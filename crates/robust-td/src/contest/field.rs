@@ -1,12 +1,12 @@
-//! Sets up the methods that take part, with what each is told.
+//! Sets up the methods that take part, with the inputs of each.
 
 use robust_td_core::learner::method::{Method, Prepared, Setting, Standing};
 use robust_td_core::learner::methods::METHODS;
 use robust_td_core::{Error, Mixing, Problem};
 
-use super::choice::{Choice, Wish};
-use crate::failure::Failure;
-use crate::suggestion;
+use super::choice::{Choice, Override};
+use super::error::ContestError;
+use crate::error::Result;
 
 /// A method that is ready to run.
 #[derive(Debug, Clone)]
@@ -17,7 +17,7 @@ pub struct Contestant {
     pub method: &'static Method,
     /// What the user set.
     pub settings: Vec<(String, f64)>,
-    /// The learner and what it was told.
+    /// The learner and its inputs.
     pub prepared: Prepared,
 }
 
@@ -39,15 +39,14 @@ pub struct Field {
     pub skipped: Vec<Skipped>,
 }
 
-/// Sets up the chosen methods, or all that apply. The setting nearest to a method wins: its own, then that of its
-/// id, then that for all.
+/// Sets up the chosen methods, or all that apply. The most specific setting wins: that of the entry, of its id, of all.
 pub fn gather(
     problem: &Problem,
     mixing: Option<&Mixing>,
     horizon: u64,
     choices: Option<&[Choice]>,
-    wishes: &[Wish],
-) -> Result<Field, Failure> {
+    overrides: &[Override],
+) -> Result<Field> {
     let everyone: Vec<Choice>;
     let entries = match choices {
         Some(choices) => choices,
@@ -56,11 +55,11 @@ pub fn gather(
             &everyone
         }
     };
-    check(entries, wishes).map_err(Failure::Usage)?;
+    check(entries, overrides)?;
     let setting = Setting::of_problem(problem, mixing, horizon);
     let (mut contestants, mut skipped) = (Vec::new(), Vec::new());
     for entry in entries {
-        let settings = settings(entry, wishes);
+        let settings = settings(entry, overrides);
         match (entry.method.prepare(&setting, &settings), choices) {
             (Ok(prepared), _) => contestants.push(Contestant {
                 label: entry.label.clone(),
@@ -72,11 +71,11 @@ pub fn gather(
                 id: entry.method.id,
                 why: why_skipped(error)?,
             }),
-            (Err(error), Some(_)) => return Err(Failure::Usage(error.to_string())),
+            (Err(error), Some(_)) => return Err(error.into()),
         }
     }
     if contestants.is_empty() {
-        return Err(Failure::Usage("no method applies to this problem".into()));
+        return Err(ContestError::NoneApplies.into());
     }
     Ok(Field {
         contestants,
@@ -84,57 +83,61 @@ pub fn gather(
     })
 }
 
-/// Refuses entries that cannot be told apart and wishes that nobody can grant.
-fn check(entries: &[Choice], wishes: &[Wish]) -> Result<(), String> {
+/// Refuses entries that cannot be told apart and parameters that no entry has.
+fn check(entries: &[Choice], overrides: &[Override]) -> Result<(), ContestError> {
     for (k, entry) in entries.iter().enumerate() {
         if entries[..k].iter().any(|other| other.label == entry.label) {
-            return Err(format!(
-                "{} is given twice; settings such as {}:c=0.1 tell entries apart",
-                entry.label, entry.method.id
-            ));
+            return Err(ContestError::RepeatedEntry {
+                label: entry.label.clone(),
+                id: entry.method.id,
+            });
         }
     }
-    for (k, wish) in wishes.iter().enumerate() {
-        let key = wish.key();
-        if wishes[..k].iter().any(|other| other.key() == key) {
-            return Err(format!("the parameter {key} is given twice"));
+    for (k, given) in overrides.iter().enumerate() {
+        let key = given.key();
+        if overrides[..k].iter().any(|other| other.key() == key) {
+            return Err(ContestError::RepeatedParameter { key });
         }
-        if entries.iter().any(|entry| wish.concerns(entry.method)) {
+        if entries.iter().any(|entry| given.concerns(entry.method)) {
             continue;
         }
-        if let Some(id) = &wish.id {
-            return Err(format!("{key} is set, but {id} does not take part"));
+        if let Some(id) = &given.id {
+            return Err(ContestError::AbsentMethod {
+                key,
+                id: id.clone(),
+            });
         }
         let parameters = entries.iter().flat_map(|entry| entry.method.parameters);
-        let mut known: Vec<&str> = parameters.map(|parameter| parameter.name).collect();
+        let mut known: Vec<&'static str> = parameters.map(|parameter| parameter.name).collect();
         known.sort_unstable();
         known.dedup();
-        let hint = suggestion::or_known(&key, &known);
-        return Err(format!("no method here has a parameter {key:?}; {hint}"));
+        return Err(ContestError::UnknownParameter { key, known });
     }
     Ok(())
 }
 
-/// What an entry is told, its own settings first.
-fn settings(entry: &Choice, wishes: &[Wish]) -> Vec<(String, f64)> {
+/// The settings of an entry, its own first.
+fn settings(entry: &Choice, overrides: &[Override]) -> Vec<(String, f64)> {
     let mut settings = entry.settings.clone();
     for of_one in [true, false] {
-        let level = wishes.iter().filter(|wish| wish.id.is_some() == of_one);
-        for wish in level.filter(|wish| wish.concerns(entry.method)) {
-            if settings.iter().all(|(name, _)| *name != wish.name) {
-                settings.push((wish.name.clone(), wish.value));
+        let level = overrides
+            .iter()
+            .filter(|given| given.id.is_some() == of_one);
+        for given in level.filter(|given| given.concerns(entry.method)) {
+            if settings.iter().all(|(name, _)| *name != given.name) {
+                settings.push((given.name.clone(), given.value));
             }
         }
     }
     settings
 }
 
-/// Why a method that nobody asked for by name stays away; anything but its nature is the user's mistake.
-fn why_skipped(error: Error) -> Result<String, Failure> {
+/// Why a method that was not asked for by name is skipped; an error for anything but its nature.
+fn why_skipped(error: Error) -> Result<String> {
     match error {
         Error::NotApplicable { why, .. } => Ok(why),
         Error::MissingInput { name, meaning, .. } => Ok(format!("it needs {name} ({meaning})")),
-        other => Err(Failure::Usage(other.to_string())),
+        other => Err(other.into()),
     }
 }
 

@@ -5,12 +5,12 @@ use robust_td_engine::contest::{self, Score};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
-use super::comparison::{Comparison, quantity};
+use super::results::{ComparisonResults, quantity};
 use crate::contest::field::{self, Contestant, Skipped};
 
-/// The whole object.
-#[derive(Serialize)]
-pub struct Report<'a> {
+/// A comparison as one JSON object.
+#[derive(Debug, Serialize)]
+pub struct ComparisonReport<'a> {
     problem: &'a str,
     horizon: u64,
     runs: u64,
@@ -23,7 +23,7 @@ pub struct Report<'a> {
 }
 
 /// One method.
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 struct Entry<'a> {
     id: &'static str,
     #[serde(serialize_with = "inputs")]
@@ -46,29 +46,29 @@ struct Entry<'a> {
     peak_step: u64,
 }
 
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 struct Estimate {
     mean: f64,
     stderr: f64,
 }
 
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 struct Guarantee {
     quantity: &'static str,
     bound: f64,
     statement: &'static str,
 }
 
-impl<'a> Report<'a> {
+impl<'a> ComparisonReport<'a> {
     /// The object for a comparison, methods in the order in which they were asked for.
-    pub fn new(comparison: &'a Comparison<'a>) -> Self {
+    pub(super) fn new(comparison: &'a ComparisonResults) -> Self {
         Self {
-            problem: comparison.name,
+            problem: &comparison.name,
             horizon: comparison.length.horizon,
             runs: comparison.length.runs,
             algorithms: comparison.entries().map(entry).collect(),
             skipped: &comparison.field.skipped,
-            set: comparison.settings,
+            set: &comparison.settings,
             seed: comparison.length.seed,
             f_zero: comparison.problem.f_zero(),
         }

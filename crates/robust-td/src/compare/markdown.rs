@@ -1,18 +1,17 @@
-//! Prints a comparison as a Markdown table: the paper's Table 1 with a measured column.
+//! Writes a comparison as a Markdown table: the paper's Table 1 with a measured column.
 
 use robust_td_core::learner::method::Source;
 use robust_td_engine::contest::Score;
 
-use super::comparison::Comparison;
-use super::table::share;
+use super::results::{ComparisonResults, share};
 use crate::contest::field::Contestant;
-use crate::text::{number, whole};
+use crate::number::{short as number, whole};
 
 /// The table, methods in the order in which they were asked for.
-pub fn table(comparison: &Comparison<'_>) -> String {
+pub fn table(comparison: &ComparisonResults) -> String {
     let length = comparison.length;
     let mut table = String::from(
-        "| method | reference | must be told | oracle | measured f | diverged |\n\
+        "| method | reference | required inputs | oracle | measured f | diverged |\n\
          |---|---|---|---|---|---|\n",
     );
     for (contestant, score) in comparison.entries() {

@@ -4,15 +4,18 @@ use std::path::Path;
 
 use robust_td_core::{Mixing, Problem, catalog};
 
-use super::spec::Spec;
-use crate::contest::choice::{Choice, Wish};
+use super::error::ExperimentError;
+use super::spec::ExperimentSpec;
+use crate::contest::choice::{Choice, Override};
 use crate::contest::field::{Contestant, gather};
 use crate::contest::run::Length;
+use crate::error::{Error, Result};
+use crate::problem::problem_beside;
 
 /// An experiment that is known to make sense.
 pub struct Plan {
     /// What the user wrote.
-    pub spec: Spec,
+    pub spec: ExperimentSpec,
     /// What varies.
     vary: Option<(String, Target)>,
     /// One point per value, or a single one.
@@ -41,27 +44,26 @@ pub struct Point {
 
 impl Plan {
     /// Checks a spec and prepares all its points; `directory` is where a problem file is looked up.
-    pub fn new(spec: Spec, directory: &Path) -> Result<Self, String> {
+    pub fn new(spec: ExperimentSpec, directory: &Path) -> Result<Self> {
         let choices = spec.algorithms.iter().map(|text| Choice::parse(text));
-        let choices: Vec<Choice> = choices.collect::<Result<_, _>>()?;
+        let choices: Vec<Choice> = choices.collect::<std::result::Result<_, _>>()?;
         // A problem that does not exist is the first thing to say; its parameters come later.
         if catalog::find(&spec.problem).is_err() {
             let none: [(&str, f64); 0] = [];
-            robust_td::problem_beside(&spec.problem, &none, directory)
-                .map_err(|error| error.to_string())?;
+            problem_beside(&spec.problem, &none, directory)?;
         }
         if choices.is_empty() {
-            return Err("algorithms is empty".into());
+            return Err(ExperimentError::NoAlgorithms.into());
         }
         if spec.vary.len() > 1 {
-            let names: Vec<&str> = spec.vary.keys().map(String::as_str).collect();
-            return Err(format!("one thing varies, not {}", names.join(" and ")));
+            let names = spec.vary.keys().cloned().collect();
+            return Err(ExperimentError::SeveralVary { names }.into());
         }
-        if let Some(agents) = spec.agents.iter().find(|&&agents| agents == 0) {
-            return Err(format!("agents has {agents}; there is at least one"));
+        if let Some(&agents) = spec.agents.iter().find(|&&agents| agents == 0) {
+            return Err(ExperimentError::Agents { agents }.into());
         }
         if !spec.agents.is_empty() && spec.runs < 2 {
-            return Err("agents need at least 2 runs, to tell bias from spread".into());
+            return Err(ExperimentError::AgentsNeedRuns.into());
         }
         let vary = match spec.vary.iter().next() {
             Some((name, values)) => {
@@ -78,9 +80,13 @@ impl Plan {
         let mut points = Vec::with_capacity(values.len());
         for value in values {
             let point = point(&spec, &choices, vary.as_ref(), value, directory);
-            points.push(point.map_err(|message| match (&vary, value) {
-                (Some((name, _)), Some(value)) => format!("at {name} = {value}: {message}"),
-                _ => message,
+            points.push(point.map_err(|error| match (&vary, value) {
+                (Some((name, _)), Some(value)) => Error::from(ExperimentError::At {
+                    name: name.clone(),
+                    value,
+                    source: Box::new(error),
+                }),
+                _ => error,
             })?);
         }
         Ok(Self { spec, vary, points })
@@ -98,69 +104,80 @@ impl Plan {
 }
 
 /// What a name stands for: the horizon, a parameter of the problem, or else one of the methods.
-fn target(spec: &Spec, name: &str, choices: &[Choice]) -> Result<Target, String> {
+fn target(
+    spec: &ExperimentSpec,
+    name: &str,
+    choices: &[Choice],
+) -> Result<Target, ExperimentError> {
+    let fixed = |how| ExperimentError::FixedAndVaried {
+        name: name.into(),
+        how,
+    };
     let entry = catalog::find(&spec.problem);
     let parameters = entry.map_or(&[][..], |entry| entry.parameters);
     if name == "horizon" {
         if spec.horizon.is_some() {
-            return Err("horizon is both fixed and varied".into());
+            return Err(fixed("fixed"));
         }
         return Ok(Target::Horizon);
     }
     if parameters.iter().any(|parameter| parameter.name == name) {
         if spec.set.contains_key(name) {
-            return Err(format!("{name} is both set and varied"));
+            return Err(fixed("set"));
         }
         return Ok(Target::Problem);
     }
     if spec.param.contains_key(name) {
-        return Err(format!("{name} is both in param and varied"));
+        return Err(fixed("in param"));
     }
-    let wish = Wish::new(name, 1.0)?;
+    let varied = Override::new(name, 1.0)?;
     let open = |choice: &Choice| {
-        let own = choice.settings.iter().any(|(key, _)| *key == wish.name);
-        wish.concerns(choice.method) && !own
+        let own = choice.settings.iter().any(|(key, _)| *key == varied.name);
+        varied.concerns(choice.method) && !own
     };
     match choices.iter().any(open) {
         true => Ok(Target::Method),
-        false => Err(format!(
-            "nothing here is called {name:?} and free to vary: no parameter of {}, none of a method, and not horizon",
-            spec.problem
-        )),
+        false => Err(ExperimentError::NothingToVary {
+            name: name.into(),
+            problem: spec.problem.clone(),
+        }),
     }
 }
 
-fn check_values(name: &str, values: &[f64], target: Target) -> Result<(), String> {
+fn check_values(name: &str, values: &[f64], target: Target) -> Result<(), ExperimentError> {
+    let name = || name.to_string();
     if values.is_empty() {
-        return Err(format!("{name} has no values"));
+        return Err(ExperimentError::NoValues { name: name() });
     }
-    for (k, value) in values.iter().enumerate() {
+    for (k, &value) in values.iter().enumerate() {
         if !value.is_finite() {
-            return Err(format!(
-                "{name} takes the value {value}, which is not finite"
-            ));
+            return Err(ExperimentError::NotFinite {
+                name: name(),
+                value,
+            });
         }
-        if values[..k].contains(value) {
-            return Err(format!("{name} takes the value {value} twice"));
+        if values[..k].contains(&value) {
+            return Err(ExperimentError::RepeatedValue {
+                name: name(),
+                value,
+            });
         }
         // Up to 2^53 a whole number is exact.
-        let whole = value.fract() == 0.0 && (3.0..=9_007_199_254_740_992.0).contains(value);
+        let whole = value.fract() == 0.0 && (3.0..=9_007_199_254_740_992.0).contains(&value);
         if target == Target::Horizon && !whole {
-            return Err(format!(
-                "horizon takes the value {value}, not a whole number from 3 up"
-            ));
+            return Err(ExperimentError::HorizonValue { value });
         }
     }
     Ok(())
 }
 
 fn point(
-    spec: &Spec,
+    spec: &ExperimentSpec,
     choices: &[Choice],
     vary: Option<&(String, Target)>,
     value: Option<f64>,
     directory: &Path,
-) -> Result<Point, String> {
+) -> Result<Point> {
     let own = |map: &std::collections::BTreeMap<String, f64>| -> Vec<(String, f64)> {
         map.iter()
             .map(|(name, value)| (name.clone(), *value))
@@ -175,27 +192,27 @@ fn point(
         }
     }
     let length = Length {
-        horizon: horizon.ok_or("missing key `horizon`")?,
+        horizon: horizon.ok_or(ExperimentError::NoHorizon)?,
         runs: spec.runs,
         seed: spec.seed,
         points_per_decade: 1,
     };
     length.check()?;
-    let problem = robust_td::problem_beside(&spec.problem, &settings, directory)
-        .map_err(|error| error.to_string())?;
-    let mixing = Mixing::of(problem.chain()).map_err(|error| error.to_string())?;
-    let wishes = params.iter().map(|(key, value)| Wish::new(key, *value));
-    let wishes: Vec<Wish> = wishes.collect::<Result<_, _>>()?;
+    let problem = problem_beside(&spec.problem, &settings, directory)?;
+    let mixing = Mixing::of(problem.chain())?;
+    let overrides = params.iter();
+    let overrides = overrides.map(|(key, value)| Override::new(key, *value));
+    let overrides: Vec<Override> = overrides.collect::<std::result::Result<_, _>>()?;
     let field = gather(
         &problem,
         mixing.as_ref().ok(),
         length.horizon,
         Some(choices),
-        &wishes,
+        &overrides,
     );
     Ok(Point {
         value,
-        contestants: field.map_err(|failure| failure.to_string())?.contestants,
+        contestants: field?.contestants,
         problem,
         length,
     })

@@ -1,4 +1,4 @@
-//! Holds what a comparison was about, who took part and what was found.
+//! Holds the results of a comparison.
 
 use robust_td_core::learner::method::{Input, Quantity, Source};
 use robust_td_core::{Mixing, Problem};
@@ -6,31 +6,40 @@ use robust_td_engine::contest::Score;
 
 use crate::contest::field::{Contestant, Field};
 use crate::contest::run::{Length, Outcome};
-use crate::text;
+use crate::number;
 
 /// A finished comparison.
-pub struct Comparison<'a> {
-    /// The problem as the user named it.
-    pub name: &'a str,
-    /// Its settings.
-    pub settings: &'a [(String, f64)],
+#[derive(Debug, Clone)]
+pub struct ComparisonResults {
+    /// What the problem is called.
+    pub name: String,
+    /// The settings that made it.
+    pub settings: Vec<(String, f64)>,
     /// The problem.
-    pub problem: &'a Problem,
+    pub problem: Problem,
     /// How fast it mixes, unless it is too large to say.
-    pub mixing: Option<&'a Mixing>,
+    pub mixing: Option<Mixing>,
     /// Horizon, runs and seed.
     pub length: Length,
-    /// Who took part.
+    /// Which methods took part, and which were skipped.
     pub field: Field,
-    /// What was found.
+    /// The scores.
     pub outcome: Outcome,
     /// The threads that ran.
     pub threads: usize,
     /// The kernel that ran.
     pub kernel: &'static str,
+    /// The command line; empty if there was none.
+    pub command: String,
 }
 
-impl Comparison<'_> {
+impl ComparisonResults {
+    /// The score of a method, by the text that asked for it.
+    pub fn score(&self, label: &str) -> Option<&Score> {
+        let mut entries = self.entries();
+        entries.find_map(|(contestant, score)| (contestant.label == label).then_some(score))
+    }
+
     /// The contestants with their scores, in the order in which they were asked for.
     pub fn entries(&self) -> impl Iterator<Item = (&Contestant, &Score)> {
         self.field.contestants.iter().zip(&self.outcome.scores)
@@ -51,7 +60,7 @@ impl Comparison<'_> {
             .map(|(name, value)| format!("{name} = {value}"))
             .collect();
         match words.is_empty() {
-            true => self.name.into(),
+            true => self.name.clone(),
             false => format!("{} ({})", self.name, words.join(", ")),
         }
     }
@@ -64,7 +73,7 @@ pub fn input_words(input: &Input) -> String {
         Source::Known => "",
         Source::Oracle => " (oracle)",
     };
-    format!("{} = {}{source}", input.name, text::number(input.value))
+    format!("{} = {}{source}", input.name, number::short(input.value))
 }
 
 /// What a bound is about, as the key that holds the measured value.
@@ -73,5 +82,22 @@ pub fn quantity(quantity: Quantity) -> &'static str {
         Quantity::F => "f",
         Quantity::DNormSq => "d_norm_sq",
         Quantity::ThetaErrorSq => "theta_error_sq",
+    }
+}
+
+/// What a bound is about, in symbols.
+pub fn quantity_words(quantity: Quantity) -> &'static str {
+    match quantity {
+        Quantity::F => "E f",
+        Quantity::DNormSq => "E|V-V*|_D^2",
+        Quantity::ThetaErrorSq => "E|theta-theta*|^2",
+    }
+}
+
+/// A rate in percent, nothing when it is 0.
+pub fn share(rate: f64) -> String {
+    match rate {
+        0.0 => "-".into(),
+        rate => format!("{:.0} %", (100.0 * rate).ceil()),
     }
 }

@@ -1,20 +1,20 @@
 //! Fills in the report of a comparison.
 
-use robust_td::Constants;
-use robust_td::constants::constants_table;
+use robust_td_core::Constants;
 use robust_td_core::learner::method::{Quantity, Source};
 use robust_td_engine::contest::Score;
-use robust_td_report::{Cell, Column, Drawing, Fact, Page, PageFigure, Rerun, Table};
+use robust_td_report::{Cell, Column, Drawing, Fact, Page, PageFigure, Table};
 
-use super::comparison::Comparison;
-use super::table::quantity_words;
+use super::results::{ComparisonResults, quantity_words};
+use crate::constants::constants_table;
 use crate::contest::field::{self, Contestant};
-use crate::text;
+use crate::contest::figure::rerun;
+use crate::number::{count, short, whole};
 
 /// The report with its figure.
-pub fn report(comparison: &Comparison<'_>, command: &str, drawing: Drawing) -> Page {
+pub fn page(comparison: &ComparisonResults, drawing: Drawing) -> Page {
     let ranked = comparison.ranked();
-    let mut tables = vec![ranking(&ranked), told(&ranked)];
+    let mut tables = vec![ranking(&ranked), inputs(&ranked)];
     tables.extend(
         [notes(&ranked), guarantees(&ranked), absent(comparison)]
             .into_iter()
@@ -24,21 +24,18 @@ pub fn report(comparison: &Comparison<'_>, command: &str, drawing: Drawing) -> P
     Page {
         title: format!("Methods side by side on {}", comparison.problem_words()),
         summary: summary(comparison),
-        facts: facts(comparison, command),
+        facts: facts(comparison),
         figures: vec![PageFigure {
             title: "Error against samples".into(),
             caption: caption(comparison),
             drawing,
         }],
         tables,
-        rerun: vec![Rerun {
-            what: "The same numbers, on any machine, with any number of threads:".into(),
-            command: command.into(),
-        }],
+        rerun: rerun(&comparison.command),
     }
 }
 
-fn summary(comparison: &Comparison<'_>) -> String {
+fn summary(comparison: &ComparisonResults) -> String {
     let ranked = comparison.ranked();
     let diverged = ranked
         .iter()
@@ -48,15 +45,15 @@ fn summary(comparison: &Comparison<'_>) -> String {
         format!(
             " The smallest mean error is that of {}: f = {} where doing nothing has {}.",
             contestant.label,
-            text::number(score.f.mean),
-            text::number(comparison.problem.f_zero())
+            short(score.f.mean),
+            short(comparison.problem.f_zero())
         )
     });
     format!(
         "{} learned the same value function from the same {} sampled trajectories of {} steps each.{best} {}",
-        text::count(ranked.len(), "method"),
+        count(ranked.len(), "method"),
         comparison.length.runs,
-        text::whole(comparison.length.horizon),
+        whole(comparison.length.horizon),
         match diverged {
             0 => "None diverged.".to_string(),
             1 => "One diverged in some runs.".to_string(),
@@ -65,13 +62,13 @@ fn summary(comparison: &Comparison<'_>) -> String {
     )
 }
 
-fn facts(comparison: &Comparison<'_>, command: &str) -> Vec<Fact> {
-    let problem = comparison.problem;
+fn facts(comparison: &ComparisonResults) -> Vec<Fact> {
+    let problem = &comparison.problem;
     let size = format!(
         "{}: {}, {}, discount {}",
         comparison.problem_words(),
-        text::count(problem.states(), "state"),
-        text::count(problem.dimension(), "feature"),
+        count(problem.states(), "state"),
+        count(problem.dimension(), "feature"),
         problem.discount()
     );
     let seeds = format!(
@@ -82,7 +79,7 @@ fn facts(comparison: &Comparison<'_>, command: &str) -> Vec<Fact> {
         Fact::new(
             "Command",
             Cell::Code {
-                text: command.into(),
+                text: comparison.command.clone(),
             },
         ),
         Fact::text("Problem", size),
@@ -90,21 +87,18 @@ fn facts(comparison: &Comparison<'_>, command: &str) -> Vec<Fact> {
         Fact::text("Kernel", comparison.kernel),
         Fact::count("Threads", comparison.threads as u64),
         Fact::new("Seconds", Cell::number(Some(comparison.outcome.seconds))),
-        Fact::text(
-            "Samples per run (T)",
-            text::whole(comparison.length.horizon),
-        ),
+        Fact::text("Samples per run (T)", whole(comparison.length.horizon)),
         Fact::text("Runs", comparison.length.runs.to_string()),
         Fact::text("Version", env!("CARGO_PKG_VERSION")),
     ]
 }
 
-fn caption(comparison: &Comparison<'_>) -> String {
+fn caption(comparison: &ComparisonResults) -> String {
     format!(
-        "f of each method's output after so many samples: the mean of {} with a band of one standard error. \
-         Samples that a method drops count. Labels stand in the order of the final error. Triangles mark what left the panel: \
-         more than a hundred times f(0) is as bad as any.",
-        text::count(comparison.length.runs as usize, "run")
+        "f of each method's output against the samples seen: the mean of {} with a band of one standard error. \
+         Dropped samples still count. Labels are in the order of the final error. Triangles mark curves that leave the panel, \
+         which ends at a hundred times f(0).",
+        count(comparison.length.runs as usize, "run")
     )
 }
 
@@ -119,7 +113,7 @@ fn ranking(ranked: &[(&Contestant, &Score)]) -> Table {
             match score.divergence_rate {
                 0.0 => Cell::word("no"),
                 rate => Cell::Mark {
-                    text: format!("{} % of runs", text::number(100.0 * rate)),
+                    text: format!("{} % of runs", short(100.0 * rate)),
                     good: false,
                 },
             },
@@ -144,11 +138,11 @@ fn ranking(ranked: &[(&Contestant, &Score)]) -> Table {
         text: vec![
             "Sorted by f(θ) = (1−γ)|V−V*|²_D + γ|V−V*|²_Dir at the method's own output after the last sample, V* being the value \
              function of the projected Bellman equation; ± is one standard error over runs. A method diverged in a run when |θ|² \
-             passed 10¹² or stopped being a number. An oracle was told something that only the exact model knows, so its \
-             error cannot be had in practice."
+             passed 10¹² or stopped being a number. An oracle has an input that only the exact model gives, so its \
+             error is out of reach in practice."
                 .into(),
-            "Theory: proved methods have a theorem for Markovian samples, baselines another kind of theory, and of experimental ones \
-             no guarantee is known for TD learning. The other columns are means over runs at the output, the largest mean |θ|² \
+            "Theory: proved methods have a theorem for Markovian samples, baselines another kind of theory, and experimental ones \
+             no known guarantee for TD learning. The other columns are means over runs at the output, the largest mean |θ|² \
              over all steps, and projections and updates per run; a method that drops samples makes fewer updates. compare.csv has more."
                 .into(),
         ],
@@ -168,20 +162,20 @@ fn ranking(ranked: &[(&Contestant, &Score)]) -> Table {
     }
 }
 
-fn told(ranked: &[(&Contestant, &Score)]) -> Table {
+fn inputs(ranked: &[(&Contestant, &Score)]) -> Table {
     let words = |contestant: &Contestant, source: Source| {
         let inputs = contestant.prepared.inputs.iter();
         let words: Vec<String> = inputs
             .filter(|input| input.source == source)
-            .map(|input| format!("{} = {}", input.name, text::number(input.value)))
+            .map(|input| format!("{} = {}", input.name, short(input.value)))
             .collect();
         words.join(", ")
     };
     // A column that would be empty for all is left out.
     let sources: Vec<(&str, Source)> = [
-        ("only the model knows", Source::Oracle),
-        ("given by the user", Source::Given),
-        ("anybody can know", Source::Known),
+        ("only the model gives", Source::Oracle),
+        ("set by hand", Source::Given),
+        ("known in practice", Source::Known),
     ]
     .into_iter()
     .filter(|&(_, source)| ranked.iter().any(|(who, _)| !words(who, source).is_empty()))
@@ -200,10 +194,10 @@ fn told(ranked: &[(&Contestant, &Score)]) -> Table {
     let names = sources.iter().map(|&(name, _)| name);
     let names = ["method"].into_iter().chain(names);
     Table {
-        title: "What each method was told".into(),
+        title: "Inputs of each method".into(),
         text: vec![
-            "What only the model knows cannot be known in practice: it was taken from the exact problem. Give such a value \
-             by hand with --param, and the method is no oracle any more."
+            "Inputs that were not set are computed from the exact model; those that cannot be known in practice make the method an \
+             oracle. A method whose inputs are all set by hand is not one."
                 .into(),
         ],
         columns: names
@@ -264,7 +258,7 @@ fn guarantees(ranked: &[(&Contestant, &Score)]) -> Option<Table> {
     })
 }
 
-fn absent(comparison: &Comparison<'_>) -> Option<Table> {
+fn absent(comparison: &ComparisonResults) -> Option<Table> {
     let skipped = &comparison.field.skipped;
     (!skipped.is_empty()).then(|| Table {
         title: "Methods that do not apply".into(),
@@ -278,7 +272,7 @@ fn absent(comparison: &Comparison<'_>) -> Option<Table> {
     })
 }
 
-fn constants(comparison: &Comparison<'_>) -> Table {
-    let constants = Constants::new(comparison.problem, comparison.mixing);
+fn constants(comparison: &ComparisonResults) -> Table {
+    let constants = Constants::new(&comparison.problem, comparison.mixing.as_ref());
     constants_table(&[(comparison.problem_words(), constants)])
 }

@@ -2,12 +2,12 @@
 
 use robust_td_engine::contest::Estimate;
 
-use super::comparison::{Comparison, quantity};
+use super::results::{ComparisonResults, quantity};
 use crate::contest::field;
-use robust_td_report::number::csv as number;
+use crate::number::csv as number;
 
 /// `compare.csv`: one row per method, in the order in which they were asked for.
-pub fn compare_csv(comparison: &Comparison<'_>) -> String {
+pub fn compare_csv(comparison: &ComparisonResults) -> String {
     let mut csv = String::from(
         "label,id,standing,oracle,f,f_stderr,d_norm_sq,d_norm_sq_stderr,theta_error_sq,theta_error_sq_stderr,\
          f_of_mean,max_mean_theta_norm_sq,peak_step,divergence_rate,projections,updates,\
@@ -41,7 +41,7 @@ pub fn compare_csv(comparison: &Comparison<'_>) -> String {
 }
 
 /// `curves.csv`: f of each method's output against the samples that it has seen.
-pub fn curves_csv(comparison: &Comparison<'_>) -> String {
+pub fn curves_csv(comparison: &ComparisonResults) -> String {
     let mut csv = String::from("label,samples,f,f_stderr\n");
     for (contestant, score) in comparison.entries() {
         for point in &score.curve {

@@ -1,17 +1,15 @@
-//! Runs a field of methods on the engine, with progress.
+//! Runs a field of methods on the engine.
 
 use std::time::Instant;
 
 use robust_td_core::Problem;
 use robust_td_engine::contest::{Contest, ContestOptions, Entrant, Score, contest};
-use robust_td_engine::{Error, Progress};
 
+use super::error::ContestError;
 use super::field::Contestant;
-use crate::failure::Failure;
-use crate::machine::Machine;
-use crate::progress::Bar;
+use crate::error::Result;
 
-/// How long and how often to run.
+/// The size of a contest.
 #[derive(Debug, Clone, Copy)]
 pub struct Length {
     /// T, the samples of a run.
@@ -25,30 +23,33 @@ pub struct Length {
 }
 
 /// The runs that are allowed: enough for any standard error, few enough to hold in memory.
-const MOST_RUNS: u64 = 1_000_000;
+pub const MOST_RUNS: u64 = 1_000_000;
 
 impl Length {
     /// Refuses what cannot be run.
-    pub fn check(&self) -> Result<(), String> {
+    pub fn check(&self) -> Result<(), ContestError> {
         if self.horizon < 3 {
-            return Err(format!(
-                "horizon is {}, but a horizon is at least 3, so that log T > 1",
-                self.horizon
-            ));
+            return Err(ContestError::Horizon {
+                horizon: self.horizon,
+            });
         }
         if !(1..=MOST_RUNS).contains(&self.runs) {
-            return Err(format!(
-                "runs is {}, but must lie in 1..={MOST_RUNS}",
-                self.runs
-            ));
+            return Err(ContestError::Runs { runs: self.runs });
         }
         if !(1..=1000).contains(&self.points_per_decade) {
-            return Err(format!(
-                "points per decade is {}, but must lie in 1..=1000",
-                self.points_per_decade
-            ));
+            return Err(ContestError::PointsPerDecade {
+                points: self.points_per_decade,
+            });
         }
         Ok(())
+    }
+}
+
+/// The number of threads that an option asks for; 0 means one per CPU.
+pub(crate) fn thread_count(asked: usize) -> usize {
+    match asked {
+        0 => std::thread::available_parallelism().map_or(1, usize::from),
+        threads => threads,
     }
 }
 
@@ -66,9 +67,9 @@ pub fn run(
     problem: &Problem,
     contestants: &[Contestant],
     length: Length,
-    machine: &Machine,
-) -> Result<Outcome, Failure> {
-    length.check().map_err(Failure::Usage)?;
+    options: &ContestOptions<'_>,
+) -> Result<Outcome> {
+    length.check()?;
     let entrant = |contestant: &Contestant| Entrant {
         label: contestant.label.clone(),
         learner: contestant.prepared.learner.clone(),
@@ -82,19 +83,8 @@ pub fn run(
         seed: length.seed,
         points_per_decade: length.points_per_decade,
     };
-    let kernel = machine.kernel()?;
-    let bar = Bar::new("samples");
-    let show = |progress: Progress| bar.show(progress.done, progress.total);
-    let options = ContestOptions {
-        threads: machine.threads(),
-        kernel,
-        progress: Some(&show),
-    };
     let start = Instant::now();
-    let scores = contest(&race, &options).map_err(|error| match error {
-        Error::Threads { .. } => Failure::Run(error.to_string()),
-        _ => Failure::Usage(error.to_string()),
-    })?;
+    let scores = contest(&race, options)?;
     Ok(Outcome {
         scores,
         seconds: start.elapsed().as_secs_f64(),

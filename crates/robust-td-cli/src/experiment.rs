@@ -1,0 +1,104 @@
+//! Runs an experiment: the same methods for each value of something that varies.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use robust_td::{Experiment, spec_file};
+
+use crate::failure::Failure;
+use crate::machine::Machine;
+use crate::progress::{self, Bar};
+use crate::{output, text};
+
+/// Run an experiment: the same methods for each value of a parameter or of the horizon
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A spec is a TOML file:
+  title = \"Robust against fast\"        # optional
+  question = \"Where do they cross?\"    # a sentence for the report (optional)
+  problem = \"two-state\"                # a catalog name, or a problem file relative to the spec
+  set = { alpha = 0.9 }                # fixed parameters of a catalog problem (optional)
+  vary = { epsilon = [0.3, 0.1] }      # of the problem, or horizon, or of methods (c, \"alg1.c\")
+  algorithms = [\"alg1:c=0.1\", \"bhandari-c\"]
+  param = { c = 1 }                    # for all methods, or \"alg1.c\" for one (optional)
+  horizon = 1_000_000                  # T
+  runs = 48                            # (default)
+  seed = 1                             # (default)
+  show = \"f\"                           # in the figure: f, d_norm_sq, theta_error_sq,
+                                       # max_mean_theta_norm_sq or projections
+  agents = [1, 4, 16, 64]              # one-shot averaging over N agents (optional)
+
+Examples:
+  robust-td experiment experiments/robust-vs-fast.toml
+  robust-td experiment experiments/one-shot.toml --out out/one-shot
+
+DIR gets results.csv, figure.svg, figure.png, report.html and manifest.json; with agents also
+agents.csv and agents.svg, the exact split E f(mean of N outputs) = bias + spread / N.")]
+pub struct Arguments {
+    /// The spec, a TOML file
+    #[arg(value_name = "SPEC")]
+    spec: PathBuf,
+
+    /// Output directory; by default out/ and the name of the spec
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+
+    /// Check the spec and say what would run, without running it
+    #[arg(long)]
+    check: bool,
+
+    #[command(flatten)]
+    machine: Machine,
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let path = &arguments.spec;
+    let kernel = arguments.machine.kernel()?;
+    let experiment =
+        Experiment::load(path).map_err(|error| match robust_td::Sweep::load(path) {
+            Ok(_) => Failure::Usage(format!(
+                "{} describes a sweep: run it with `robust-td sweep`",
+                path.display()
+            )),
+            Err(_) => error.into(),
+        })?;
+    let plan = experiment.plan();
+    if arguments.check {
+        return output::print(&format!(
+            "{}: {} of {}\n",
+            path.display(),
+            text::count(plan.points.len(), "contest"),
+            text::count(plan.spec.algorithms.len(), "method")
+        ));
+    }
+    let out = match &arguments.out {
+        Some(out) => out.clone(),
+        None => Path::new("out").join(path.file_stem().unwrap_or_default()),
+    };
+    // Checked up front, so that a long run does not fail at the end.
+    robust_td_data::files::create_directory(&out)?;
+    let varied = plan.varied().to_string();
+    let bar = Bar::new("samples");
+    let results = experiment
+        .threads(arguments.machine.threads())
+        .kernel(kernel)
+        .progress(|point, progress| {
+            if let (0, Some(value)) = (progress.done, point.value) {
+                bar.say(&format!("{varied} = {value}"));
+            }
+            bar.show(progress.done, progress.total);
+        })
+        .command(crate::command_line())
+        .run()?;
+    drop(bar);
+    results.write(&out)?;
+    progress::finish(&format!(
+        "{:.1} s with {} threads ({}); see {}",
+        results.seconds,
+        results.threads,
+        results.kernel,
+        out.join("report.html").display()
+    ));
+    Ok(())
+}

@@ -1,0 +1,231 @@
+//! Compares methods on the same samples of a problem.
+
+mod figure;
+mod json;
+mod markdown;
+mod page;
+mod results;
+mod rows;
+mod write;
+
+use std::path::Path;
+
+use robust_td_core::{Mixing, Problem};
+use robust_td_engine::contest::ContestOptions;
+use robust_td_engine::{Kernel, Progress};
+
+use crate::contest::choice::{Choice, Override};
+use crate::contest::run::{Length, thread_count};
+use crate::contest::{field, run};
+use crate::error::Result;
+
+pub use json::ComparisonReport;
+pub use results::{ComparisonResults, input_words, quantity_words, share};
+
+/// Starts a comparison of methods on a problem; see [`Comparison`].
+pub fn compare(problem: &Problem) -> Comparison<'_> {
+    Comparison::new(problem)
+}
+
+/// Methods to run side by side: run `i` of every method follows the same trajectory.
+///
+/// Inputs of a method that are not set are computed from the exact model; a method that needs one that cannot be known in
+/// practice is marked as an oracle. Dropped samples still count. Divergence is a result, not an error.
+///
+/// ```
+/// use robust_td::{catalog, compare};
+///
+/// let problem = catalog::problem("two-state", &[])?;
+/// let results = compare(&problem)
+///     .algorithms(["alg1:c=0.05", "bhandari-a"])
+///     .horizon(1000)
+///     .runs(8)
+///     .seed(1)
+///     .run()?;
+/// for (contestant, score) in results.ranked() {
+///     println!("{}: f = {}", contestant.label, score.f.mean);
+/// }
+/// let alg1 = results.score("alg1:c=0.05").expect("it took part");
+/// assert!(alg1.f.mean < problem.f_zero());
+/// # Ok::<(), robust_td::Error>(())
+/// ```
+#[must_use = "a comparison does nothing until `run`"]
+pub struct Comparison<'a> {
+    problem: &'a Problem,
+    name: String,
+    settings: Vec<(String, f64)>,
+    algorithms: Option<Vec<String>>,
+    parameters: Vec<(String, f64)>,
+    length: Length,
+    threads: usize,
+    kernel: Kernel,
+    progress: Option<Box<dyn Fn(Progress) + Sync + 'a>>,
+    command: String,
+}
+
+impl<'a> Comparison<'a> {
+    /// A comparison of all methods that apply, in 48 runs of 100,000 samples.
+    pub fn new(problem: &'a Problem) -> Self {
+        Self {
+            problem,
+            name: "problem".into(),
+            settings: Vec::new(),
+            algorithms: None,
+            parameters: Vec::new(),
+            length: Length {
+                horizon: 100_000,
+                runs: 48,
+                seed: 1,
+                points_per_decade: 10,
+            },
+            threads: 0,
+            kernel: Kernel::best(),
+            progress: None,
+            command: String::new(),
+        }
+    }
+
+    /// What to call the problem in the results, and the settings that made it.
+    pub fn name(mut self, name: impl Into<String>, settings: &[(String, f64)]) -> Self {
+        self.name = name.into();
+        self.settings = settings.to_vec();
+        self
+    }
+
+    /// The methods, each with settings of its own: `alg1`, `alg1:c=0.05`. Without this: all that apply.
+    pub fn algorithms<S: Into<String>>(mut self, algorithms: impl IntoIterator<Item = S>) -> Self {
+        self.algorithms = Some(algorithms.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Sets a parameter of all methods that have it (`c`) or of one (`alg1.c`); a method's own settings win.
+    pub fn parameter(mut self, key: impl Into<String>, value: f64) -> Self {
+        self.parameters.push((key.into(), value));
+        self
+    }
+
+    /// The horizon T, samples per run, at least 3.
+    pub fn horizon(mut self, horizon: u64) -> Self {
+        self.length.horizon = horizon;
+        self
+    }
+
+    /// Independent runs of each method.
+    pub fn runs(mut self, runs: u64) -> Self {
+        self.length.runs = runs;
+        self
+    }
+
+    /// Seed of the trajectories.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.length.seed = seed;
+        self
+    }
+
+    /// Points per decade of samples in the learning curves.
+    pub fn curve_points_per_decade(mut self, points: u32) -> Self {
+        self.length.points_per_decade = points;
+        self
+    }
+
+    /// Number of threads; 0, the default, means one per CPU. Results do not depend on it.
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = threads;
+        self
+    }
+
+    /// The vector code that computes the updates, by default the best of this CPU. Results do not depend on it.
+    pub fn kernel(mut self, kernel: Kernel) -> Self {
+        self.kernel = kernel;
+        self
+    }
+
+    /// Called at the start and after each block of samples.
+    pub fn progress(mut self, progress: impl Fn(Progress) + Sync + 'a) -> Self {
+        self.progress = Some(Box::new(progress));
+        self
+    }
+
+    /// The command line to show on the page and in the manifest.
+    pub fn command(mut self, command: impl Into<String>) -> Self {
+        self.command = command.into();
+        self
+    }
+
+    /// Runs the methods.
+    ///
+    /// # Errors
+    /// A method, a parameter or a size that makes no sense ([`ContestError`](crate::contest::ContestError)), and a method
+    /// asked for by name that does not apply. Without names such methods are skipped, with the reason.
+    pub fn run(self) -> Result<ComparisonResults> {
+        self.length.check()?;
+        let kernel = self.kernel.check()?;
+        let choices = match &self.algorithms {
+            Some(texts) => {
+                let choices = texts.iter().map(|text| Choice::parse(text));
+                Some(choices.collect::<Result<Vec<_>, _>>()?)
+            }
+            None => None,
+        };
+        let overrides = self.parameters.iter();
+        let overrides = overrides.map(|(key, value)| Override::new(key, *value));
+        let overrides = overrides.collect::<Result<Vec<_>, _>>()?;
+        let mixing = Mixing::of(self.problem.chain())?.ok();
+        let field = field::gather(
+            self.problem,
+            mixing.as_ref(),
+            self.length.horizon,
+            choices.as_deref(),
+            &overrides,
+        )?;
+        let options = ContestOptions {
+            threads: self.threads,
+            kernel,
+            progress: self
+                .progress
+                .as_ref()
+                .map(|progress| progress.as_ref() as _),
+        };
+        let outcome = run::run(self.problem, &field.contestants, self.length, &options)?;
+        Ok(ComparisonResults {
+            name: self.name,
+            settings: self.settings,
+            problem: self.problem.clone(),
+            mixing,
+            length: self.length,
+            field,
+            outcome,
+            threads: thread_count(self.threads),
+            kernel: kernel.name(),
+            command: self.command,
+        })
+    }
+}
+
+impl ComparisonResults {
+    /// The object that `compare --json` prints, for `serde_json` and the like.
+    pub fn report(&self) -> ComparisonReport<'_> {
+        ComparisonReport::new(self)
+    }
+
+    /// The text of `compare.csv`: one row per method.
+    pub fn to_csv(&self) -> String {
+        rows::compare_csv(self)
+    }
+
+    /// The text of `curves.csv`: the learning curves.
+    pub fn curves_to_csv(&self) -> String {
+        rows::curves_csv(self)
+    }
+
+    /// A Markdown table: the paper's Table 1 with a measured column.
+    pub fn to_markdown(&self) -> String {
+        markdown::table(self)
+    }
+
+    /// Writes `compare.csv`, `curves.csv`, `compare.svg`, `compare.png`, `report.html` and `manifest.json` into a directory, which
+    /// is created.
+    pub fn write(&self, directory: impl AsRef<Path>) -> Result<()> {
+        write::write(self, directory.as_ref())
+    }
+}

@@ -1,0 +1,86 @@
+//! Names what can be wrong with a choice of methods and the size of a contest.
+
+use robust_td_core::learner::methods::METHODS;
+use robust_td_core::suggestion;
+
+use super::run::MOST_RUNS;
+use crate::setting::SettingError;
+
+/// Why methods cannot be compared as asked.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ContestError {
+    /// A method that does not exist.
+    #[error("there is no algorithm {id:?}; {}", known_method(.id))]
+    UnknownMethod {
+        /// The id that was asked for.
+        id: String,
+    },
+    /// A method whose settings cannot be read.
+    #[error("{text:?}: {source}")]
+    Settings {
+        /// What was asked for.
+        text: String,
+        /// What is wrong with it.
+        source: SettingError,
+    },
+    /// A parameter that cannot be read.
+    #[error(transparent)]
+    Parameter(#[from] SettingError),
+    /// Two entries that cannot be told apart.
+    #[error("{label} is given twice; settings such as {id}:c=0.1 tell entries apart")]
+    RepeatedEntry {
+        /// What was asked for.
+        label: String,
+        /// The method.
+        id: &'static str,
+    },
+    /// A parameter with two values.
+    #[error("the parameter {key} is given twice")]
+    RepeatedParameter {
+        /// The parameter.
+        key: String,
+    },
+    /// A parameter of a method that does not take part.
+    #[error("{key} is set, but {id} does not take part")]
+    AbsentMethod {
+        /// The parameter.
+        key: String,
+        /// The method.
+        id: String,
+    },
+    /// A parameter that none of the methods has.
+    #[error("no method here has a parameter {key:?}; {}", suggestion::or_known(.key, .known))]
+    UnknownParameter {
+        /// The parameter.
+        key: String,
+        /// The parameters that exist.
+        known: Vec<&'static str>,
+    },
+    /// No method left.
+    #[error("no method applies to this problem")]
+    NoneApplies,
+    /// A horizon without log T > 1.
+    #[error("horizon is {horizon}, but a horizon is at least 3, so that log T > 1")]
+    Horizon {
+        /// The horizon.
+        horizon: u64,
+    },
+    /// No runs, or too many to hold.
+    #[error("runs is {runs}, but must lie in 1..={MOST_RUNS}")]
+    Runs {
+        /// The runs.
+        runs: u64,
+    },
+    /// Learning curves without points, or with too many.
+    #[error("points per decade is {points}, but must lie in 1..=1000")]
+    PointsPerDecade {
+        /// The points.
+        points: u32,
+    },
+}
+
+fn known_method(id: &str) -> String {
+    let known: Vec<&str> = METHODS.iter().map(|method| method.id).collect();
+    suggestion::or_known(id, &known)
+}

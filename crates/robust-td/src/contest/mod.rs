@@ -1,0 +1,11 @@
+//! Sets methods up by name and runs them on the same samples, for comparisons and experiments.
+
+pub mod choice;
+mod error;
+pub mod field;
+pub(crate) mod figure;
+pub mod run;
+
+pub use choice::{Choice, Override};
+pub use error::ContestError;
+pub use field::{Contestant, Skipped};

@@ -1,0 +1,90 @@
+//! Names what can be wrong with an experiment.
+
+use crate::contest::ContestError;
+use crate::error::Error;
+
+/// Why an experiment makes no sense.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExperimentError {
+    /// A method or a size that makes no sense.
+    #[error(transparent)]
+    Contest(#[from] ContestError),
+    /// No methods.
+    #[error("algorithms is empty")]
+    NoAlgorithms,
+    /// More than one thing varies.
+    #[error("one thing varies, not {}", .names.join(" and "))]
+    SeveralVary {
+        /// What varies.
+        names: Vec<String>,
+    },
+    /// A mean over no agents.
+    #[error("agents has {agents}; there is at least one")]
+    Agents {
+        /// The number.
+        agents: u64,
+    },
+    /// A split into bias and spread from one run.
+    #[error("agents need at least 2 runs, to tell bias from spread")]
+    AgentsNeedRuns,
+    /// Something that is both fixed and varied.
+    #[error("{name} is both {how} and varied")]
+    FixedAndVaried {
+        /// Its name.
+        name: String,
+        /// How it is fixed.
+        how: &'static str,
+    },
+    /// A name that stands for nothing that could vary.
+    #[error(
+        "nothing here is called {name:?} and free to vary: no parameter of {problem}, none of a method, and not horizon"
+    )]
+    NothingToVary {
+        /// The name.
+        name: String,
+        /// The problem.
+        problem: String,
+    },
+    /// No values of what varies.
+    #[error("{name} has no values")]
+    NoValues {
+        /// What varies.
+        name: String,
+    },
+    /// A value that is infinite or NaN.
+    #[error("{name} takes the value {value}, which is not finite")]
+    NotFinite {
+        /// What varies.
+        name: String,
+        /// The value.
+        value: f64,
+    },
+    /// A value that occurs twice.
+    #[error("{name} takes the value {value} twice")]
+    RepeatedValue {
+        /// What varies.
+        name: String,
+        /// The value.
+        value: f64,
+    },
+    /// A horizon that is not an integer, or too short.
+    #[error("horizon takes the value {value}, not an integer >= 3")]
+    HorizonValue {
+        /// The value.
+        value: f64,
+    },
+    /// No horizon.
+    #[error("missing key `horizon`")]
+    NoHorizon,
+    /// A value at which the experiment cannot run.
+    #[error("at {name} = {value}: {source}")]
+    At {
+        /// What varies.
+        name: String,
+        /// The value.
+        value: f64,
+        /// What is wrong there.
+        source: Box<Error>,
+    },
+}

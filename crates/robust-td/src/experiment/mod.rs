@@ -1,0 +1,190 @@
+//! Runs an experiment: the same methods for each value of something that varies.
+
+mod agents;
+mod error;
+mod figure;
+mod page;
+mod plan;
+mod rows;
+mod spec;
+mod write;
+
+use std::path::Path;
+use std::time::Instant;
+
+use robust_td_engine::contest::{ContestOptions, Score};
+use robust_td_engine::{Kernel, Progress};
+
+use crate::contest::run::{self, thread_count};
+use crate::error::{Error, Result};
+use crate::spec_file;
+
+pub use agents::Split;
+pub use error::ExperimentError;
+pub use plan::{Plan, Point};
+pub use spec::{ExperimentSpec, Show};
+
+/// An experiment that is known to make sense.
+///
+/// ```
+/// use robust_td::Experiment;
+///
+/// let experiment = Experiment::from_toml(
+///     r#"
+///     problem = "two-state"
+///     vary = { epsilon = [0.3, 0.1] }
+///     algorithms = ["alg1:c=0.1", "bhandari-c"]
+///     horizon = 1000
+///     runs = 8
+///     "#,
+///     ".",
+/// )?;
+/// let results = experiment.run()?;
+/// assert_eq!(results.scores.len(), 2);
+/// # Ok::<(), robust_td::Error>(())
+/// ```
+#[must_use = "an experiment does nothing until `run`"]
+pub struct Experiment<'a> {
+    plan: Plan,
+    threads: usize,
+    kernel: Kernel,
+    progress: Option<Box<Observer<'a>>>,
+    command: String,
+}
+
+/// Follows an experiment: which point runs, and how far it is.
+type Observer<'a> = dyn Fn(&Point, Progress) + Sync + 'a;
+
+impl<'a> Experiment<'a> {
+    /// An experiment; `directory` is where a problem file is looked up.
+    ///
+    /// # Errors
+    /// An [`ExperimentError`], and everything that is wrong with the problem.
+    pub fn new(spec: ExperimentSpec, directory: impl AsRef<Path>) -> Result<Self> {
+        Ok(Self {
+            plan: Plan::new(spec, directory.as_ref())?,
+            threads: 0,
+            kernel: Kernel::best(),
+            progress: None,
+            command: String::new(),
+        })
+    }
+
+    /// An experiment from a spec file; a problem file is looked up beside it.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or the file with what is wrong in it.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let directory = path.parent().unwrap_or(Path::new(""));
+        Self::new(spec_file::read(path)?, directory).map_err(|error| Error::Spec {
+            file: path.into(),
+            message: error.to_string(),
+        })
+    }
+
+    /// An experiment from the text of a spec; `directory` is where a problem file is looked up.
+    ///
+    /// # Errors
+    /// As for [`load`](Self::load).
+    pub fn from_toml(text: &str, directory: impl AsRef<Path>) -> Result<Self> {
+        let spec = spec_file::parse(text).map_err(|message| Error::Spec {
+            file: "spec".into(),
+            message,
+        })?;
+        Self::new(spec, directory)
+    }
+
+    /// What will run.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// Number of threads; 0, the default, means one per CPU. Results do not depend on it.
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = threads;
+        self
+    }
+
+    /// The vector code that computes the updates, by default the best of this CPU. Results do not depend on it.
+    pub fn kernel(mut self, kernel: Kernel) -> Self {
+        self.kernel = kernel;
+        self
+    }
+
+    /// Called at the start of each point and after each of its blocks of samples.
+    pub fn progress(mut self, progress: impl Fn(&Point, Progress) + Sync + 'a) -> Self {
+        self.progress = Some(Box::new(progress));
+        self
+    }
+
+    /// The command line to show on the page and in the manifest.
+    pub fn command(mut self, command: impl Into<String>) -> Self {
+        self.command = command.into();
+        self
+    }
+
+    /// Runs all points.
+    ///
+    /// # Errors
+    /// A kernel that this CPU lacks, and threads that cannot be started.
+    pub fn run(self) -> Result<ExperimentResults> {
+        let kernel = self.kernel.check()?;
+        let start = Instant::now();
+        let mut scores = Vec::with_capacity(self.plan.points.len());
+        for point in &self.plan.points {
+            let observe = |progress: Progress| {
+                if let Some(observer) = &self.progress {
+                    observer(point, progress);
+                }
+            };
+            let options = ContestOptions {
+                threads: self.threads,
+                kernel,
+                progress: Some(&observe),
+            };
+            let outcome = run::run(&point.problem, &point.contestants, point.length, &options)?;
+            scores.push(outcome.scores);
+        }
+        Ok(ExperimentResults {
+            splits: agents::splits(&self.plan, &scores),
+            plan: self.plan,
+            scores,
+            command: self.command,
+            seconds: start.elapsed().as_secs_f64(),
+            threads: thread_count(self.threads),
+            kernel: kernel.name(),
+        })
+    }
+}
+
+/// A finished experiment.
+pub struct ExperimentResults {
+    /// What was asked.
+    pub plan: Plan,
+    /// The scores of each point's contestants.
+    pub scores: Vec<Vec<Score>>,
+    /// Bias and spread where agents were asked for.
+    pub splits: Vec<Split>,
+    /// The command line; empty if there was none.
+    pub command: String,
+    /// Wall time.
+    pub seconds: f64,
+    /// The threads that ran.
+    pub threads: usize,
+    /// The kernel that ran.
+    pub kernel: &'static str,
+}
+
+impl ExperimentResults {
+    /// The text of `results.csv`: one row per value and method.
+    pub fn to_csv(&self) -> String {
+        rows::results_csv(self)
+    }
+
+    /// Writes `results.csv`, `report.html`, `manifest.json`, the figures and `agents.csv` where agents were asked for into a
+    /// directory, which is created.
+    pub fn write(&self, directory: impl AsRef<Path>) -> Result<()> {
+        write::write(self, directory.as_ref())
+    }
+}
