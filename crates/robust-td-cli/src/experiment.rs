@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use robust_td::{Experiment, spec_file};
+use robust_td::Experiment;
 
 use crate::failure::Failure;
 use crate::machine::Machine;
