@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub mod compare;
-pub mod constants;
+mod constants;
 pub mod contest;
 mod error;
 pub mod experiment;

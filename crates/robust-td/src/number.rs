@@ -1,4 +1,4 @@
-//! Writes numbers: for people with four digits, for CSV files to the bit.
+//! Writes numbers and counts in plain text.
 
 pub use robust_td_report::number::{csv, short, whole};
 

@@ -12,7 +12,7 @@ use crate::contest::figure::rerun;
 use crate::number::{count, short, whole};
 
 /// The report with its figure.
-pub fn report(comparison: &ComparisonResults, drawing: Drawing) -> Page {
+pub fn page(comparison: &ComparisonResults, drawing: Drawing) -> Page {
     let ranked = comparison.ranked();
     let mut tables = vec![ranking(&ranked), inputs(&ranked)];
     tables.extend(

@@ -40,7 +40,7 @@ pub fn write(comparison: &ComparisonResults, directory: &Path) -> Result<()> {
     let drawing = figure::figure(comparison).draw()?;
     text("compare.svg", drawing.to_svg())?;
     files::write(directory, "compare.png", &drawing.to_png(DPI)?)?;
-    text("report.html", page::report(comparison, drawing).to_html()?)?;
+    text("report.html", page::page(comparison, drawing).to_html()?)?;
     let manifest = serde_json::to_string_pretty(&manifest(comparison)).map_err(Error::Manifest)?;
     Ok(text("manifest.json", manifest + "\n")?)
 }

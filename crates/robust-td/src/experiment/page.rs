@@ -42,7 +42,7 @@ pub fn manifest(findings: &ExperimentResults) -> Manifest<'_> {
 }
 
 /// The report with its figures.
-pub fn report(findings: &ExperimentResults, drawings: Vec<(&str, Drawing)>) -> Page {
+pub fn page(findings: &ExperimentResults, drawings: Vec<(&str, Drawing)>) -> Page {
     let figures = drawings.into_iter().map(|(name, drawing)| match name {
         "agents" => PageFigure {
             title: "Averaging over agents".into(),

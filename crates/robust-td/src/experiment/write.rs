@@ -28,7 +28,7 @@ pub fn write(results: &ExperimentResults, directory: &Path) -> Result<()> {
         files::write(directory, &format!("{name}.png"), &drawing.to_png(DPI)?)?;
         figures.push((name, drawing));
     }
-    text("report.html", page::report(results, figures).to_html()?)?;
+    text("report.html", page::page(results, figures).to_html()?)?;
     let manifest =
         serde_json::to_string_pretty(&page::manifest(results)).map_err(Error::Manifest)?;
     Ok(text("manifest.json", manifest + "\n")?)
