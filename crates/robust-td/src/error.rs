@@ -40,6 +40,12 @@ pub enum Error {
     /// A manifest that cannot be written as JSON.
     #[error("cannot write the manifest: {0}")]
     Manifest(serde_json::Error),
+    /// An interval that was asked for before the error can be estimated.
+    #[error("{seen} transitions are too few for a confidence interval")]
+    TooFewTransitions {
+        /// The number of transitions so far.
+        seen: u64,
+    },
     /// A problem that is neither in the catalog nor a file.
     #[error("there is no problem {name:?} in the catalog and no such file; {}", known_problem(.name))]
     UnknownProblem {
@@ -95,6 +101,7 @@ impl Error {
             | Self::Experiment(_)
             | Self::Sweep(_)
             | Self::ProblemFile(_)
+            | Self::TooFewTransitions { .. }
             | Self::UnknownProblem { .. }
             | Self::SettingOfFile { .. }
             | Self::SpecUnreadable { .. }

@@ -1,10 +1,11 @@
-//! Evaluates policies by temporal-difference learning with linear function approximation, without projection or tuning.
+#![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
 pub mod compare;
 mod constants;
 pub mod contest;
 mod error;
+mod estimator;
 pub mod experiment;
 pub mod number;
 mod paper;
@@ -14,13 +15,29 @@ mod setting;
 pub mod spec_file;
 pub mod sweep;
 
-pub use compare::{Comparison, ComparisonResults, compare};
-pub use error::{Error, Result};
-pub use experiment::{Experiment, ExperimentResults};
+// Streams.
+pub use estimator::{Estimator, Interval};
+pub use robust_td_core::{Features, Learner, Outcome, Transition, learner, registry};
+
+// Log files.
+pub use robust_td_data::{
+    DataReport, Evaluation, Finding, Fit, Log, Predictions, Warning, evaluate, inspect,
+};
+
+// Models.
 pub use problem::{load_problem, problem, problem_beside};
-pub use reproduce::{Figures, reproduce};
 pub use robust_td_core::theory::{Certification, CertificationReport};
-pub use robust_td_core::{Chain, Constants, Mdp, Problem, catalog};
+pub use robust_td_core::{
+    Chain, Constants, Matrix, Mdp, Mixing, Problem, Reward, SparseMatrix, catalog, moments, random,
+    schedule, simulate, theory,
+};
+
+// Sweeps, comparisons, experiments.
+pub use compare::{Comparison, ComparisonResults, compare};
+pub use experiment::{Experiment, ExperimentResults};
+pub use reproduce::{Figures, reproduce};
 pub use robust_td_engine::{Kernel, Progress};
-pub use setting::{SettingError, setting};
 pub use sweep::{Sweep, SweepResults, logspace};
+
+pub use error::{Error, Result};
+pub use setting::{SettingError, setting};

@@ -187,6 +187,12 @@ impl Sandwich {
         }
     }
 
+    /// theta of the samples so far, without its error; all 0 before the first sample.
+    #[must_use]
+    pub fn solution(&self) -> Vec<f64> {
+        linalg::solve(&self.sums.matrix(), &self.sums.b)
+    }
+
     /// The estimate with its covariance; none while too little is known.
     #[must_use]
     pub fn estimate(&self) -> Option<Estimate> {

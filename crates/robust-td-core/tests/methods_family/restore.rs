@@ -110,7 +110,12 @@ fn saved_learners_that_contradict_themselves_are_refused() {
         ("patil-reg", "/td0/updates", json!(59), "59 updates"),
         ("mitra", "/td0/projections", json!(61), "61 projections"),
         ("mitra", "/td0/recipe/discount", json!(1.0), "discount is 1"),
-        ("mitra", "/td0/recipe/id", json!("other"), "no algorithm"),
+        (
+            "mitra",
+            "/td0/recipe/id",
+            json!("other"),
+            "unknown algorithm",
+        ),
         (
             "mitra",
             "/td0/recipe/regulariser",

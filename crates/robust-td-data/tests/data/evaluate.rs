@@ -286,7 +286,7 @@ fn wrong_options_are_named_without_flags() {
         (new().algorithm("td-lambda"), "c is needed"),
         (new().algorithm("lstd").c(1.0), "c is not an option of lstd"),
         (new().algorithm("q-learning"), "q-learning does not apply"),
-        (new().algorithm("alg2"), "there is no algorithm \"alg2\""),
+        (new().algorithm("alg2"), "unknown algorithm \"alg2\""),
         (evaluate([&file]), "discount is needed"),
     ] {
         let refused = wrong.run().unwrap_err().to_string();

@@ -1,17 +1,16 @@
-//! Learns the values of a two-state chain from a stream of transitions and compares them with the exact ones.
+//! Runs the paper's Algorithm 1 on a stream and compares its values with the exact ones.
 
-use robust_td_core::learner::alg1::{Alg1, Alg1Params};
-use robust_td_core::learner::{Features, Learner, Transition};
-use robust_td_core::random::Stream;
-use robust_td_core::simulate::Sampler;
-use robust_td_core::{Result, catalog};
+use robust_td::learner::alg1::{Alg1, Alg1Params};
+use robust_td::random::Stream;
+use robust_td::simulate::Sampler;
+use robust_td::{Features, Learner, Result, Transition, catalog};
 
 fn main() -> Result<()> {
     let problem = catalog::problem("two-state", &[])?;
     let steps = 100_000;
     let path = Sampler::new(&problem).trajectory(0, steps, &mut Stream::new(1, 0));
 
-    // All that Algorithm 1 is told: the discount, the horizon, a bound on the features, and c.
+    // Algorithm 1 takes the discount, the horizon, a bound on the features, and c.
     let params = Alg1Params::decaying(problem.discount(), steps as u64, 0.05, problem.phi_inf());
     let mut learner = Alg1::new(params, problem.dimension())?;
     for pair in path.windows(2) {
