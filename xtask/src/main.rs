@@ -1,17 +1,19 @@
-//! Runs the project's checks: `cargo xtask test`, `cargo xtask lint`, `cargo xtask bench`.
+//! Runs the project's checks: `cargo xtask test`, `cargo xtask lint`, `cargo xtask package`, `cargo xtask bench`.
 
 #![forbid(unsafe_code)]
 
 mod msrv;
+mod package;
 
 use std::process::{Command, ExitCode};
 
 const HELP: &str = "\
 cargo xtask <task>
 
-  test    formatting, clippy with warnings denied, oldest Rust version, documentation, every test
-  lint    all but the tests
-  bench   the benchmarks; further arguments go to them";
+  test     formatting, clippy with warnings denied, oldest Rust version, documentation, every test and example, packages
+  lint     all but the tests
+  package  package every crate and check what the packages hold
+  bench    the benchmarks; further arguments go to them";
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
@@ -20,6 +22,7 @@ fn main() -> ExitCode {
     let passed = match task.as_deref() {
         Some("test") => lint() && test(),
         Some("lint") => lint(),
+        Some("package") => package::check(),
         Some("bench") => bench(&rest),
         _ => {
             eprintln!("{HELP}");
@@ -37,7 +40,7 @@ fn main() -> ExitCode {
 
 fn lint() -> bool {
     cargo(&["fmt", "--all", "--check"], &[])
-        && format_algorithms()
+        && format_listed_modules()
         && cargo(
             &[
                 "clippy",
@@ -59,19 +62,34 @@ fn lint() -> bool {
         )
 }
 
-/// Checks the format of the algorithms: rustfmt does not follow the modules that a macro declares.
-fn format_algorithms() -> bool {
-    const FOLDER: &str = "crates/robust-td-core/src/learner";
-    let entries = std::fs::read_dir(FOLDER).into_iter().flatten().flatten();
-    let mut files: Vec<String> = entries
-        .map(|entry| entry.path().display().to_string())
-        .filter(|path| path.ends_with(".rs"))
-        .collect();
-    files.push(format!("{FOLDER}/portfolio/mod.rs"));
+/// Checks the format of algorithms and catalog problems: rustfmt does not follow modules that a macro declares.
+fn format_listed_modules() -> bool {
+    let folders = ["learner", "learner/portfolio", "catalog"];
+    let mut files = Vec::new();
+    for folder in folders.map(|name| format!("crates/robust-td-core/src/{name}")) {
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        let paths = entries.map(|entry| entry.path().display().to_string());
+        files.extend(paths.filter(|path| path.ends_with(".rs")));
+    }
     files.sort();
     let mut arguments = vec!["fmt", "-p", "robust-td-core", "--", "--check"];
     arguments.extend(files.iter().map(String::as_str));
     cargo(&arguments, &[])
+}
+
+/// Runs every example of the library; they assert what they show.
+fn examples() -> bool {
+    let entries = std::fs::read_dir("crates/robust-td/examples");
+    let mut names: Vec<String> = (entries.into_iter().flatten().flatten())
+        .filter_map(|entry| Some(entry.path().file_stem()?.to_str()?.to_owned()))
+        .collect();
+    names.sort();
+    let mut all: Vec<(&str, &str)> = names.iter().map(|name| ("robust-td", &name[..])).collect();
+    all.push(("robust-td-report", "demo"));
+    all.into_iter().all(|(package, example)| {
+        let arguments = ["run", "--release", "-p", package, "--example", example];
+        cargo(&arguments, &[])
+    })
 }
 
 fn test() -> bool {
@@ -80,15 +98,7 @@ fn test() -> bool {
         &["test", "--release", "--workspace"],
         &[("PROPTEST_RNG_SEED", "250601052")],
     );
-    // The examples assert what they show, so they are run too.
-    let examples = [("robust-td-core", "stream"), ("robust-td-report", "demo")];
-    tests
-        && examples.into_iter().all(|(package, example)| {
-            cargo(
-                &["run", "--release", "-p", package, "--example", example],
-                &[],
-            )
-        })
+    tests && examples() && package::check()
 }
 
 fn bench(rest: &[String]) -> bool {
