@@ -147,7 +147,7 @@ fn methods_that_cannot_run_say_why() {
     assert!(
         refused
             .to_string()
-            .contains("up to 100 features, and there are 101")
+            .contains("up to 100 features; the problem has 101")
     );
     // The mixing of a chain may be unknown though the problem is known.
     let setting = Setting::of_problem(&large, None, 1000);

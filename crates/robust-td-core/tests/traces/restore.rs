@@ -73,7 +73,7 @@ fn saved_methods_that_contradict_themselves_are_refused() {
         ("etd", "/trace/z", short.clone(), "the saved trace"),
         ("etd", "/params/discount", json!(1.0), "discount is 1"),
         ("lstd", "/inverse", short.clone(), "the saved inverse"),
-        ("lstd", "/skipped", json!(31), "31 of 30 samples left out"),
+        ("lstd", "/skipped", json!(31), "31 of 30 samples skipped"),
         ("lstd", "/params/ridge", json!(0.0), "ridge is 0"),
         (
             "gtd2",

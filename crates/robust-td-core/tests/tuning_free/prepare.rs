@@ -96,7 +96,7 @@ fn the_bound_on_updates_of_t_dog() {
 #[test]
 fn a_step_size_outside_its_bounds_is_reported() {
     let prepared = prepare("swift-td", &[("alpha_init", 0.5)]).unwrap();
-    assert!(prepared.notes[0].starts_with("alpha_init = 0.5 lies outside [eta_min, eta_max]"));
+    assert!(prepared.notes[0].starts_with("alpha_init = 0.5 is outside [eta_min, eta_max]"));
 }
 
 #[test]
