@@ -388,5 +388,5 @@ fn what_does_not_fit_is_refused() {
         let transition = Transition::of_problem(&good.problem, 0, 1);
         c.entrants[2].learner.step(&transition);
     });
-    assert!(begun.to_string().contains("1 steps already"), "{begun}");
+    assert!(begun.to_string().contains("already made 1 steps"), "{begun}");
 }
