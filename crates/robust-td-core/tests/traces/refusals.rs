@@ -1,4 +1,4 @@
-//! Gives the methods what they must refuse, and looks at what they say about their inputs.
+//! Checks that methods reject invalid inputs and report the inputs they use.
 
 use robust_td_core::learner::Learner;
 use robust_td_core::registry;
