@@ -67,7 +67,7 @@ impl Default for Options<'_> {
 /// The outcome of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome<T = Results> {
-    /// All steps are done. The checkpoint of the finished run is left for the caller to delete.
+    /// All steps are done. The checkpoint of the finished run is left to the caller.
     Finished(T),
     /// The run was cancelled; the checkpoint, if any, is up to date.
     Cancelled(Progress),

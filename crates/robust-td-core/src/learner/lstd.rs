@@ -212,7 +212,7 @@ pub const METHOD: Method<Lstd> = Method {
         approach: Approach::Solution,
         ratios: true,
         intervals: IntervalSource::LeastSquares,
-        advice: "a larger ridge",
+        advice: "try a larger ridge",
         ..Abilities::PLAIN
     },
     build,

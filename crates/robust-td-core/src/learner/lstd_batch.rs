@@ -80,7 +80,7 @@ impl LstdBatch {
         self.samples += 1;
     }
 
-    /// Adds the sums of another batch, which must hold complete episodes of its own.
+    /// Adds the sums of another batch with separate episodes.
     ///
     /// # Errors
     /// When the dimensions differ.

@@ -143,6 +143,6 @@ pub trait Learner {
         0
     }
 
-    /// The largest norms seen and whether the iterates diverged.
+    /// The largest norm, and whether the iterates diverged.
     fn health(&self) -> &Health;
 }

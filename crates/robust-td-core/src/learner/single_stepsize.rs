@@ -16,7 +16,7 @@
 //! theorem requires c > 12485.68 at probability 0.95, which makes the steps extremely small.
 //!
 //! # Output
-//! The mean of theta_0, ..., theta_{t-1} with weights eta_k. For such c, with probability 1 - delta its f is
+//! The mean of theta_0, ..., theta_{t-1} with weights eta_k. With c above that value, with probability 1 - delta its f is
 //! at most min( C_fast^2/((1-gamma) omega S^2), C_rob/S ), S = eta_0 + ... + eta_{T-1}. The guarantee of the mixing-free variant has a
 //! constant that is doubly exponential in tau_mix, so none is printed.
 

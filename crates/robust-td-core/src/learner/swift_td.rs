@@ -204,7 +204,7 @@ impl SwiftTd {
 /// | name | default | meaning | valid range |
 /// |---|---|---|---|
 /// | `discount` | none | gamma | [0, 1) |
-/// | `lambda` | 0.95 | decay of the eligibility trace, times gamma | [0, 1] |
+/// | `lambda` | 0.95 | decay of the eligibility trace, together with gamma | [0, 1] |
 /// | `alpha_init` | 0.01 | initial step size of every feature | finite, > 0 |
 /// | `eta_max` | 0.1 | upper bound on the learning rate and on every step size | finite, > 0 |
 /// | `eta_min` | 1e-10 | smallest step size | > 0, <= eta_max |
@@ -215,7 +215,7 @@ impl SwiftTd {
 pub struct SwiftTdParams {
     /// gamma.
     pub discount: f64,
-    /// Decay of the eligibility trace, times gamma.
+    /// Decay of the eligibility trace, together with gamma.
     pub lambda: f64,
     /// Initial step size of every feature.
     pub alpha_init: f64,
@@ -318,7 +318,7 @@ pub const METHOD: Method<SwiftTd> = Method {
     parameters: &[
         Parameter {
             name: "lambda",
-            meaning: "decay of the eligibility trace, times gamma",
+            meaning: "decay of the eligibility trace, together with gamma",
             range: Range::Unit,
             default: "0.95",
         },

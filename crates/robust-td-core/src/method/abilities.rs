@@ -28,12 +28,12 @@ impl Abilities {
         intervals: IntervalSource::None,
         without_c: None,
         without_horizon: None,
-        advice: "a smaller step, or alg1 with a larger c",
+        advice: "try a smaller step, or alg1 with a larger c",
     };
 
     /// As [`Abilities::PLAIN`], with steps divided by a constant c.
     pub const DIVIDED_BY_C: Self = Self {
-        advice: "a c ten times larger makes the steps ten times smaller",
+        advice: "try a c ten times larger",
         ..Self::PLAIN
     };
 }
