@@ -1,7 +1,7 @@
 //! Measures whether logarithms are slower after a call of the linear-algebra crate than before it.
 //!
 //! Assembly that leaves the upper halves of the vector registers dirty slows down the scalar code that follows; see
-//! docs/upstream-vzeroupper.md. A ratio near 1 is good. Without the cleaning in `linalg.rs` it is about 5.
+//! docs/upstream-vzeroupper.md. A ratio near 1 is good. Without the fix in `linalg.rs` it is about 5.
 
 #![allow(clippy::unwrap_used, reason = "a bench may panic")]
 

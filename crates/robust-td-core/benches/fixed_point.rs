@@ -1,6 +1,6 @@
 //! Times the exact solution of sparse problems with about 100,000 states: pi, omega, A and theta*.
 //!
-//! The grid world is eliminated directly, the Garnet chain iterated; see `Chain`.
+//! The grid world is solved by elimination, the Garnet chain by iteration; see `Chain`.
 
 #![allow(clippy::unwrap_used, reason = "a bench may panic")]
 

@@ -8,7 +8,7 @@ use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use robust_td_core::learner::{Alg1, Features, Learner, Transition, alg1};
 
-/// Steps per measured pass; the feature table is cycled through.
+/// Steps per measured pass; they cycle through the feature table.
 const STEPS: usize = 10_000;
 /// Rows of the feature table.
 const ROWS: usize = 64;
@@ -43,7 +43,7 @@ fn main() {
         report(&format!("dense {dimension}"), &learner(dimension), &rows);
     }
 
-    // Eight ones of 4096, one in each tiling of 512 tiles.
+    // Eight active features of 4096, one in each tiling of 512 tiles.
     let indices: Vec<u32> = (0..ROWS as u32 * 8)
         .map(|entry| entry % 8 * 512 + (uniform(&mut rng) * 512.0) as u32)
         .collect();

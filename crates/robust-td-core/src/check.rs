@@ -1,11 +1,11 @@
-//! Refuses values out of their range, with the name of the value.
+//! Rejects values out of range, with the name of the value.
 
 use crate::error::{Error, Result};
 
-/// The shortest horizon that Algorithm 1's steps are defined for: ln T must exceed 1.
+/// The shortest horizon for which Algorithm 1's steps are defined: ln T must exceed 1.
 pub const SHORTEST_HORIZON: u64 = 3;
 
-/// Refuses a horizon, or the length of a phase, that is shorter than [`SHORTEST_HORIZON`].
+/// Rejects a horizon, or the length of a phase, shorter than [`SHORTEST_HORIZON`].
 pub(crate) fn check_horizon(name: &'static str, horizon: u64) -> Result<()> {
     if horizon < SHORTEST_HORIZON {
         return Err(Error::Parameter {
@@ -17,7 +17,7 @@ pub(crate) fn check_horizon(name: &'static str, horizon: u64) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a discount outside [0, 1).
+/// Rejects a discount outside [0, 1).
 pub(crate) fn check_discount(value: f64) -> Result<()> {
     if !(0.0..1.0).contains(&value) {
         return Err(Error::Discount { value });
@@ -25,7 +25,7 @@ pub(crate) fn check_discount(value: f64) -> Result<()> {
     Ok(())
 }
 
-/// Refuses what is not a positive finite number.
+/// Rejects a value that is not positive and finite.
 pub(crate) fn check_positive(name: &'static str, value: f64) -> Result<()> {
     if !(value > 0.0 && value.is_finite()) {
         return Err(Error::Parameter {
@@ -37,7 +37,7 @@ pub(crate) fn check_positive(name: &'static str, value: f64) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a trace parameter outside [0, 1].
+/// Rejects a trace parameter outside [0, 1].
 pub(crate) fn check_lambda(lambda: f64) -> Result<()> {
     if !(0.0..=1.0).contains(&lambda) {
         return Err(Error::Parameter {
@@ -49,7 +49,7 @@ pub(crate) fn check_lambda(lambda: f64) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a parameter vector without entries.
+/// Rejects an empty parameter vector.
 pub(crate) fn check_dimension(dimension: usize) -> Result<()> {
     if dimension == 0 {
         return Err(Error::Parameter {
@@ -61,7 +61,7 @@ pub(crate) fn check_dimension(dimension: usize) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a list of the wrong length.
+/// Rejects a list of the wrong length.
 pub(crate) fn check_length(what: &'static str, expected: usize, found: usize) -> Result<()> {
     if found != expected {
         return Err(Error::Length {

@@ -1,8 +1,8 @@
-//! States the mathematics of unprojected temporal-difference learning with linear function approximation.
+//! Implements the mathematics of unprojected temporal-difference learning with linear function approximation.
 //!
 //! The reference is Lee and Orabona, "A Robust O~(1/sqrt T) Rate for Unprojected TD Learning with Linear Function
-//! Approximation" (arXiv:2506.01052); every definition, lemma and theorem of it exists here once. No input, no
-//! output, no threads.
+//! Approximation" (arXiv:2506.01052); each of its definitions, lemmas and theorems is implemented once. No I/O,
+//! no threads.
 //!
 //! ```
 //! use robust_td_core::{catalog, moments, schedule::{RobustDecay, Schedule}};
@@ -15,7 +15,7 @@
 //! ```
 //!
 //! # Glossary
-//! Formulas use the paper's symbols, interfaces use words.
+//! Formulas use the paper's symbols; interfaces use words.
 //!
 //! | symbol | word | meaning |
 //! |---|---|---|
@@ -31,17 +31,17 @@
 //! | `f` | potential | `(1-gamma)\|V - V*\|_D^2 + gamma \|V - V*\|_Dir^2` |
 //! | `omega`, `kappa` | | smallest eigenvalue and condition number of `Sigma = Phi' D Phi` |
 //! | `phi_inf`, `r_inf` | | largest feature norm, largest reward |
-//! | `d(t)`, `dbar(t)`, `t_mix` | distance | how far the chain is from stationary after t steps |
+//! | `d(t)`, `dbar(t)`, `t_mix` | distance | the chain's distance from stationarity after t steps |
 //! | `rho_c` | | the paper's bound on the iterates: `E\|theta_t\|^2 <= rho_c^2 max(r_inf/phi_inf, \|theta*\|)^2` |
 //!
-//! # Modules and their direction
-//! A module imports only from those above it:
+//! # Modules and import order
+//! A module imports only from those above it in this list:
 //!
 //! 1. [`error`], `check`, [`matrix`] and `linalg`, [`random`], [`schedule`] (step sizes), [`exact_float`];
 //! 2. `model` (chains, problems, mixing) and [`catalog`] (named problems);
 //! 3. `phi` ([`Features`], [`Transition`]) and [`features`] (feature maps), `iterate` (iterates and their averages), `lanes`;
 //! 4. `exact` ([`moments`], [`stability`]), [`theory`], `solve` ([`sandwich`]), `choice` ([`control`], [`stopping`]);
-//! 5. [`method`] (what a method declares);
+//! 5. [`method`] (the declaration of a method);
 //! 6. [`learner`] (one algorithm per file);
 //! 7. [`registry`] (the list of all methods, a learner of any kind) and [`off_policy`].
 

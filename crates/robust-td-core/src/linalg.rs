@@ -1,4 +1,4 @@
-//! Calls the linear-algebra crate; no other file knows which one it is.
+//! Wraps the linear-algebra crate, so that no other file depends on it.
 
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::solvers::Solve;
@@ -13,10 +13,10 @@ fn view(matrix: &Matrix) -> MatRef<'_, f64> {
     MatRef::from_row_major_slice(matrix.as_slice(), matrix.rows(), matrix.columns())
 }
 
-/// Runs one call of the linear-algebra crate and leaves the vector registers clean.
+/// Runs one call of the linear-algebra crate and then clears the upper halves of the vector registers.
 ///
-/// Its matrix product is assembly that leaves their upper halves dirty; every logarithm that follows would then take six
-/// times as long (docs/upstream-vzeroupper.md).
+/// Its matrix product is assembly that leaves the upper halves dirty, which makes every subsequent logarithm six
+/// times slower (docs/upstream-vzeroupper.md).
 fn call<T>(work: impl FnOnce() -> T) -> T {
     let result = work();
     robust_td_simd::clean_upper_halves();
@@ -45,7 +45,7 @@ pub(crate) fn solve(matrix: &Matrix, b: &[f64]) -> Vec<f64> {
     x
 }
 
-/// The inverse, by LU with partial pivoting; not finite where there is none.
+/// The inverse, by LU with partial pivoting; not finite if the matrix is singular.
 pub(crate) fn inverse(matrix: &Matrix) -> Matrix {
     let n = matrix.rows();
     let mut inverse = Mat::<f64>::identity(n, n);
@@ -84,7 +84,7 @@ pub(crate) fn eigenvalue_moduli(matrix: &Matrix) -> Result<Vec<f64>> {
     Ok(moduli)
 }
 
-/// The smallest eigenvalue of a symmetric matrix, of which the lower triangle is read.
+/// The smallest eigenvalue of a symmetric matrix; only the lower triangle is read.
 pub(crate) fn smallest_eigenvalue(matrix: &Matrix) -> Result<f64> {
     let eigenvalues =
         call(|| view(matrix).self_adjoint_eigenvalues(faer::Side::Lower)).map_err(|_| {
@@ -101,7 +101,7 @@ pub(crate) fn product(a: &Matrix, b: &Matrix) -> Matrix {
     Matrix::from_fn(a.rows(), b.columns(), |i, j| product[(i, j)])
 }
 
-/// An order in which to eliminate the rows of a sparse matrix, with what that costs.
+/// An elimination order for the rows of a sparse matrix, with its cost.
 pub(crate) struct EliminationOrder {
     /// `order[k]` is eliminated k-th.
     pub order: Vec<u32>,
@@ -120,7 +120,7 @@ pub(crate) fn minimum_degree_order(matrix: &SparseMatrix) -> EliminationOrder {
         columns.extend(matrix.entries(i).map(|(j, _)| j));
         offsets.push(columns.len());
     }
-    // Rows stand in for columns: the order looks at M + M' only.
+    // Rows serve as columns, because the order depends only on M + M'.
     let pattern = SymbolicSparseColMatRef::new_checked(n, n, &offsets, None, &columns);
     let mut order = vec![0_usize; n];
     let mut inverse = vec![0_usize; n];
@@ -138,7 +138,7 @@ pub(crate) fn minimum_degree_order(matrix: &SparseMatrix) -> EliminationOrder {
             fill: count.n_div,
             multiplications: count.n_mult_subs_lu,
         },
-        // Only an index overflow can land here; the natural order is always an order.
+        // Only an index overflow can fail here; the natural order is always valid.
         Err(_) => EliminationOrder {
             order: (0..n as u32).collect(),
             fill: f64::INFINITY,

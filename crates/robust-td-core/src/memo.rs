@@ -1,4 +1,4 @@
-//! Remembers a value that follows from the other fields of a struct.
+//! Caches a value derived from the other fields of a struct.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 pub(crate) struct Memo<T>(Arc<OnceLock<T>>);
 
 impl<T: Clone> Memo<T> {
-    /// The value, computed if this is the first call; a failure is not remembered.
+    /// The value, computed on the first call; an error is not cached.
     pub fn get_or_try<E>(&self, compute: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
         if let Some(value) = self.0.get() {
             return Ok(value.clone());

@@ -1,6 +1,6 @@
-//! Guesses which known name a mistyped one was meant to be.
+//! Suggests the known name closest to a mistyped one.
 
-/// The known name nearest to `name` (Levenshtein, case aside), if it is near enough to be a typing error.
+/// The known name nearest to `name` (Levenshtein, ignoring case), if it is close enough to be a typo.
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let allowed = (name.chars().count() / 3).clamp(1, 3);
     let name = name.to_lowercase();
@@ -15,7 +15,7 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
         .map(|(_, candidate)| candidate)
 }
 
-/// The nearest known name as a question, or else the list of what exists.
+/// The nearest known name as a question, or else the list of known names.
 pub fn or_known(name: &str, known: &[&str]) -> String {
     match nearest(name, known.iter().copied()) {
         Some(near) => format!("did you mean {near:?}?"),

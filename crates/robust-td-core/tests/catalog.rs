@@ -1,4 +1,4 @@
-//! Checks on every problem of the catalog what holds for every problem.
+//! Checks general properties on every problem of the catalog.
 //!
 //! The numbers T1 to T10 are those of the project's list of statements, with its tolerances. "Relative" is relative to
 //! max(1, |value|).
@@ -10,7 +10,7 @@ use robust_td_core::matrix::{dot, norm_sq};
 use robust_td_core::random::Stream;
 use robust_td_core::{Matrix, Problem};
 
-/// Every entry at its defaults.
+/// Every problem with its default parameters.
 fn problems() -> impl Iterator<Item = (&'static Entry, Problem)> {
     catalog::entries().iter().map(|entry| {
         let problem = catalog::problem(entry.name, &[]).unwrap();
@@ -29,7 +29,7 @@ fn assert_close(name: &str, what: &str, found: &[f64], expected: &[f64], toleran
     }
 }
 
-/// Some points around the fixed point, of its size.
+/// Some points at a distance of the order of the fixed point's norm.
 fn points(problem: &Problem) -> Vec<Vec<f64>> {
     let mut stream = Stream::new(11, 0);
     let size = problem.theta_star_norm().max(1.0);
@@ -42,7 +42,7 @@ fn points(problem: &Problem) -> Vec<Vec<f64>> {
     points
 }
 
-/// Solves `M x = b` by Gaussian elimination with partial pivoting, apart from the library's own solver.
+/// Solves `M x = b` by Gaussian elimination with partial pivoting, independently of the library's solver.
 fn solve(matrix: &Matrix, b: &[f64]) -> Vec<f64> {
     let n = b.len();
     let mut rows: Vec<Vec<f64>> = (0..n)
@@ -88,7 +88,7 @@ fn t2_mean_update_vanishes_at_the_fixed_point() {
     for (entry, p) in problems() {
         let theta = p.theta_star();
         let zero = vec![0.0; p.dimension()];
-        // Over transitions, apart from A and c.
+        // Summed over transitions, without using A and c.
         let mut mean = zero.clone();
         for edge in p.edges() {
             let weight = p.stationary()[edge.from] * edge.probability;

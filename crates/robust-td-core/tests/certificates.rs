@@ -149,7 +149,7 @@ fn the_recommended_constant_is_the_published_one() {
 
 #[test]
 fn a_constant_step_is_certified_as_published() {
-    // Step s/(phi_inf^2 sqrt T), so that c stands for 1/s. The published s are rounded, hence a little above the optimum.
+    // Step s/(phi_inf^2 sqrt T), so c is 1/s. The published s are rounded, hence slightly above the optimum.
     let cases = [
         (100_000u64, Some((0.0270, 13)), 0.3203),
         (1_000_000, Some((0.0247, 15)), 0.1092),
@@ -231,7 +231,7 @@ fn smaller_steps_have_smaller_iterate_bounds() {
     for horizon in [10u64, 1000, 50_000] {
         let mut large = profile(&inputs, horizon);
         let scale = 1.0 / (1.09 * (horizon as f64).ln());
-        // The constant variant lies below Algorithm 1's steps, and so do steps that fall faster.
+        // The constant variant is below Algorithm 1's steps, and so are steps that fall faster.
         let constant = scale / ((horizon as f64 + 3.0).ln() * (horizon as f64 + 1.0).sqrt());
         let mut flat = StepProfile::new(move |_| constant, horizon, &inputs.distances);
         let mut steep = StepProfile::new(
@@ -371,7 +371,7 @@ fn the_constant_step_certificate_is_above_y() {
         let discount = stream.uniform();
         let distance = log_uniform(0.01, 100.0, stream.uniform());
         let growth = (1.0 + discount) * phi_inf * phi_inf;
-        // Half of the draws are as bad as possible: both terms of x equal, the first update as large as it can be.
+        // Half of the draws are worst cases: both terms of x equal, the first update as large as possible.
         let bad = stream.uniform() < 0.5;
         let ratio = log_uniform(0.01, 100.0, stream.uniform());
         let update_at_solution = growth * distance * if bad { 1.0 } else { ratio };

@@ -1,11 +1,11 @@
-//! Checks that every certificate lies above the exact expectation that it bounds.
+//! Checks that every certificate is above the exact expectation that it bounds.
 
 use crate::common::*;
 use robust_td_core::moments::Moments;
 use robust_td_core::theory::certificate::Certificate;
 use robust_td_core::{Problem, catalog};
 
-/// What TD(0) really does over a horizon: the largest `E|theta_t|^2` and `E|theta_t - theta*|^2`, and `E f(avg_T)`.
+/// The exact behaviour of TD(0) over a horizon: the largest `E|theta_t|^2` and `E|theta_t - theta*|^2`, and `E f(avg_T)`.
 struct Truth {
     norm_sq: f64,
     distance_sq: f64,
@@ -66,7 +66,7 @@ fn certificates_are_above_the_exact_expectation() {
     let mut applied = [0; 4];
     for problem in &problems {
         let horizon = 2000;
-        // The certified choice, one above the paper's threshold, and an aggressive one.
+        // The certified choice, one above the paper's threshold, and a very small one.
         for c in [None, Some(60.0), Some(1.0)] {
             let certification = problem.certify(horizon, c).unwrap();
             let bounds = certification.mixing.as_ref().unwrap();
@@ -87,7 +87,7 @@ fn certificates_are_above_the_exact_expectation() {
             }
         }
     }
-    // A test of certificates that never apply would be empty.
+    // The test would be vacuous if the certificates never applied.
     assert!(
         applied.iter().all(|&count| count >= 40),
         "applied {applied:?}"

@@ -1,4 +1,4 @@
-//! Checks what is certified about whole problems.
+//! Checks the certification of whole problems.
 
 #![allow(clippy::unwrap_used)]
 
@@ -130,7 +130,7 @@ fn a_chain_too_large_for_its_mixing_says_so() {
 
 #[test]
 fn degenerate_problems_have_certificates() {
-    // Independent states: lambda_2 = 0, everything is forgotten after one step.
+    // Independent states: lambda_2 = 0, and the chain mixes in one step.
     let chain = Chain::from_dense(&Matrix::from_fn(3, 3, |_, _| 1.0 / 3.0)).unwrap();
     let features = Matrix::from_fn(3, 1, |s, _| s as f64);
     for reward in [1.0, 0.0] {
@@ -141,7 +141,7 @@ fn degenerate_problems_have_certificates() {
         assert!(y.applies() && y.bound.unwrap() >= 0.0);
         assert_eq!(y.bound.unwrap() == 0.0, problem.r_inf() == 0.0);
     }
-    // Two clusters that hardly ever meet: certified for no practical c, but not an error.
+    // Two clusters that are almost disconnected: no practical c is certified, but this is not an error.
     let e = 1e-9;
     let chain =
         Chain::from_dense(&Matrix::from_rows(&[[1.0 - e, e], [e, 1.0 - e]]).unwrap()).unwrap();

@@ -169,12 +169,12 @@ fn one_shot_averaging() {
     );
 }
 
-/// T41: the threshold of REF-3, and that the radius decides boundedness.
+/// T41: the threshold of REF-3, and that the spectral radius determines boundedness.
 #[test]
 fn mean_square_stability() {
     let problem = ref_3();
     let radius = mean_square_radius(&problem, 0.1).unwrap();
-    // By 20,000 plain power iterations in another language; the specification's 0.9826484336 stopped a little early.
+    // From 20,000 plain power iterations in another language; the specification's 0.9826484336 stopped slightly early.
     assert!((radius - 0.9826484332400143).abs() < 1e-12, "{radius}");
     let threshold = mean_square_threshold(&problem).unwrap();
     assert!((threshold - 2.28523166).abs() < 1e-8, "{threshold}");
@@ -186,7 +186,7 @@ fn mean_square_stability() {
             (radius - 1.0).abs() < 1e-9,
             "seed {seed}: radius {radius} at the threshold"
         );
-        // A tenth above, E|theta_t|^2 ends up growing by the radius each step; a tenth below it settles.
+        // 10 % above the threshold, E|theta_t|^2 eventually grows by the radius each step; 10 % below, it settles.
         for (factor, grows) in [(1.1, true), (0.9, false)] {
             let eta = factor * threshold;
             let radius = mean_square_radius(&problem, eta).unwrap();

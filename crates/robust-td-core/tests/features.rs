@@ -1,4 +1,4 @@
-//! Checks feature maps as users meet them: from text, fitted to data, stored and restored.
+//! Checks feature maps in normal use: from text, fitted to data, saved and restored.
 
 #![allow(clippy::unwrap_used)]
 
@@ -46,7 +46,7 @@ fn standardised_features_have_mean_0_and_deviation_1() {
 
 #[test]
 fn a_later_stage_is_fitted_to_what_the_earlier_ones_make() {
-    // The second standardisation sees the monomials, whatever their scale.
+    // The second standardisation sees the monomials at any scale.
     let (map, passes) = fit("standardise | polynomial(degree=3) | standardise | identity + bias");
     assert_eq!((passes, map.outputs(), map.is_sparse()), (2, 11, false));
     let mut total = vec![0.0; map.outputs()];
@@ -96,14 +96,14 @@ fn many_observations_are_written_as_one_by_one() {
     for spec in [
         "tiles(tilings=4, bins=3)",
         "standardise | tiles(tilings=9, bins=2)",
-        // After another map, too.
+        // Also after another map.
         "tiles(tilings=5, bins=3)",
         "tiles(tilings=3, bins=5) + bias",
         "polynomial(degree=2)",
         "one-hot(column=1)",
     ] {
         let map = fit(spec).0;
-        // Other observations than it was fitted to, too.
+        // Also with observations that it was not fitted to.
         check(&map, &pairs);
         check(
             &map,
@@ -177,7 +177,7 @@ fn what_cannot_be_made_is_refused() {
             .to_string()
             .contains("no observation")
     );
-    // A stored map that contradicts itself.
+    // A saved map that contradicts itself.
     let text = serde_json::to_string(&fit("rbf").0).unwrap();
     let broken = text.replace("\"inputs\":2", "\"inputs\":3");
     assert!(serde_json::from_str::<FeatureMap>(&broken).is_err());

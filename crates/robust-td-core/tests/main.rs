@@ -1,4 +1,4 @@
-//! Runs the integration tests as one program, so that it is linked once.
+//! Runs the integration tests as one program, to link only once.
 
 mod catalog;
 mod certificates;

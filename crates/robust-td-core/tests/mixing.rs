@@ -1,4 +1,4 @@
-//! Checks the facts about mixing that the certificates stand on.
+//! Checks the facts about mixing that the certificates rely on.
 
 use crate::common::*;
 use proptest::prelude::*;
@@ -8,7 +8,7 @@ use robust_td_core::random::Stream;
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
-    /// T11: d does not grow; d <= dbar <= 2d; dbar is submultiplicative; d(t) <= 2 * 2^(-t/t_mix).
+    /// T11: d is nonincreasing; d <= dbar <= 2d; dbar is submultiplicative; d(t) <= 2 * 2^(-t/t_mix).
     #[test]
     fn distances((_, problem) in problems()) {
         let mixing = Mixing::of(problem.chain()).unwrap().unwrap();

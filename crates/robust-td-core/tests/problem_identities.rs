@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use robust_td_core::random::Stream;
 use robust_td_core::{Chain, Matrix, Problem, Reward};
 
-/// Solves a small dense system by Gauss-Jordan elimination: a route of its own for the tests.
+/// Solves a small dense system by Gauss-Jordan elimination, independently of the library.
 fn solve(matrix: &[Vec<f64>], rhs: &[f64]) -> Vec<f64> {
     let n = rhs.len();
     let mut rows: Vec<Vec<f64>> = matrix
@@ -75,7 +75,7 @@ proptest! {
                 }
             }
         }
-        // Compared through Sigma, since Sigma^{-1} magnifies rounding by 1/omega.
+        // Compared after multiplication by Sigma, since Sigma^{-1} amplifies rounding by 1/omega.
         let image: Vec<f64> = sigma.iter().map(|row| dot(row, problem.theta_star())).collect();
         prop_assert!(distance(&image, &rhs) <= 1e-9 * norm(&rhs).max(1.0));
         let solved = solve(&sigma, &rhs);
@@ -90,7 +90,7 @@ proptest! {
         let values = problem.true_values();
         let scale = norm(&values).max(1.0);
         prop_assert!(distance(tabular.theta_star(), &values) <= 1e-9 * scale);
-        // And both solve the Bellman equation.
+        // Both solve the Bellman equation.
         let onward = problem.chain().transition().times(&values);
         for s in 0..problem.states() {
             let residual = problem.mean_rewards()[s] + problem.discount() * onward[s] - values[s];
@@ -223,12 +223,12 @@ fn rank_deficient_features_are_refused_with_their_rank() {
             .to_string()
             .contains("rank")
     );
-    // Columns of very different size are no reason to refuse.
+    // Columns of very different scale are accepted.
     let scaled = Matrix::from_fn(n, 2, |s, j| [1e-9, 1e9 * s as f64][j]);
     assert!(problem.with_features(scaled).is_ok());
 }
 
-/// Nearly collinear features: f(0) depends on their span alone, so that it must not move, and theta* must solve the rotated system.
+/// Nearly collinear features: f(0) depends only on their span, so it must not change, and theta* must solve the rotated system.
 #[test]
 fn nearly_collinear_features_keep_their_solution() {
     let problem = ref_2();

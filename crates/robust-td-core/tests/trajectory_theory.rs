@@ -1,4 +1,4 @@
-//! Checks the statements of the proof that hold surely, on trajectories of random problems.
+//! Checks the pathwise statements of the proof on trajectories of random problems.
 
 use crate::common::{between, iterates, random_problem, trajectory};
 use robust_td_core::matrix::norm_sq;
@@ -14,7 +14,7 @@ fn norm(x: &[f64]) -> f64 {
     norm_sq(x).sqrt()
 }
 
-/// Schedules from Algorithm 1's to far too large ones.
+/// Schedules from that of Algorithm 1 to far too large steps.
 fn schedules(problem: &Problem) -> Vec<Box<dyn Fn(u64) -> f64>> {
     let ph = problem.phi_inf();
     vec![
@@ -27,7 +27,7 @@ fn schedules(problem: &Problem) -> Vec<Box<dyn Fn(u64) -> f64>> {
 
 #[test]
 fn the_prefix_bound_holds_on_every_trajectory() {
-    // |theta_m| <= (|theta_0| + b) prod (1 + (1+gamma) ph^2 eta_t) - b, whatever happens.
+    // |theta_m| <= (|theta_0| + b) prod (1 + (1+gamma) ph^2 eta_t) - b on every path.
     for seed in SEEDS {
         let problem = random_problem(seed);
         let states = trajectory(&problem, &mut Stream::new(seed, 1), STEPS + 1);
@@ -72,7 +72,7 @@ fn the_noise_has_mean_zero_and_noise_and_bias_stay_in_the_envelope() {
             assert!(norm(&terms.update) <= terms.envelope * (1.0 + 1e-12));
             assert!(norm(&terms.noise) <= 2.0 * terms.envelope * (1.0 + 1e-12));
             assert!(norm(&terms.bias) <= 2.0 * terms.envelope * (1.0 + 1e-12));
-            // The three parts add up to the update.
+            // The three parts sum to the update.
             let mean = problem.mean_update(theta);
             for i in 0..theta.len() {
                 let sum = terms.noise[i] + terms.bias[i] + mean[i];

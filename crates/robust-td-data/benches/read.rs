@@ -1,16 +1,16 @@
-//! Measures how fast each format is read and learned from, next to counting the lines of the same file.
+//! Measures the speed of reading each format and learning from it, compared with counting the lines of the file.
 //!
-//! `cargo bench -p robust-td-data` prints one table. Observations have 10 numbers with all their digits. `bare parse` reads
-//! every row into batches and does nothing with them. `alg1` and `tiles` also learn with Algorithm 1, diagnostics
-//! included, from the observation itself and from 8 active features of 4096, while a second thread reads ahead, as
-//! `evaluate` does, or in turn with reading (`one thread`); `16 constants` is `--c auto`, without and with 64 replicates, and with
-//! least squares beside them. Each time that a file is read it is by a new process, as by a call of `evaluate`: the second time
-//! in a process is faster, because its memory is there already. All that is measured on a file takes turns, and the fastest turn
-//! counts: on a machine with other work it is the one that was disturbed least. `of parsing` is the time over that of the bare
-//! parse, `of alg1` the time over that of one constant.
+//! `cargo bench -p robust-td-data` prints one table. Observations have 10 numbers at full precision. `bare parse` reads
+//! every row into batches and discards them. `alg1` and `tiles` also learn with Algorithm 1, including
+//! diagnostics, from the observation itself and from 8 active features of 4096. A second thread reads ahead, as in
+//! `evaluate`, or the same thread alternates between reading and learning (`one thread`). `16 constants` is `--c auto`, without
+//! and with 64 replicates, and with least squares in addition. Each measurement runs in a new process, like a call of `evaluate`: a
+//! second read in the same process is faster, because its memory is already allocated. The jobs on a file take turns, and the
+//! fastest turn counts, since it was disturbed least by other load. `of parsing` is the time relative to the bare
+//! parse, `of alg1` the time relative to one constant.
 //!
-//! The last table learns from arrays, without reading: `learner` is the step alone, `model` what `evaluate` does with a
-//! batch that was read, pairing and diagnostics included.
+//! The last table learns from arrays, without reading: `learner` is the step alone, `model` is what `evaluate` does with a
+//! batch after reading it, including pairing and diagnostics.
 
 use std::fs::File;
 use std::io::{BufWriter, Read, Write};
@@ -34,13 +34,13 @@ const ROWS: usize = 400_000;
 const DIMENSION: usize = 10;
 const EPISODE: usize = 500;
 
-/// How often everything that is measured takes its turn.
+/// The number of turns of every measurement.
 const TURNS: usize = 9;
 
-/// Something to do with a file; returns how many rows it had.
+/// A job on a file; returns its number of rows.
 type Job = fn(&Path) -> usize;
 
-/// What is done with every file, each in a process of its own.
+/// The jobs for every file, each in its own process.
 const JOBS: [(&str, Job); 11] = [
     (PARSE, batches),
     ("alg1", |file| learn_ahead(file, model("identity"))),
@@ -57,7 +57,7 @@ const JOBS: [(&str, Job); 11] = [
 const PARSE: &str = "bare parse";
 const LINES: &str = "lines (wc -l)";
 
-/// The argument of a process that does one job and prints how long it took.
+/// The argument of a process that does one job and prints its time.
 const ONCE: &str = "--once";
 
 fn main() {
@@ -125,7 +125,7 @@ fn measure_all() {
     print_table(&models, None, "model alg1");
 }
 
-/// Rows per second and ratios of what was measured.
+/// Prints rows per second and ratios of the measurements.
 fn print_table(measured: &[Measured<'_>], parsing: Option<&str>, one: &str) {
     let seconds = |name: &str| {
         let found = measured.iter().find(|other| other.name == name);
@@ -160,7 +160,7 @@ fn seconds(run: impl FnOnce() -> usize) -> f64 {
     start.elapsed().as_secs_f64()
 }
 
-/// The seconds that a job takes in a process of its own, without those of starting it.
+/// The time of a job in its own process in seconds, without process start-up.
 fn in_a_process(job: &str, file: &Path) -> f64 {
     let program = std::env::current_exe().expect("this program");
     let output = Command::new(program)
@@ -177,7 +177,7 @@ fn in_a_process(job: &str, file: &Path) -> f64 {
     printed.trim().parse().expect("seconds")
 }
 
-/// The first batches of a file, all rows of them.
+/// The first batches of a file, with all their rows.
 fn in_memory(file: &Path) -> (Schema, Vec<Batch>) {
     let (mut reader, mut batches) = (open(file), Vec::new());
     loop {
@@ -189,7 +189,7 @@ fn in_memory(file: &Path) -> (Schema, Vec<Batch>) {
     }
 }
 
-/// Something to measure, with its fastest turn so far.
+/// A measurement with its fastest turn so far.
 struct Measured<'a> {
     name: &'static str,
     run: Box<dyn Fn() -> f64 + 'a>,
@@ -197,7 +197,7 @@ struct Measured<'a> {
 }
 
 impl<'a> Measured<'a> {
-    /// Of what tells its seconds itself.
+    /// A measurement that reports its own seconds.
     fn of(name: &'static str, run: impl Fn() -> f64 + 'a) -> Self {
         Self {
             name,
@@ -243,7 +243,7 @@ fn model(spec: &str) -> Model {
     Model::new(features, learner, 3.0, None).expect("a model")
 }
 
-/// Sixteen constants at once, with so many replicates.
+/// Sixteen constants at once, with the given number of replicates.
 fn sixteen(replicates: usize) -> AnyLearner {
     let params = portfolio::RobustTdParams {
         horizon: Some(ROWS as u64),
@@ -262,7 +262,7 @@ fn with_squares() -> Model {
     model.expect("few features")
 }
 
-/// Reads and learns at the same time, as `evaluate` does.
+/// Reads and learns in parallel, as `evaluate` does.
 fn learn_ahead(file: &Path, mut model: Model) -> usize {
     let mut reader = ReadAhead::start_for(open(file), &model).expect("a thread");
     let mut batch = Batch::default();
@@ -273,7 +273,7 @@ fn learn_ahead(file: &Path, mut model: Model) -> usize {
     model.learner().steps() as usize
 }
 
-/// Reads and learns in turn.
+/// Reads and learns alternately.
 fn learn(file: &Path, mut model: Model) -> usize {
     let (mut reader, mut batch) = (open(file), Batch::default());
     while reader.read(&mut batch).expect("good rows") {
@@ -351,7 +351,7 @@ impl Table {
         }
     }
 
-    /// The observations, row after row.
+    /// The observations, row by row.
     fn rows(&self) -> Vec<[f64; DIMENSION]> {
         let row = |i: usize| std::array::from_fn(|k| self.columns[k][i]);
         (0..ROWS).map(row).collect()

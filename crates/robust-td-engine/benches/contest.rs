@@ -1,7 +1,7 @@
-//! Measures nanoseconds per sample and method of both routes of a contest, on one thread.
+//! Measures nanoseconds per sample and method, for lanes and for individual learners, on one thread.
 //!
-//! `cargo bench -p robust-td-engine --bench contest [-- samples]`. Times are CPU times where the system tells
-//! them, and the fastest of five attempts counts, so a busy machine disturbs the numbers little.
+//! `cargo bench -p robust-td-engine --bench contest [-- samples]`. Times are CPU times where the system reports
+//! them, and the fastest of five attempts counts, so other load on the machine has little influence.
 
 #![allow(clippy::unwrap_used, reason = "a bench may panic")]
 
@@ -15,7 +15,7 @@ use robust_td_engine::{Contest, ContestOptions, Entrant, Kernel, contest};
 
 const RUNS: usize = 48;
 
-/// Nanoseconds of CPU of this thread, or of the clock elsewhere than on Linux.
+/// Nanoseconds of CPU time of this thread; wall-clock time except on Linux.
 fn now(start: &Instant) -> f64 {
     let scheduler = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
     let own = scheduler.and_then(|text| text.split_whitespace().next()?.parse().ok());
@@ -50,7 +50,7 @@ fn lanes(problem: &Problem, horizon: u64) -> Vec<AnyLearner> {
         .collect()
 }
 
-/// A method that runs as it is: no lane keeps the two averages of a doubling tail.
+/// A method that runs individually, because no lane keeps the two averages of a doubling tail.
 fn solo(problem: &Problem) -> Vec<AnyLearner> {
     let steps = Steps::Constant {
         eta: 0.1 / problem.phi_inf().powi(2),
@@ -97,6 +97,6 @@ fn main() {
             println!("{name:12} lanes {kernel:9} {time:7.2} ns per sample and method");
         }
         let time = measure(solo(&problem), Kernel::best());
-        println!("{name:12} as they are     {time:7.2} ns per sample and method");
+        println!("{name:12} individually    {time:7.2} ns per sample and method");
     }
 }

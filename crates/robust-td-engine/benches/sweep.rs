@@ -1,8 +1,8 @@
-//! Measures TD updates per second of every kernel against a plain scalar loop, in one run.
+//! Measures TD updates per second of every kernel against a plain scalar loop.
 //!
 //! `cargo bench -p robust-td-engine --bench sweep [-- milliseconds per measurement, kernels]`. Times are CPU
-//! times where the system tells them, every kernel takes turns with the plain loop, and of all turns the
-//! fastest of each counts: a busy machine disturbs the ratios little.
+//! times where the system reports them. Every kernel takes turns with the plain loop, and the fastest turn
+//! of each counts, so other load on the machine has little influence on the ratios.
 
 #[path = "../tests/common/mod.rs"]
 mod common;
@@ -15,7 +15,7 @@ use robust_td_engine::grid::published_c;
 use robust_td_engine::{Kernel, Mode, Options, Tables, exact, single};
 use robust_td_simd::{Simd, Work};
 
-/// Seconds of CPU of this process (to 10 ms), or of the clock elsewhere than on Linux.
+/// Seconds of CPU time of this process (to 10 ms); wall-clock time except on Linux.
 fn now(start: &Instant) -> f64 {
     let ticks = || {
         let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
@@ -26,13 +26,13 @@ fn now(start: &Instant) -> f64 {
     ticks().map_or_else(|| start.elapsed().as_secs_f64(), |t| t * 0.01)
 }
 
-/// Turns of every measurement.
+/// The number of turns of every measurement.
 const TURNS: usize = 5;
 
-/// Entries of the baseline's stepsize table, used in turn.
+/// The number of entries of the baseline's stepsize table, used cyclically.
 const TABLE: usize = 1 << 16;
 
-/// The clock that the system names for the first CPU; what it runs at under vector load may differ.
+/// The clock rate that the system reports for the first CPU; the rate under vector load may differ.
 fn nominal_hertz() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/cpuinfo").ok()?;
     let line = text.lines().find(|line| line.starts_with("cpu MHz"))?;
@@ -41,8 +41,8 @@ fn nominal_hertz() -> Option<f64> {
 
 /// The baseline: per step one draw, a search of the cumulative row, two dots, update, average, norm.
 ///
-/// It is kept strong on purpose: stepsizes come from a table and the average is a sum. With a
-/// logarithm, a root and a division per coordinate in every step it runs at 0.7 of this speed, and
+/// It is deliberately fast: stepsizes come from a table, and the average is a sum. With a
+/// logarithm, a square root and a division per coordinate in every step it runs at 0.7 of this speed, and
 /// every ratio would look 1.4 times better.
 fn plain(tables: &Tables, c: f64, horizon: u64, steps: u64, decays: &[f64; TABLE]) -> f64 {
     let d = tables.dimension;
@@ -85,7 +85,7 @@ fn plain(tables: &Tables, c: f64, horizon: u64, steps: u64, decays: &[f64; TABLE
 /// delta, 1 for g, 5 for theta, 5 for the norm, one each for maximum, sum and bucket.
 const OPERATIONS: f64 = 20.0;
 
-/// Independent chains of fused multiply-adds, so many of each.
+/// Independent chains of fused multiply-adds, with the given number of operations each.
 struct Chains(u64);
 
 impl Work for Chains {
@@ -129,7 +129,7 @@ fn main() {
     let kernels = kernels.filter(|k| named.is_empty() || named.contains(k));
     let clock = Instant::now();
     let tables = ring(1.0);
-    // Updates per second, and the steps it took to fill the time; `steps` is where to begin.
+    // Updates per second, and the number of steps that filled the time; `steps` is the initial guess.
     let measure = |work: &mut dyn FnMut(u64) -> u64, mut steps: u64| {
         loop {
             let start = now(&clock);

@@ -1,4 +1,4 @@
-//! Runs methods without a step size to tune on every catalog problem, against the best constant of Algorithm 1 in hindsight.
+//! Compares methods without a step size to tune with the best constant of Algorithm 1 in hindsight, on every catalog problem.
 //!
 //! `cargo run --release -p robust-td-engine --example tuning_free` prints the tables of `docs/findings.md`: 20 runs at
 //! 10^5 and 10^6 samples; other horizons may follow after `--`.
@@ -31,28 +31,28 @@ const SEED: u64 = 1;
 /// The constants are 10^(k/8), from 1e-4 to 56.
 const PER_DECADE: i32 = 8;
 const CONSTANTS: std::ops::RangeInclusive<i32> = -4 * PER_DECADE..=PER_DECADE * 7 / 4;
-/// One over the share of a run that the plain average leaves out, as that of the portfolio does.
+/// The plain average excludes the first 1/8 of a run, as in the portfolio.
 const BURN_IN: u64 = 8;
 
 /// One problem at one horizon.
 struct Case {
     name: &'static str,
     f_zero: f64,
-    /// Per method; none where it does not apply. The second is whether it is an oracle.
+    /// For each method, its score and whether it is an oracle; `None` if it does not apply.
     methods: Vec<Option<(Score, bool)>>,
-    /// Algorithm 1 with its own average, and with the plain one, over the constants.
+    /// Algorithm 1 over the constants, with its own average and with the plain one.
     weighted: Hindsight,
     plain: Hindsight,
 }
 
-/// What the best constants reach.
+/// The results of the best constants.
 struct Hindsight {
-    /// The best by the mean over runs.
+    /// The best constant by the mean over runs.
     c: f64,
     mean: f64,
     /// Its runs.
     runs: Vec<f64>,
-    /// The best of each run by itself.
+    /// The best result of each run separately.
     per_run: Vec<f64>,
 }
 
@@ -156,7 +156,7 @@ impl Hindsight {
     }
 }
 
-/// The runs, out of all, whose error is at most twice that of the same run of something else.
+/// The number of runs whose error is at most twice that of the same run in `others`.
 fn within_two(score: &Score, others: &[f64]) -> usize {
     let runs = score.f_of_runs.iter().zip(others);
     runs.filter(|(f, best)| **f <= 2.0 * **best).count()
@@ -166,7 +166,7 @@ fn diverged(score: &Score) -> usize {
     (score.divergence_rate * RUNS as f64).round() as usize
 }
 
-/// Mean errors, in brackets relative to that of the best single constant.
+/// Mean errors, with the ratio to the best single constant in brackets.
 fn print_cases(cases: &[Case]) {
     row(["problem", "f(0)", "best c", "its f"]
         .into_iter()
@@ -197,7 +197,7 @@ fn print_cases(cases: &[Case]) {
     }
 }
 
-/// What becomes of each method over all problems.
+/// The summary of each method over all problems.
 fn print_summary(cases: &[Case]) {
     row([
         "method",

@@ -2,7 +2,7 @@
 //!
 //! Layout: magic (8 bytes), format version (u32), plan hash (32 bytes), length of the body (u64),
 //! BLAKE3 of everything else (32 bytes), body (postcard). Integers are little-endian. A new
-//! checkpoint is written beside the old one, synced, and renamed over it, so a complete one always
+//! checkpoint is written to a temporary file, synced, and renamed over the old one, so a complete checkpoint always
 //! exists.
 
 use std::fs;

@@ -1,4 +1,4 @@
-//! Prepares what all units of a plan share: the sampler and the tables of the kernels.
+//! Prepares the data that all units of a plan share: the sampler and the tables of the kernels.
 
 use std::collections::HashMap;
 
@@ -12,9 +12,9 @@ use crate::tables::Tables;
 /// Rows of numbers read by the kernels.
 #[derive(Clone, Debug)]
 pub struct KernelTables {
-    /// Per transition r, psi = gamma phi' - phi, phi (in pairs of variants when split).
+    /// For each transition r, psi = gamma phi' - phi, phi (in pairs of variants when split).
     pub transitions: Vec<f64>,
-    /// Per state phi (in pairs of variants when split).
+    /// For each state phi (in pairs of variants when split).
     pub features: Vec<f64>,
     /// Length of a row of `transitions`.
     pub stride: usize,
@@ -99,7 +99,7 @@ fn tabulate(variants: &[Tables], sampler: &Sampler, bank: &Bank) -> KernelTables
     let mut transitions = Vec::new();
     for (s, next) in sampler.transitions() {
         let row = &tables[0].rows[s];
-        // Padding entries are never taken, so any reward will do.
+        // Padding entries are never taken, so any reward works.
         let at = row
             .columns
             .iter()

@@ -18,11 +18,11 @@ pub struct Peak {
 }
 
 impl Peak {
-    /// Takes in the sums of consecutive steps after `done`; `largest` is their maximum, NaN ignored, and
+    /// Adds the sums of consecutive steps after `done`; `largest` is their maximum, ignoring NaN, and
     /// `last` the last of them.
     #[inline(always)]
     fn update(&mut self, largest: f64, last: f64, done: u64, mut sums: impl Iterator<Item = f64>) {
-        // A NaN is absorbing and comes after an overflow: the last sum shows it.
+        // NaN follows an overflow and persists, so the last sum shows it.
         let broken = last.is_nan();
         if self.sum == f64::INFINITY || !(broken || largest > self.sum) {
             return;
@@ -39,13 +39,13 @@ impl Peak {
     }
 }
 
-/// Updating the peaks of a pack after a block, as work for the best instructions.
+/// Updates the peaks of a pack after a block, dispatched to the best instruction set.
 pub(crate) struct UpdatePeaks<'a> {
     pub split: bool,
     pub peaks: &'a mut [Peak],
-    /// Per step eight sums over runs.
+    /// For each step, eight sums over runs.
     pub sums: &'a [Line],
-    /// Updates done before the block.
+    /// The number of updates before the block.
     pub done: u64,
 }
 
@@ -85,7 +85,7 @@ fn update_broadcast(peaks: &mut [Peak], rows: &[Line], done: u64) {
     }
 }
 
-/// Updates the peaks of four lanes from steps x 2 sums over half of the trajectories.
+/// Updates the peaks of four lanes from steps x 2 sums, each over half of the trajectories.
 #[inline(always)]
 fn update_split(peaks: &mut [Peak], rows: &[Line], done: u64) {
     let mut largest = [0.0; QUAD];
@@ -126,7 +126,7 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// Mean and standard error; a non-finite value makes the mean infinite, and one value alone has no
+    /// Mean and standard error; a non-finite value makes the mean infinite. A single value has no
     /// standard error: it is NaN.
     pub fn of(values: &[f64]) -> Self {
         let count = values.len() as f64;
@@ -158,7 +158,7 @@ pub struct CurvePoint {
     pub standard_errors: Option<[f64; 2]>,
 }
 
-/// What is read off one lane of the plan on the way.
+/// The measurements of one lane of the plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     /// Index of the lane.
@@ -167,11 +167,11 @@ pub struct Record {
     pub exponent: i32,
     /// The learning curve so far.
     pub curve: Vec<CurvePoint>,
-    /// Per run, at the gap step: f of the averaged iterate.
+    /// For each run, at the gap step: f of the averaged iterate.
     pub gaps: Vec<f64>,
-    /// Per run, at the last step: |theta|^2.
+    /// For each run, at the last step: |theta|^2.
     pub finals: Vec<f64>,
-    /// Per run: the maximum of |theta_t|^2, infinite after an overflow.
+    /// For each run: the maximum of |theta_t|^2, infinite after an overflow.
     pub maxima: Vec<f64>,
 }
 
@@ -188,10 +188,10 @@ impl Record {
         }
     }
 
-    /// Reads all runs at step `done`; `lane(run)` gives iterate and weighted sum, the coordinates CELL
+    /// Reads all runs at step `done`; `lane(run)` returns iterate and weighted sum, with coordinates CELL
     /// apart, and the maximum.
     ///
-    /// Work goes coordinate by coordinate over all runs: that is vector code.
+    /// Loops over coordinates, then over all runs, so that the compiler can vectorise.
     pub fn read<'a>(
         &mut self,
         plan: &Plan,
@@ -243,7 +243,7 @@ impl Record {
     }
 }
 
-/// e' A e of every run, NaN as infinity; row j of `errors` holds coordinate j of all runs.
+/// e' A e of every run, with NaN as infinity; row j of `errors` holds coordinate j of all runs.
 fn quadratic_forms(a: &[f64], errors: &[f64], runs: usize) -> Vec<f64> {
     let mut forms = vec![0.0; runs];
     let mut products = vec![0.0; runs];

@@ -72,7 +72,7 @@ pub enum Error {
         /// Index of the variant.
         variant: usize,
     },
-    /// The kernel asked for does not exist or cannot run on this CPU.
+    /// The requested kernel does not exist or cannot run on this CPU.
     #[error(transparent)]
     Kernel(#[from] robust_td_simd::KernelError),
     /// The thread pool could not be started.
@@ -83,7 +83,7 @@ pub enum Error {
         /// The system's reason.
         why: String,
     },
-    /// The run was cancelled on the way.
+    /// The run was cancelled.
     #[error("cancelled after {done} of {total} updates")]
     Cancelled {
         /// Lane-steps done.

@@ -1,17 +1,17 @@
-//! Draws for eight trajectories side by side: the same numbers as eight generators one by one.
+//! Draws for eight trajectories in parallel, with the same numbers as eight separate generators.
 
 use robust_td_core::random::dsfmt::{Dsfmt, MASK, N, N64, POS1, SL1, SR};
 use robust_td_core::random::stream::initial_state;
 use robust_td_simd::Simd;
 use serde::{Deserialize, Serialize};
 
-/// Trajectories that are sampled together.
+/// The number of trajectories sampled together.
 pub const GROUP: usize = 8;
 
 /// One word of each of eight generators.
 type Word = [u64; GROUP];
 
-/// Eight generators of one kind, in lock-step.
+/// Eight generators of one kind, in lockstep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Generators {
     /// The published experiment's generator: multiples of 2^-52.
@@ -31,7 +31,7 @@ impl Generators {
     }
 }
 
-/// Eight dSFMT-19937 generators, word by word: the recursion is then eight-fold vector code.
+/// Eight dSFMT-19937 generators, interleaved word by word so that the recursion vectorises.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DsfmtGroup {
     /// 382 words of state and the two of the lung.
@@ -62,7 +62,7 @@ impl DsfmtGroup {
             }
             let count = rest.len().min(N64 - self.index);
             let (head, tail) = rest.split_at_mut(count);
-            // Flat, or the compiler gathers and scatters columns.
+            // Flat, because otherwise the compiler gathers and scatters columns.
             let words = self.words[self.index..].as_flattened();
             for (draw, word) in head.as_flattened_mut().iter_mut().zip(words) {
                 *draw = word & LOW;

@@ -1,10 +1,10 @@
-//! Runs sweeps of unprojected temporal-difference learning at the speed of the machine.
+//! Runs sweeps of unprojected temporal-difference learning on vector lanes and threads.
 //!
-//! A [`Plan`] names problems that share a chain, lanes (feature variant, stepsize family, c), runs and a horizon; [`run`]
-//! executes it over threads and vector lanes and gives [`Results`]. Results are the same bytes for
+//! A [`Plan`] lists problems that share a chain, lanes (feature variant, stepsize family, c), runs and a horizon; [`run`]
+//! executes it over threads and vector lanes and returns [`Results`]. Results are the same bytes for
 //! every [`Kernel`], thread count and interruption, because every lane performs the same operations
 //! in the same order (see `kernel/step.rs` for them, and for the use of fused multiply-add).
-//! [`contest`](contest()) runs any methods side by side on one problem.
+//! [`contest`](contest()) runs any methods on the same trajectories of one problem.
 
 #![forbid(unsafe_code)]
 

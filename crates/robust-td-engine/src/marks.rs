@@ -19,10 +19,10 @@ use crate::layout::Unit;
 use crate::tables::squared_norm;
 use crate::unit::{Scratch, UnitState};
 
-/// TD updates between two marks: enough that taking marks costs little, few enough that replaying
-/// does too.
+/// TD updates between two marks: enough to make taking marks cheap, few enough to make replaying
+/// cheap.
 const UPDATES: u64 = 1 << 23;
-/// Two marks are at most this fraction, 1/PART, of a run apart.
+/// The maximum distance between two marks, as a fraction 1/PART of a run.
 const PART: u64 = 64;
 
 /// The state needed to replay from a step.
@@ -115,7 +115,7 @@ pub fn spreads(
                 walk.block(context, unit, kernel, scratch, count, wanted);
                 count = walk.next_block(context);
             }
-            // Only part of the block, since the peak is inside it.
+            // Only part of the block, because the peak is inside it.
             let mut there = walk.clone();
             let part = (step - walk.done) as usize;
             there.block(context, unit, kernel, scratch, part, wanted);

@@ -18,7 +18,7 @@ pub enum Family {
     Decaying,
     /// The constant eta_T, Figure 2 of the paper.
     Constant,
-    /// eta = the lane's parameter itself.
+    /// The constant eta given by the lane's parameter.
     Plain,
 }
 
@@ -40,7 +40,7 @@ pub enum Mode {
     /// The published program: a trajectory of Julia's generator per (c, run), stepsizes from t = 1,
     /// uniform average of theta_1..theta_t reported at the last logged step.
     Published,
-    /// Algorithm 1 to the letter: one trajectory per run for all lanes, stepsizes from t = 0,
+    /// Exactly Algorithm 1: one trajectory per run for all lanes, stepsizes from t = 0,
     /// eta-weighted average of theta_0..theta_{T-1}.
     Algorithm {
         /// Seed of the streams.
@@ -51,7 +51,7 @@ pub enum Mode {
 /// A sweep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
-    /// Problems that differ in their features only.
+    /// Problems that differ only in their features.
     pub variants: Vec<Tables>,
     /// The learners.
     pub lanes: Vec<Lane>,
@@ -63,7 +63,7 @@ pub struct Plan {
     pub simulate: u64,
     /// Random numbers and indexing.
     pub mode: Mode,
-    /// Points per decade of t of the learning curves.
+    /// Points of the learning curves per decade of t.
     pub curve_points_per_decade: u32,
 }
 
@@ -117,7 +117,7 @@ impl Plan {
     pub fn hash(&self) -> blake3::Hash {
         let mut hasher = blake3::Hasher::new();
         hasher.update(b"robust-td plan 1");
-        // A plan is plain numbers: serializing it to memory cannot fail, and a failure would only
+        // A plan consists of plain numbers: serializing it to memory cannot fail, and a failure would only
         // weaken the hash.
         let bytes = postcard::to_stdvec(self).unwrap_or_default();
         hasher.update(&bytes);

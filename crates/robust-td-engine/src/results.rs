@@ -1,4 +1,4 @@
-//! Summarises what every lane did, sampled or in expectation.
+//! Summarises the results of every lane, sampled or in expectation.
 
 use robust_td_core::iterate::DIVERGENCE_THRESHOLD;
 use serde::{Deserialize, Serialize};
@@ -31,7 +31,7 @@ impl Quantiles {
         let at = |share: f64| {
             let position = share * (sorted.len() - 1) as f64;
             let (low, part) = (position.floor() as usize, position.fract());
-            // Without the test an infinite neighbour of weight zero would make a NaN.
+            // Without this check an infinite neighbour of weight zero would give NaN.
             if part == 0.0 {
                 sorted[low]
             } else {
@@ -59,9 +59,9 @@ pub struct LaneResult {
     pub peak_step: u64,
     /// E f of the averaged iterate at the gap step.
     pub gap: f64,
-    /// Learning curve; an exact one ends where the expectation overflows.
+    /// Learning curve; for exact expectations it ends at an overflow.
     pub curve: Vec<CurvePoint>,
-    /// What only runs show; `None` for exact expectations.
+    /// Statistics over runs; `None` for exact expectations.
     pub sampled: Option<Sampled>,
 }
 
@@ -72,13 +72,13 @@ impl LaneResult {
     }
 }
 
-/// What a lane shows over its runs.
+/// The statistics of a lane over its runs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sampled {
     /// Standard error over runs of |theta_t|^2 at the step of the maximum, over |theta*|^2.
     ///
-    /// By the delta method that of the maximum itself, whose step is taken as given: the largest of
-    /// many means is biased upwards, which no error of a mean shows.
+    /// By the delta method this is the error of the maximum itself, with its step taken as given. It does not
+    /// reflect that the largest of many means is biased upwards.
     pub ratio_standard_error: f64,
     /// Share of runs with |theta_t|^2 > 1e12, or not finite, at some t.
     pub divergence_rate: f64,
@@ -97,22 +97,22 @@ pub struct Sampled {
 pub struct Results {
     /// One result per lane, in the order of the plan.
     pub lanes: Vec<LaneResult>,
-    /// TD updates actually computed.
+    /// The number of TD updates computed.
     pub lane_steps: u64,
     /// Step at which the gaps were read.
     pub gap_step: u64,
 }
 
-/// What a finished unit leaves behind.
+/// The result of a finished unit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct UnitResult {
-    /// One per record, with the standard error there.
+    /// One per record, with its standard error.
     peaks: Vec<(Peak, f64)>,
     records: Vec<Record>,
 }
 
 impl UnitResult {
-    /// Keeps the diagnostics of a finished unit.
+    /// Extracts the diagnostics of a finished unit.
     pub fn of(context: &Context, unit: usize, state: UnitState) -> Self {
         let outputs = context.units[unit].banks.iter().flat_map(|b| &b.outputs);
         let peaks = state.peaks.iter().flatten().copied();
@@ -127,7 +127,7 @@ impl UnitResult {
 }
 
 impl Results {
-    /// Puts the lanes, each with its index, into the order of the plan.
+    /// Sorts the lanes, each with its index, into the order of the plan.
     pub(crate) fn new(mut lanes: Vec<(usize, LaneResult)>, lane_steps: u64, plan: &Plan) -> Self {
         lanes.sort_by_key(|(index, _)| *index);
         Self {
@@ -156,7 +156,7 @@ fn summarise(context: &Context, (peak, spread): (Peak, f64), record: Record) -> 
     let square = scale * scale;
     let theta_star = plan.variants[lane.variant].theta_star_squared();
     let mean = peak.sum / runs * square;
-    // Not `m > DIVERGENCE_THRESHOLD`: a NaN must count as diverged.
+    // Not `m > DIVERGENCE_THRESHOLD`: NaN must count as diverged.
     let diverged = record
         .maxima
         .iter()

@@ -1,7 +1,7 @@
 //! Executes a plan over threads, with progress, cancellation and checkpoints.
 //!
-//! Units are independent and each is advanced by one thread at a time, so results do not depend on
-//! the number of threads, on the order of units or on interruptions.
+//! Units are independent, and each is advanced by one thread at a time, so results do not depend on
+//! the number of threads, the order of units or interruptions.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -20,33 +20,33 @@ use crate::results::{Results, UnitResult, collect};
 use crate::threads::threads;
 use crate::unit::{BLOCK, Scratch, UnitState};
 
-/// TD updates between two looks at the clock: some milliseconds.
+/// TD updates between two checks of the clock: a few milliseconds.
 const SLICE: u64 = 4_000_000;
 
-/// TD updates done and to do.
+/// Progress in TD updates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// Lane-steps done, those of a resumed checkpoint included.
+    /// Lane-steps done, including those of a resumed checkpoint.
     pub done: u64,
     /// Lane-steps of the whole plan.
     pub total: u64,
 }
 
-/// How to execute a plan. Nothing here changes the results.
+/// Options for executing a plan. None of them changes the results.
 pub struct Options<'a> {
     /// Number of threads; 0 means one per CPU.
     pub threads: usize,
     /// The kernel.
     pub kernel: Kernel,
-    /// File of the checkpoint, if any.
+    /// The checkpoint file, if any.
     pub checkpoint: Option<PathBuf>,
-    /// Whether to continue from the checkpoint if there is one.
+    /// Whether to resume from the checkpoint, if it exists.
     pub resume: bool,
     /// Time between checkpoints.
     pub interval: Duration,
-    /// Called at the start, then every few milliseconds from the working threads.
+    /// Called at the start, then every few milliseconds from the worker threads.
     pub progress: Option<&'a (dyn Fn(Progress) + Sync)>,
-    /// Stops the run soon after it becomes true, leaving a checkpoint.
+    /// Stops the run soon after it becomes true, after writing a checkpoint.
     pub cancel: Option<&'a AtomicBool>,
 }
 
@@ -64,17 +64,17 @@ impl Default for Options<'_> {
     }
 }
 
-/// How a run ended.
+/// The outcome of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome<T = Results> {
-    /// All steps are done. The checkpoint, now that of a finished run, is left to the caller.
+    /// All steps are done. The checkpoint of the finished run is left to the caller.
     Finished(T),
     /// The run was cancelled; the checkpoint, if any, is up to date.
     Cancelled(Progress),
 }
 
 impl<T> Outcome<T> {
-    /// The results, with a cancelled run as an error.
+    /// The results; a cancelled run is an error.
     ///
     /// # Errors
     /// [`Error::Cancelled`].
@@ -96,7 +96,7 @@ impl<T> Outcome<T> {
 /// Executes a plan.
 ///
 /// # Errors
-/// A wrong plan, a kernel this CPU lacks, or a checkpoint that is damaged, foreign or not writable.
+/// When the plan is invalid, this CPU does not support the kernel, or the checkpoint is damaged, from another plan or not writable.
 pub fn run(plan: Plan, options: &Options<'_>) -> Result<Outcome> {
     plan.check()?;
     options.kernel.check()?;
@@ -125,24 +125,24 @@ pub fn single(plan: Plan, kernel: Kernel) -> Result<Results> {
 
 /// Independent units of work that advance step by step.
 pub(crate) trait Sweep: Sync {
-    /// A unit under way.
+    /// A unit in progress.
     type State: Serialize + DeserializeOwned + Send;
-    /// What a finished unit leaves behind.
+    /// The result of a finished unit.
     type Output: Serialize + DeserializeOwned;
-    /// Working memory of a thread.
+    /// Scratch space of a thread.
     type Scratch;
 
-    /// Identifies everything that determines the results.
+    /// A hash of everything that determines the results.
     fn hash(&self) -> blake3::Hash;
     /// Number of units.
     fn units(&self) -> usize;
-    /// Steps of every unit.
+    /// The number of steps of every unit.
     fn steps(&self) -> u64;
     /// TD updates per step of a unit.
     fn updates_per_step(&self, unit: usize) -> u64;
-    /// Steps of some milliseconds of work.
+    /// The number of steps in a few milliseconds of work.
     fn slice(&self, unit: usize) -> u64;
-    /// Working memory for a thread.
+    /// Scratch space for a thread.
     fn scratch(&self) -> Self::Scratch;
     /// A unit before its first step.
     fn start(&self, unit: usize) -> Self::State;
@@ -205,7 +205,7 @@ impl Sweep for Context {
     }
 }
 
-/// Executes the units of a sweep; their results come in order.
+/// Executes the units of a sweep; the results are in order.
 pub(crate) fn execute<S: Sweep>(
     sweep: &S,
     options: &Options<'_>,
@@ -217,7 +217,7 @@ pub(crate) fn execute<S: Sweep>(
     };
     let stages = found.unwrap_or_else(|| vec![Stage::Waiting; sweep.units()]);
     let shared = Shared::new(sweep, options, stages)?;
-    // Once before the work: what a resumed run had done already, and that there is nothing left to do.
+    // Reports once before the work, also when a resumed run has nothing left to do.
     if let Some(progress) = options.progress {
         progress(shared.progress());
     }
@@ -254,11 +254,11 @@ pub(crate) fn execute<S: Sweep>(
     Ok(Outcome::Finished(units))
 }
 
-/// What the threads share.
+/// The state shared by the threads.
 struct Shared<'a, S: Sweep> {
     sweep: &'a S,
     options: &'a Options<'a>,
-    /// Units to do, those under way first; a unit not yet started has no state.
+    /// Remaining units, those in progress first; a unit not yet started has no state.
     queue: Mutex<VecDeque<(usize, Option<S::State>)>>,
     stages: Mutex<Vec<Stage>>,
     done: AtomicU64,
@@ -269,7 +269,7 @@ struct Shared<'a, S: Sweep> {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // The data behind these locks is replaced whole, so a panic elsewhere leaves it usable.
+    // The data behind these locks is replaced as a whole, so a panic elsewhere leaves it usable.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -319,7 +319,7 @@ impl<'a, S: Sweep> Shared<'a, S> {
         asked || self.stop.load(Ordering::Relaxed)
     }
 
-    /// One working thread: takes units until none is left.
+    /// One worker thread: processes units until none is left.
     fn work(&self) {
         let mut scratch = self.sweep.scratch();
         loop {
@@ -367,7 +367,7 @@ impl<'a, S: Sweep> Shared<'a, S> {
         lock(&self.stages)[index] = stage;
     }
 
-    /// Writes a checkpoint now and then until the working threads have ended, and a last one then.
+    /// Writes checkpoints periodically until the worker threads have ended, then a last one.
     fn write_checkpoints(&self, hash: &blake3::Hash) -> Result<()> {
         loop {
             let mut stages = lock(&self.stages);

@@ -1,8 +1,8 @@
-//! Turns uniforms into trajectories, eight at a time.
+//! Samples trajectories from uniform draws, eight at a time.
 //!
-//! The next state of s is the first j in index order with u <= P(s,0) + .. + P(s,j), the sums in index
+//! The next state of s is the first j in index order with u <= P(s,0) + .. + P(s,j), summed in index
 //! order, as in the published program. Zero entries do not change the sums, so only the sparse row is
-//! searched. A u beyond the last sum (rounding can leave a gap of 1e-16) goes to state 0 as published
+//! searched. A u beyond the last sum (rounding can leave a gap of 1e-16) leads to state 0, as published,
 //! if 0 is in the row, else to the row's last state: a transition of probability zero never happens.
 //!
 //! u is a multiple of 2^-bits, so u > x is the integer comparison k > floor(x 2^bits): no rounding.
@@ -15,15 +15,15 @@ const PADDED: usize = 8;
 
 /// The transitions of a chain, numbered state by state.
 ///
-/// Narrow rows are padded to one width, so that the row of state s starts at s * width; wide ones
-/// are packed one after the other and searched by bisection.
+/// Narrow rows are padded to one width, so that the row of state s starts at s * width; wide rows
+/// are stored consecutively and searched by bisection.
 #[derive(Clone, Debug)]
 pub struct Sampler {
-    /// Common width of the rows, or 0 when packed.
+    /// The common width of the rows, or 0 when stored consecutively.
     width: usize,
     /// Start of each row and the end of the last.
     starts: Vec<u32>,
-    /// The entry's last accepted k; the maximum in the row's last entry and in the padding.
+    /// The last k that each entry accepts; the maximum in the row's last entry and in the padding.
     thresholds: Vec<u64>,
     /// The next state.
     next: Vec<u32>,
@@ -50,7 +50,7 @@ impl Sampler {
         sampler
     }
 
-    /// The transitions (s, s') in the order of the entries, padding included.
+    /// The transitions (s, s') in the order of the entries, including padding.
     pub fn transitions(&self) -> impl Iterator<Item = (usize, usize)> {
         self.starts
             .windows(2)
@@ -60,8 +60,8 @@ impl Sampler {
             })
     }
 
-    /// Walks eight trajectories: row t of `visits` are the states left at step t, of `entries` the
-    /// transitions taken; `states` are the states before and after.
+    /// Samples eight trajectories: row t of `visits` holds the states before step t, row t of `entries` the
+    /// transitions taken; `states` holds the states at the start and is updated to those at the end.
     #[inline(always)]
     pub fn walk(
         &self,
@@ -126,7 +126,7 @@ impl Sampler {
     }
 }
 
-/// The row's next states with the last k that each accepts.
+/// The row's next states, each with the last k that it accepts.
 fn accepted(row: &Row, bits: u32) -> Vec<(u64, u32)> {
     let scale = (1_u64 << bits) as f64;
     let mut sum = 0.0;
@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn walks_as_the_dense_definition() {
-        // 0.6 + 0.3 + 0.1 rounds below 1; the second row has no gap; rows of unequal length.
+        // 0.6 + 0.3 + 0.1 rounds to less than 1; the second row has no gap; rows of unequal length.
         let dense: [&[f64]; 3] = [&[0.6, 0.3, 0.1], &[0.0, 0.5, 0.5], &[1.0, 0.0, 0.0]];
         let tables = chain(&dense);
         let sampler = Sampler::new(&tables, 52);

@@ -3,16 +3,16 @@
 pub use robust_td_core::schedule::decay;
 use robust_td_simd::{Simd, Work};
 
-/// Steps that share one logarithm.
+/// The number of steps that share one logarithm.
 const SHARED: usize = 64;
-/// Index from which logarithms are shared.
+/// The index from which logarithms are shared.
 const SERIES: u64 = (SHARED as u64) << 7;
 
-/// Filling in b_t for t = first, first + 1, ..
+/// Fills in b_t for t = first, first + 1, ..
 ///
-/// A logarithm, a root and a division per step would be a noticeable part of a sweep. For large t, 64
-/// steps have the logarithms log(t + 3) + log(1 + x) with t the first of them and x = i / (t + 3) < 2^-7,
-/// whose series is below half an ulp of the sum after seven terms, and the loop is vector code.
+/// A logarithm, a square root and a division per step would be a noticeable part of a sweep. For large t, 64 consecutive
+/// steps have the logarithms log(t + 3) + log(1 + x) with t the first of them and x = i / (t + 3) < 2^-7.
+/// The remainder of the series for log(1 + x) after seven terms is below half an ulp of the sum, and the loop vectorises.
 pub(crate) struct Decays<'a> {
     pub first: u64,
     pub out: &'a mut [f64],

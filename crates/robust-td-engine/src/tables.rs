@@ -154,7 +154,7 @@ impl Tables {
         Ok(())
     }
 
-    /// The exponent k when these features are exactly 2^k times those of `base` and all else is
+    /// The exponent k if these features are exactly 2^k times those of `base` and everything else is
     /// equal.
     ///
     /// Then theta of this problem is 2^-k times theta of `base` bit for bit (no rounding depends on

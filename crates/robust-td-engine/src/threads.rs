@@ -13,7 +13,7 @@ pub fn threads(asked: usize) -> usize {
 
 /// Applies `work` to each item on up to `threads` threads.
 ///
-/// The calling thread takes part, so if the system refuses a thread the work only takes longer.
+/// The calling thread participates, so if the system refuses a thread the work only takes longer.
 pub fn for_each<T: Send>(threads: usize, items: &mut [T], work: impl Fn(&mut T) + Sync) {
     let helpers = threads.min(items.len()).saturating_sub(1);
     if helpers == 0 {

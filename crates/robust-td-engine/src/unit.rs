@@ -12,7 +12,7 @@ use crate::plan::Mode;
 use crate::schedule::Decays;
 use crate::walks::{CHUNK, Sample, Sampled};
 
-/// Steps of one block.
+/// The number of steps of a block.
 pub const BLOCK: usize = 1024;
 
 /// The lanes of one cell.
@@ -33,17 +33,17 @@ pub struct UnitState {
     pub done: u64,
     generators: Vec<Generators>,
     states: Vec<[u32; GROUP]>,
-    /// Bank by bank; in each, one cell per run (broadcast) or per eight runs (split).
+    /// By bank; in each, one cell per run (broadcast) or per eight runs (split).
     pub cells: Vec<CellState>,
     /// Sum of b_t so far.
     pub decay_sum: f64,
-    /// Per bank and lane.
+    /// By bank and lane.
     pub peaks: Vec<Vec<Peak>>,
-    /// Per bank, lane and output.
+    /// By bank, lane and output.
     pub records: Vec<Record>,
-    /// States to replay from to the peaks.
+    /// States from which to replay to the peaks.
     pub marks: Vec<Mark>,
-    /// Per bank and lane, when done: the standard error over runs of |theta_t|^2 at the peak.
+    /// By bank and lane, at the end: the standard error over runs of |theta_t|^2 at the peak.
     pub spreads: Vec<Vec<f64>>,
 }
 
@@ -122,7 +122,7 @@ impl UnitState {
         }
     }
 
-    /// The length of the next block, which ends at the next point of the curves at the latest.
+    /// The length of the next block, which ends at the next point of the curves or earlier.
     pub fn next_block(&self, context: &Context) -> usize {
         let cut = context.cuts.partition_point(|&cut| cut <= self.done);
         let next = context.cuts.get(cut).unwrap_or(&context.plan.simulate);
@@ -204,7 +204,7 @@ impl UnitState {
     }
 }
 
-/// Working memory of one thread.
+/// Scratch space of one thread.
 #[derive(Debug)]
 pub struct Scratch {
     groups: Vec<Sampled>,
@@ -218,7 +218,7 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Memory for the units of a plan.
+    /// Scratch space for the units of a plan.
     pub fn new(context: &Context) -> Self {
         let states = context.plan.variants[0].states();
         let groups = context.plan.runs.div_ceil(GROUP);
@@ -282,7 +282,7 @@ impl Scratch {
 
     /// Stepsize decays and the Abel coefficients x_t of the averages.
     ///
-    /// Update i of the block's n adds to the iterates after it. The published average counts the
+    /// Update i of the block's n contributes to the iterates after it. The published average counts the
     /// iterates after update i: x_i = n - i. Algorithm 1 counts the iterates before the updates
     /// i+1, .., n-1 with their weights w: x_i = w_{i+1} + .. + w_{n-1}.
     fn weights(&mut self, context: &Context, kernel: Kernel, done: u64, count: usize) {

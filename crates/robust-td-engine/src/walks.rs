@@ -1,4 +1,4 @@
-//! Samples a block of eight trajectories and turns it into rows of tables and buckets.
+//! Samples a block of eight trajectories and converts it into table rows and buckets.
 
 use robust_td_simd::{Simd, Work};
 
@@ -7,28 +7,28 @@ use crate::generators::{GROUP, Generators};
 use crate::layout::Unit;
 use crate::unit::BLOCK;
 
-/// Steps that are drawn and walked at once: their draws fit in the first-level cache.
+/// The number of steps drawn and sampled at once; their draws fit in the L1 cache.
 pub const CHUNK: usize = 128;
 
 /// A sampled block of eight trajectories.
 #[derive(Debug)]
 pub struct Sampled {
-    /// Per step and trajectory where the transition's row begins in the table.
+    /// For each step and trajectory, the start of the transition's row in the table.
     pub moves: Vec<[u32; GROUP]>,
-    /// Per step and trajectory the number of the bucket of the state left.
+    /// For each step and trajectory, the bucket of the state before the step.
     pub buckets_at: Vec<[u32; GROUP]>,
     /// The states of each trajectory's buckets.
     pub bucket_states: Vec<u32>,
     pub bucket_count: usize,
     pub capacity: usize,
-    /// Per trajectory and state, the block that assigned a bucket, and the bucket; empty for few
+    /// For each trajectory and state, the block that assigned a bucket, and the bucket; empty if there are few
     /// states.
     seen: Vec<(u64, u32)>,
     stamp: u64,
 }
 
 impl Sampled {
-    /// Memory for chains of `states` states.
+    /// Scratch space for chains of `states` states.
     pub fn new(states: usize) -> Self {
         let capacity = states.min(BLOCK);
         let few = states <= BLOCK;
@@ -48,7 +48,7 @@ impl Sampled {
         }
     }
 
-    /// Draws the next `count` transitions and turns them into rows of tables and buckets.
+    /// Draws the next `count` transitions and converts them into table rows and buckets.
     #[inline(always)]
     fn sample<S: Simd>(
         &mut self,
@@ -97,7 +97,7 @@ impl Sampled {
     }
 }
 
-/// Sampling a block, dispatched to the best instruction set.
+/// Samples a block, dispatched to the best instruction set.
 pub struct Sample<'a> {
     pub sampled: &'a mut Sampled,
     pub context: &'a Context,

@@ -39,7 +39,7 @@ fn recipes(problem: &Problem, horizon: u64) -> Vec<Recipe> {
         Output::Tail { after: 2 * horizon },
     ];
     let samples = [Samples::Every, Samples::FirstOf(3), Samples::LastOf(4)];
-    // A ball without theta*, so that iterates leave it again and again, and a large one.
+    // A ball without theta*, so that iterates leave it repeatedly, and a large one.
     let radii = [
         None,
         Some(0.3 * problem.theta_star_norm()),
@@ -90,7 +90,7 @@ fn race(problem: Problem, horizon: u64, runs: usize, seed: u64) -> Contest {
     }
 }
 
-/// A score from the learner itself, run by run on trajectories that are sampled one by one.
+/// A score computed with the learner itself, run by run on individually sampled trajectories.
 fn reference(contest: &Contest, entrant: &Entrant) -> Score {
     let Contest { problem, runs, .. } = contest;
     let cuts = log_spaced(contest.horizon, contest.points_per_decade);
@@ -191,7 +191,7 @@ fn every_score_is_that_of_the_learner_itself() {
         for (entrant, score) in race.entrants.iter().zip(&scores) {
             let expected = reference(&race, entrant);
             assert_agree(score, &expected);
-            // Where iterates move along the sphere of a ball many steps share the largest norm.
+            // Where iterates move along the sphere, many steps share the largest norm.
             if entrant.learner.projections().is_none() {
                 assert_eq!(score.peak_step, expected.peak_step);
             }
@@ -262,7 +262,7 @@ fn divergence_is_what_the_learners_report() {
                 assert_eq!(score.divergence_rate, expected.divergence_rate);
                 rates.push(score.divergence_rate);
                 if factor == 1e3 {
-                    // Beyond the range of f64, and from the first step on that is not finite.
+                    // Overflows f64, and is not finite from the first step on.
                     assert_eq!(score.max_mean_theta_norm_sq, f64::INFINITY);
                     assert_eq!(score.f.mean, f64::INFINITY);
                     assert_eq!(score.f_of_mean, f64::INFINITY);
@@ -388,5 +388,8 @@ fn what_does_not_fit_is_refused() {
         let transition = Transition::of_problem(&good.problem, 0, 1);
         c.entrants[2].learner.step(&transition);
     });
-    assert!(begun.to_string().contains("1 steps already"), "{begun}");
+    assert!(
+        begun.to_string().contains("already made 1 steps"),
+        "{begun}"
+    );
 }

@@ -25,7 +25,7 @@ fn the_true_ratio_near_the_threshold() {
     let mut plan = paper_plan(Mode::Published, &c_of(&[30]), 1, 10_000_000, 20_000);
     plan.lanes.retain(|lane| lane.family == Family::Decaying);
     let lanes = expectations(&plan, &Options::default());
-    // Where 48 runs show 5.1e4.
+    // 48 sampled runs give 5.1e4 here.
     assert_close(lanes[0].ratio, 1.99e5, 5e-3);
 }
 
@@ -78,7 +78,7 @@ fn samples_agree_within_their_errors() {
         {
             assert_eq!(lane.lane, sampled.lane);
             assert_eq!(lane.curve.len(), sampled.curve.len());
-            // The three points are far apart in t, hence nearly independent: all within 4 errors.
+            // The three points are far apart in t, hence nearly independent: all within 4 standard errors.
             for (point, estimate) in lane.curve.iter().zip(&sampled.curve).skip(5).step_by(10) {
                 assert_eq!(point.step, estimate.step);
                 let [norm_error, gap_error] = estimate.standard_errors.unwrap();

@@ -1,4 +1,4 @@
-//! Checks that results do not depend on kernel, threads or interruptions, to the byte.
+//! Checks that results are byte-identical for every kernel, thread count and interruption.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -13,7 +13,7 @@ fn finished(plan: &Plan, options: &Options<'_>) -> Results {
     run(plan.clone(), options).unwrap().finished().unwrap()
 }
 
-/// The bits of all numbers: `==` would not tell -0 from 0, nor two infinities' signs.
+/// The bits of all numbers: `==` would not distinguish -0 from 0.
 fn bytes(results: &Results) -> Vec<u8> {
     format!("{results:?}").into_bytes()
 }
@@ -73,7 +73,7 @@ proptest! {
     }
 }
 
-/// Cancels after `limit` lane-steps, resumes, and so on to the end.
+/// Cancels after `limit` lane-steps, resumes, and repeats to the end.
 fn with_interruptions(plan: &Plan, limits: &[u64]) -> Results {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("checkpoint");
@@ -116,7 +116,7 @@ fn interrupted_runs_give_the_same_bytes() {
 
 #[test]
 fn a_checkpoint_of_any_moment_continues() {
-    // Every checkpoint that a running sweep leaves on the disk is copied away, as a kill would leave it.
+    // Copies every checkpoint that a running sweep writes, as it would be found after a kill.
     let plan = paper_plan(Mode::Published, &c_of(&[29, 30, 60]), 16, 100_000, 100_000);
     let expected = bytes(&finished(&plan, &Options::default()));
     let directory = tempfile::tempdir().unwrap();
@@ -205,7 +205,7 @@ fn a_power_of_two_variant_is_a_copy_to_the_bit() {
 
 #[test]
 fn many_states_use_numbered_buckets() {
-    // More states than steps of a block.
+    // More states than a block has steps.
     let tables = random_tables(4, 1200, 3);
     let lanes = [Family::Decaying, Family::Constant].map(|family| Lane {
         variant: 0,

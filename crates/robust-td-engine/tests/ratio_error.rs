@@ -14,7 +14,7 @@ fn error(lane: &LaneResult) -> f64 {
     lane.sampled.unwrap().ratio_standard_error
 }
 
-/// A sweep that ends at the peak reads |theta|^2 of every run there: its learning curve says the same.
+/// A sweep that ends at the peak reads |theta|^2 of every run there, so its learning curve must agree.
 fn assert_agrees_with_shorter_sweeps(plan: &Plan) {
     let mut inside = 0;
     for lane in lanes(plan) {

@@ -1,14 +1,14 @@
-//! Names the vector code that computes, and finds what this CPU has.
+//! Names the kernels and detects which ones this CPU supports.
 
 use std::fmt;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
-/// Vector code; every kind gives the same bits.
+/// A set of vector instructions; every kernel gives the same bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Kernel {
-    /// One lane at a time where a kernel has a scalar twin, which the others are tested against; elsewhere as `Portable`.
+    /// One lane at a time where a scalar twin exists, as a reference for testing the others; otherwise the same as `Portable`.
     Scalar,
     /// Arrays of eight lanes, vectorised by the compiler.
     Portable,
@@ -18,38 +18,38 @@ pub enum Kernel {
     Avx512,
 }
 
-/// What can be wrong with the choice of a kernel.
+/// An invalid choice of kernel.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum KernelError {
     /// The CPU lacks the instructions.
     #[error("this CPU cannot run the {kernel} kernel")]
     Unavailable {
-        /// The kernel asked for.
+        /// The requested kernel.
         kernel: Kernel,
     },
     /// No kernel has this name.
-    #[error("unknown kernel `{name}`: one of auto, scalar, portable, avx2, avx512")]
+    #[error("unknown kernel `{name}`: use one of auto, scalar, portable, avx2, avx512")]
     Unknown {
-        /// The name given.
+        /// The requested name.
         name: String,
     },
 }
 
 impl Kernel {
-    /// All kernels, slowest first. A CPU that has one has those before it.
+    /// All kernels, slowest first. A CPU that supports one supports all before it.
     pub const ALL: [Self; 4] = [Self::Scalar, Self::Portable, Self::Avx2, Self::Avx512];
 
-    /// The kernels of this CPU, slowest first.
+    /// The kernels that this CPU supports, slowest first.
     pub fn available() -> impl Iterator<Item = Self> + Clone {
         Self::ALL.into_iter().filter(|kernel| kernel.is_available())
     }
 
-    /// The fastest kernel of this CPU.
+    /// The fastest kernel that this CPU supports.
     #[inline]
     pub fn best() -> Self {
         static BEST: AtomicU8 = AtomicU8::new(UNSET);
-        // Detected once: asking for every feature takes time in each step of a learner.
+        // Cached, because detection would take time in each step of a learner.
         from_code(BEST.load(Relaxed)).unwrap_or_else(|| {
             let best = detect();
             BEST.store(best as u8, Relaxed);
@@ -57,7 +57,7 @@ impl Kernel {
         })
     }
 
-    /// Whether this CPU has the instructions.
+    /// Whether this CPU supports the kernel.
     #[inline]
     pub fn is_available(self) -> bool {
         self <= Self::best()
@@ -74,7 +74,7 @@ impl Kernel {
         }
     }
 
-    /// The name, as [`FromStr`] reads it.
+    /// The name, as parsed by [`FromStr`].
     pub fn name(self) -> &'static str {
         match self {
             Self::Scalar => "scalar",
@@ -104,7 +104,7 @@ impl FromStr for Kernel {
     }
 }
 
-/// The code of a kernel that was not chosen or detected yet.
+/// The code of a kernel not yet chosen or detected.
 const UNSET: u8 = u8::MAX;
 
 #[inline]
@@ -133,21 +133,21 @@ fn detect() -> Kernel {
 
 static CHOSEN: AtomicU8 = AtomicU8::new(UNSET);
 
-/// The kernel of [`run`](crate::run): the one that was set, or the best.
+/// The kernel used by [`run`](crate::run): the one that was set, or the best.
 #[inline]
 pub fn current_kernel() -> Kernel {
     from_code(CHOSEN.load(Relaxed)).unwrap_or_else(|| {
         let best = Kernel::best();
-        // Another thread may have set one meanwhile.
+        // Another thread may have set one in the meantime.
         let _ = CHOSEN.compare_exchange(UNSET, best as u8, Relaxed, Relaxed);
         best
     })
 }
 
-/// Sets the kernel that [`run`](crate::run) uses in the whole process.
+/// Sets the kernel that [`run`](crate::run) uses in this process.
 ///
-/// A setting of the process is enough, because all kernels give the same bits: it changes the speed and never a
-/// result, whenever it is made.
+/// A process-wide setting is enough, because all kernels give the same bits: it can change at any time and affects only
+/// the speed.
 ///
 /// # Errors
 /// [`KernelError::Unavailable`] if the CPU cannot run it.

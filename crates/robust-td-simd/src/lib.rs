@@ -1,8 +1,8 @@
-//! Runs numerical work with the vector instructions of the CPU; all unsafe code of the project is here.
+//! Runs numerical work with the vector instructions of the CPU; it contains all unsafe code of the project.
 //!
-//! Work is written once, as a [`Work`] that is generic over a token of type [`Simd`]. [`Kernel::run`] picks the token: it
-//! stands for instructions that the CPU was found to have, and only this crate can make one. Every vector begins with
-//! a method of the token, so vector operations are safe to call anywhere.
+//! Work is written once, as a [`Work`] that is generic over a token of type [`Simd`]. [`Kernel::run`] selects the token. A token
+//! proves that the CPU supports certain instructions, and only this crate can create one. Vectors are created only by
+//! methods of a token, so vector operations are safe to call anywhere.
 //!
 //! ```
 //! use robust_td_simd::{Kernel, Register, Simd, Vector, Work};
@@ -32,16 +32,16 @@
 //!
 //! # Same bits everywhere
 //! An operation acts on each lane exactly as the f64 operation of the same name, and a fused multiply-add rounds once
-//! in all implementations. Work that fixes the order of its operations gives the same bits with every [`Kernel`].
+//! in all implementations. Work with a fixed order of operations gives the same bits with every [`Kernel`].
 //!
 //! # Why not `pulp`
-//! `pulp` 0.22 has the same design, and faer depends on it. We read its source and left it, without a benchmark:
-//! - Its AVX-512 token exists only with the feature `x86-v4`. Cargo would then enable it for faer too, whose sums
-//!   would change width and with it the last bits of every solution.
+//! `pulp` 0.22 has the same design, and faer depends on it. We read its source and decided against it, without a benchmark:
+//! - Its AVX-512 token exists only with the feature `x86-v4`. Cargo would then enable it for faer too, which would change
+//!   the width of its sums and so the last bits of every solution.
 //! - That token requires AVX-512 BW and CD, which no kernel here uses.
-//! - Its generic trait lacks what the kernels are built on: pairs and quads of two trajectories in one register, and lines
-//!   of sixteen lanes with a fixed order of summation. They would need a trait of our own over its tokens, and what
-//!   remained of `pulp` is the lane-wise operations, some fifty lines here.
+//! - Its generic trait lacks the operations that the kernels rely on: pairs and quads of two trajectories in one register, and lines
+//!   of sixteen lanes with a fixed order of summation. They would need our own trait over its tokens, and only the lane-wise
+//!   operations would remain from `pulp`, some fifty lines here.
 
 mod dispatch;
 mod kernel;

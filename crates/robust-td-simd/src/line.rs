@@ -1,16 +1,16 @@
-//! Holds numbers side by side in whole cache lines.
+//! Stores numbers side by side in whole cache lines.
 
 use std::ops::{Index, IndexMut};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// N numbers, a multiple of eight, in whole cache lines: a 512-bit access that straddles two lines costs double.
+/// N numbers, a multiple of eight, in whole cache lines: a 512-bit access that straddles two lines costs twice as much.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[repr(C, align(64))]
 pub struct Line<const N: usize>(pub [f64; N]);
 
 impl<const N: usize> Line<N> {
-    /// A line is its numbers and nothing else.
+    /// A line contains its numbers and no padding.
     const NO_PADDING: () = assert!(size_of::<Self>() == N * size_of::<f64>());
 
     /// A line of these numbers.
@@ -20,23 +20,23 @@ impl<const N: usize> Line<N> {
         Self(numbers)
     }
 
-    /// The same number in all places.
+    /// The same number in all lanes.
     #[inline]
     #[must_use]
     pub const fn of(value: f64) -> Self {
         Self([value; N])
     }
 
-    /// The numbers of one line after the other.
+    /// All lines as one list of numbers.
     #[inline(always)]
     #[must_use]
     pub fn numbers(lines: &[Self]) -> &[f64] {
         let () = Self::NO_PADDING;
-        // SAFETY: without padding the numbers of a list follow each other without gaps.
+        // SAFETY: without padding, the numbers of consecutive lines are contiguous.
         unsafe { std::slice::from_raw_parts(lines.as_ptr().cast(), lines.len() * N) }
     }
 
-    /// The numbers of one line after the other.
+    /// All lines as one mutable list of numbers.
     #[inline(always)]
     #[must_use]
     pub fn numbers_mut(lines: &mut [Self]) -> &mut [f64] {

@@ -5,7 +5,7 @@ use crate::line::Line;
 use crate::vector::{Register, Simd, Vector};
 
 /// The token of [`Eight`]. With `FMA` the CPU has AVX2 and FMA, and work is compiled for them: `f64::mul_add` is then an
-/// instruction, elsewhere it computes the same bits in software.
+/// instruction; otherwise it computes the same bits in software.
 #[derive(Clone, Copy, Debug)]
 pub struct Portable<const FMA: bool>(());
 
@@ -23,7 +23,7 @@ impl Portable<true> {
     }
 }
 
-/// Eight lanes that the compiler vectorises as it can.
+/// Eight lanes, vectorised by the compiler.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub struct Eight([f64; 8]);
@@ -83,7 +83,7 @@ impl<const FMA: bool> Simd for Portable<FMA> {
         }
         #[cfg(target_arch = "x86_64")]
         if FMA {
-            // SAFETY: the token stands for these instructions.
+            // SAFETY: the token proves that the CPU has these instructions.
             return unsafe { fused(self, work) };
         }
         plain(self, work)
@@ -147,7 +147,7 @@ impl Register for Eight {
     }
     #[inline(always)]
     fn any_greater(self, other: Self) -> bool {
-        // Without a short cut, which would be eight branches.
+        // No short-circuit, which would take eight branches.
         (0..8).fold(false, |any, i| any | (self.0[i] > other.0[i]))
     }
     #[inline(always)]

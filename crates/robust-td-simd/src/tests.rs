@@ -77,7 +77,7 @@ impl Everything<'_> {
         bits
     }
 
-    /// The quads of eight lanes, whatever the width of a register.
+    /// The quads of eight lanes, for any register width.
     #[inline(always)]
     fn quads<S: Simd>(&self, s: S) -> Vec<u64> {
         let numbers = self.0.as_chunks::<4>().0;
@@ -114,7 +114,7 @@ impl Work for Draws {
     }
 }
 
-/// Ordinary numbers, and sometimes those that are easy to get wrong.
+/// Ordinary numbers, mixed with edge cases.
 fn number() -> impl Strategy<Value = f64> {
     prop_oneof![
         8 => -10.0..10.0,
@@ -129,7 +129,7 @@ proptest! {
         for kernel in Kernel::available() {
             prop_assert_eq!(&kernel.run(Everything(&numbers)), &plain);
         }
-        // By the operators of f64.
+        // Compares with the f64 operators.
         for i in 0..16 {
             let [x, y, z] = [numbers[i], numbers[16 + i], numbers[32 + i]];
             let max = if x > y { x } else { y };

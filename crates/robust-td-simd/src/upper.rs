@@ -1,11 +1,11 @@
-//! Cleans the upper halves of the vector registers after code that leaves them dirty.
+//! Clears the upper halves of the vector registers after code that leaves them dirty.
 
 /// Zeroes all bits above the lowest 128 of the first sixteen vector registers.
 ///
-/// The compiler does this on the way out of vector code that it generates itself. Assembly has to do it by hand. Where it does
-/// not, every SSE instruction that follows keeps the old upper half of its result and so waits for whatever wrote that
-/// register before. Scalar code, the logarithm of libm included, is SSE code, and runs several times slower until something
-/// cleans the registers. The calling convention lets every function overwrite the upper halves, so a call is always sound.
+/// The compiler does this at the end of vector code that it generates. Assembly has to do it explicitly. If it does
+/// not, every later SSE instruction preserves the old upper half of its result register and so depends on whatever wrote
+/// it last. Scalar code, including libm's logarithm, is SSE code and runs several times slower until the registers are
+/// cleared. The calling convention lets every function overwrite the upper halves, so a call is always sound.
 #[inline]
 pub fn clean_upper_halves() {
     #[cfg(target_arch = "x86_64")]
@@ -25,7 +25,7 @@ fn zero_upper() {
 mod tests {
     use super::*;
 
-    /// The bits of XINUSE that say that some upper half is not zero: AVX (2) and ZMM_Hi256 (6).
+    /// The bits of XINUSE for nonzero upper halves: AVX (2) and ZMM_Hi256 (6).
     const UPPER: u64 = 1 << 2 | 1 << 6;
 
     #[target_feature(enable = "xsave,xsavec")]
@@ -47,7 +47,7 @@ mod tests {
         if !(has!("avx") && has!("xsave") && has!("xsavec")) {
             return;
         }
-        // SAFETY: the features were found.
+        // SAFETY: the features were detected.
         unsafe {
             dirty();
             clean_upper_halves();

@@ -1,20 +1,20 @@
-//! Abstracts the vector instructions that the kernels need.
+//! Abstracts the vector instructions that the kernels use.
 
 use crate::dispatch::Work;
 use crate::line::Line;
 use crate::xoshiro;
 
-/// A token: the CPU has certain vector instructions.
+/// A token: a proof that the CPU has certain vector instructions.
 ///
-/// All vectors are made by methods of a token, so a vector is itself a proof that its instructions exist.
+/// Vectors are created only by methods of a token, so a vector is itself a proof that its instructions exist.
 pub trait Simd: Copy {
-    /// Lanes of a register: 4 or 8.
+    /// The number of lanes of a register: 4 or 8.
     const LANES: usize;
-    /// Number of registers for vectors.
+    /// The number of vector registers.
     const REGISTERS: usize;
     /// A vector in one register.
     type Register: Register;
-    /// Sixteen lanes, in as many registers as that takes.
+    /// Sixteen lanes, in as many registers as needed.
     type Wide: Wide;
 
     /// All lanes equal to `x`.
@@ -22,7 +22,7 @@ pub trait Simd: Copy {
     /// The first `LANES` numbers of a list.
     ///
     /// # Panics
-    /// If there are fewer; so for the others.
+    /// If there are fewer; likewise for the other loads.
     fn load(self, from: &[f64]) -> Self::Register;
     /// Quad q holds the first two numbers of from[q] twice. With four lanes there is only quad 0.
     fn pairs(self, from: [&[f64]; 2]) -> Self::Register;
@@ -33,7 +33,7 @@ pub trait Simd: Copy {
     fn splat16(self, x: f64) -> Self::Wide;
     /// The numbers of a line.
     fn load16(self, from: &Line<16>) -> Self::Wide;
-    /// The first sixteen numbers of a list, or all and zeros after them.
+    /// The first sixteen numbers of a list, padded with zeros if there are fewer.
     fn load16_some(self, from: &[f64]) -> Self::Wide;
 
     /// The next draws of eight Xoshiro256++ generators: the high 53 bits of their outputs.
@@ -42,9 +42,9 @@ pub trait Simd: Copy {
         xoshiro::plain(state, draws);
     }
 
-    /// Does the work in a function of its own, compiled for these instructions.
+    /// Does the work in a separate function, compiled for these instructions.
     ///
-    /// Small functions: the compiler allocates registers better, and a caller may choose among many of them.
+    /// Small functions help the compiler's register allocation, and a caller may select among many of them.
     fn call<W: Work>(self, work: &mut W) -> W::Output;
 }
 
@@ -60,7 +60,7 @@ pub trait Vector: Copy {
     fn div(self, other: Self) -> Self;
     /// self * b + c with one rounding.
     fn fma(self, b: Self, c: Self) -> Self;
-    /// self if self > other, else other, also where either is not a number.
+    /// self if self > other, else other; also if either is NaN.
     fn max(self, other: Self) -> Self;
 }
 
@@ -71,13 +71,13 @@ pub trait Register: Vector {
     /// # Panics
     /// If the list is shorter.
     fn store(self, to: &mut [f64]);
-    /// Writes the first lanes, as many as the list is long.
+    /// Writes the first lanes, as many as fit in the list.
     fn store_some(self, to: &mut [f64]);
     /// The square root.
     fn sqrt(self) -> Self;
     /// Whether self > other in any lane.
     fn any_greater(self, other: Self) -> bool;
-    /// Lane by lane `yes` if self > other, else `no`.
+    /// `yes` in lanes with self > other, else `no`.
     fn where_greater(self, other: Self, yes: Self, no: Self) -> Self;
     /// Adds factor * self to `quads[at[q]]`, quad by quad: fma(factor, self, old). All lanes of `factor` are equal.
     ///
@@ -89,18 +89,18 @@ pub trait Register: Vector {
     /// # Panics
     /// If there is no such lane.
     fn lane(self, lane: usize) -> f64;
-    /// The sum of all lanes: first those four apart, then two, then one.
+    /// The sum of all lanes: adds lanes four apart, then two, then one.
     fn sum(self) -> f64;
 }
 
 /// Sixteen lanes.
 pub trait Wide: Vector {
-    /// Writes them to a line.
+    /// Writes all lanes to a line.
     fn store(self, to: &mut Line<16>);
-    /// Writes the first of them, as many as the list is long.
+    /// Writes the first lanes, as many as fit in the list.
     fn store_some(self, to: &mut [f64]);
     /// The number of one lane, counted modulo sixteen.
     fn lane(self, lane: usize) -> f64;
-    /// The sum of all: first lanes eight apart, then four, two and one.
+    /// The sum of all lanes: adds lanes eight apart, then four, two and one.
     fn sum(self) -> f64;
 }

@@ -1,6 +1,6 @@
-//! Makes vectors of sixteen lanes of several registers.
+//! Combines several registers into vectors of sixteen lanes.
 //!
-//! They are more than one register holds, because a chain of dependent sums leaves the CPU idle unless there are others beside it.
+//! They use several registers, because one chain of dependent sums leaves the CPU idle unless others run in parallel.
 
 use crate::line::Line;
 use crate::vector::{Register, Vector, Wide};

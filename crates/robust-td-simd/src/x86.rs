@@ -1,4 +1,4 @@
-//! Implements vectors with the instructions of AVX2 with FMA, and of AVX-512.
+//! Implements vectors with AVX2 and FMA, and with AVX-512.
 
 use std::arch::x86_64::*;
 
@@ -23,7 +23,7 @@ pub struct F64x4(__m256d);
 #[derive(Clone, Copy, Debug)]
 pub struct F64x8(__m512d);
 
-// SAFETY of all blocks below that name no reason of their own: a token, or a vector that was made with one, shows that the
+// SAFETY of all blocks below without their own reason: a token, or a vector created with one, proves that the
 // CPU has the instructions, and slices are checked to be long enough.
 
 /// The lane-wise operations of a register, each one instruction.
@@ -67,7 +67,7 @@ macro_rules! lanewise {
 lanewise!(F64x4: _mm256_add_pd _mm256_sub_pd _mm256_mul_pd _mm256_div_pd _mm256_fmadd_pd _mm256_max_pd);
 lanewise!(F64x8: _mm512_add_pd _mm512_sub_pd _mm512_mul_pd _mm512_div_pd _mm512_fmadd_pd _mm512_max_pd);
 
-/// What both tokens have in the same words.
+/// The parts that both tokens share.
 macro_rules! token {
     ($token:ident, $features:literal) => {
         impl $token {
@@ -129,7 +129,7 @@ impl Simd for Avx2 {
     fn load16_some(self, from: &[f64]) -> [F64x4; 4] {
         [0, 4, 8, 12].map(|first| {
             let rest = from.get(first..).unwrap_or_default();
-            // SAFETY: see above; only numbers of the list are read.
+            // SAFETY: see above; the mask limits the read to the list.
             F64x4(unsafe { _mm256_maskload_pd(rest.as_ptr(), mask_of_4(rest.len())) })
         })
     }
@@ -188,7 +188,7 @@ impl Simd for Avx512 {
     fn load16_some(self, from: &[f64]) -> [F64x8; 2] {
         [0, 8].map(|first| {
             let rest = from.get(first..).unwrap_or_default();
-            // SAFETY: see above; only numbers of the list are read.
+            // SAFETY: see above; the mask limits the read to the list.
             F64x8(unsafe { _mm512_maskz_loadu_pd(mask_of_8(rest.len()), rest.as_ptr()) })
         })
     }
@@ -204,7 +204,7 @@ impl Simd for Avx512 {
     }
 }
 
-/// All bits of the first numbers of four.
+/// A mask of the first `count` of four numbers.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn mask_of_4(count: usize) -> __m256i {
@@ -212,13 +212,13 @@ fn mask_of_4(count: usize) -> __m256i {
     _mm256_cmpgt_epi64(count, _mm256_setr_epi64x(0, 1, 2, 3))
 }
 
-/// A bit for each of the first numbers of eight.
+/// A mask of the first `count` of eight numbers.
 #[inline(always)]
 fn mask_of_8(count: usize) -> __mmask8 {
     !(0xff_u32 << count.min(8)) as u8
 }
 
-/// The sum of four lanes: two apart, then one.
+/// The sum of four lanes: adds lanes two apart, then one.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn sum_of_4(x: __m256d) -> f64 {
@@ -235,7 +235,7 @@ impl Register for F64x4 {
     }
     #[inline(always)]
     fn store_some(self, to: &mut [f64]) {
-        // SAFETY: see above; only numbers of the list are written.
+        // SAFETY: see above; the mask limits the write to the list.
         unsafe { _mm256_maskstore_pd(to.as_mut_ptr(), mask_of_4(to.len()), self.0) }
     }
     #[inline(always)]
@@ -284,7 +284,7 @@ impl Register for F64x8 {
     }
     #[inline(always)]
     fn store_some(self, to: &mut [f64]) {
-        // SAFETY: see above; only numbers of the list are written.
+        // SAFETY: see above; the mask limits the write to the list.
         unsafe { _mm512_mask_storeu_pd(to.as_mut_ptr(), mask_of_8(to.len()), self.0) }
     }
     #[inline(always)]
@@ -320,7 +320,7 @@ impl Register for F64x8 {
             }
         }
     }
-    /// Without going through memory, where stores are what a step waits for.
+    /// Avoids memory, because a step is limited by its stores.
     #[inline(always)]
     fn lane(self, lane: usize) -> f64 {
         assert!(lane < 8);

@@ -1,4 +1,4 @@
-//! Draws from eight Xoshiro256++ generators side by side (Blackman and Vigna, "Scrambled linear pseudorandom number generators", 2021).
+//! Draws from eight Xoshiro256++ generators in parallel (Blackman and Vigna, "Scrambled linear pseudorandom number generators", 2021).
 
 /// One word of each of eight generators.
 type Word = [u64; 8];
@@ -23,7 +23,7 @@ pub fn plain(state: &mut [Word; 4], draws: &mut [Word]) {
     *state = [a, b, c, d];
 }
 
-/// The same in eight-fold instructions, which the compiler does not find by itself.
+/// The same with 512-bit instructions, which the compiler does not generate by itself.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f")]
 pub fn avx512(state: &mut [Word; 4], draws: &mut [Word]) {

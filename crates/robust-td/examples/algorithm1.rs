@@ -10,7 +10,7 @@ fn main() -> Result<()> {
     let steps = 100_000;
     let path = Sampler::new(&problem).trajectory(0, steps, &mut Stream::new(1, 0));
 
-    // Algorithm 1 takes the discount, the horizon, a bound on the features, and c.
+    // Algorithm 1 takes only the discount, the horizon, a bound on the features, and c.
     let params = Alg1Params::decaying(problem.discount(), steps as u64, 0.05, problem.phi_inf());
     let mut learner = Alg1::new(params, problem.dimension())?;
     for pair in path.windows(2) {

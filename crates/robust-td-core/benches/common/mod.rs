@@ -1,11 +1,11 @@
-//! Times a piece of work so that a busy machine disturbs the number little.
+//! Times a piece of work with little influence from other load on the machine.
 
 use std::hint::black_box;
 use std::time::Instant;
 
-/// The seconds that one call of `work` takes: the fastest of several attempts.
+/// The time of one call of `work` in seconds: the fastest of several attempts.
 ///
-/// The system counts CPU time in ticks of milliseconds, which is too coarse for short work, so this is time of the clock.
+/// Uses wall-clock time, because the system counts CPU time in ticks of milliseconds, too coarse for short work.
 pub fn fastest<T>(attempts: usize, mut work: impl FnMut() -> T) -> f64 {
     let attempt = |_| {
         let start = Instant::now();

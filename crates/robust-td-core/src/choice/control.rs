@@ -236,14 +236,13 @@ impl ControlProblem {
     /// A fixed point, `gbar(theta*) = 0`; the only one where `d_q > 0`.
     ///
     /// Projected value iteration contracts in the norm of `E phi phi'` where `d_q > 0`, and in the maximum norm where each pair
-    /// has a feature of its own.
+    /// has its own feature.
     ///
     /// # Errors
-    /// When none is found; that can only happen where `d_q <= 0`.
+    /// When none is found, which can happen only if `d_q <= 0`.
     pub fn fixed_point(&self) -> Result<Vec<f64>> {
         let from = Basis::new(&self.features, &self.weights)?.from;
-        // For actions that are never taken the basis functions may be meaningless, but the coordinates are
-        // not.
+        // Basis functions of actions never taken may be meaningless, but the coordinates are well defined.
         let functions = linalg::product(&self.features, &from);
         let actions = self.mdp.actions();
         let sigma = projected::gram(&functions, &self.weights);
@@ -263,7 +262,7 @@ impl ControlProblem {
         Ok(from.times(&beta))
     }
 
-    /// One transition by an action, as a learner sees it.
+    /// One transition by an action, in the form a learner takes.
     #[must_use]
     pub fn transition(&self, from: usize, action: usize, to: usize) -> Transition<'_> {
         let block = self.mdp.actions() * self.dimension();
@@ -297,8 +296,7 @@ impl ControlProblem {
     }
 }
 
-/// The first outcome whose cumulative probability exceeds a uniform draw; rounding goes to the last possible
-/// one.
+/// The first outcome whose cumulative probability exceeds a uniform draw; if rounding leaves none, the last possible one.
 fn draw(chances: impl Iterator<Item = (usize, f64)>, uniform: f64) -> usize {
     let (mut sum, mut drawn) = (0.0, 0);
     for (outcome, probability) in chances {
@@ -313,7 +311,7 @@ fn draw(chances: impl Iterator<Item = (usize, f64)>, uniform: f64) -> usize {
     drawn
 }
 
-/// The action with the largest value at each state, given the rows of all pairs.
+/// The action with the largest value at each state, given the feature rows of all pairs.
 fn greedy(rows: &Matrix, actions: usize, theta: &[f64]) -> Vec<usize> {
     (0..rows.rows() / actions)
         .map(|s| {

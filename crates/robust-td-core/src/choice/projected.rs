@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::linalg;
 use crate::matrix::{Matrix, dot};
 
-/// A step that moves the values by less than this, relative to their size, is rounding.
+/// Changes of the values below this, relative to their size, count as rounding.
 const ROUNDING: f64 = 1e-13;
 
 /// Maximum number of steps.
@@ -74,8 +74,8 @@ impl Piece {
         linalg::solve(sigma, &rows.collect::<Vec<f64>>())
     }
 
-    /// Whether beta is a fixed point to f64 precision: the residual `M beta + b - Sigma beta` is the rounding
-    /// of its terms. The change of beta itself is no test, since `Sigma^{-1}` amplifies that residual for
+    /// Whether beta is a fixed point to f64 precision: the residual `M beta + b - Sigma beta` is within the rounding
+    /// of its terms. The change of beta itself is not a valid test, since `Sigma^{-1}` amplifies that residual for
     /// nearly collinear functions.
     fn is_fixed_point(&self, sigma: &Matrix, beta: &[f64]) -> bool {
         let tolerance = 8.0 * beta.len() as f64 * f64::EPSILON;

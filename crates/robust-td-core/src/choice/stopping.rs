@@ -12,7 +12,7 @@
 //! <gbar(theta), theta - theta*> <= -(1-gamma) |Q_theta - Q_theta*|_D^2
 //! ```
 //!
-//! so Algorithm 1 converges without projections, and certificate Y carries over with `u_inf + gamma U_inf` for `r_inf`.
+//! so Algorithm 1 converges without projections, and certificate Y applies with `u_inf + gamma U_inf` in place of `r_inf`.
 
 use crate::choice::projected::{self, Next, Piece};
 use crate::error::{Error, Result};
@@ -36,7 +36,7 @@ pub struct StoppingProblem {
 }
 
 impl StoppingProblem {
-    /// A problem whose own reward is that of continuing, with the reward `U(s)` for stopping at each state.
+    /// A problem whose reward is for continuing, with the reward `U(s)` for stopping at each state.
     ///
     /// # Errors
     /// When there is not one finite stopping reward per state, or no fixed point is found.
@@ -84,7 +84,7 @@ impl StoppingProblem {
         &self.theta_star
     }
 
-    /// `u_inf + gamma U_inf`, which bounds an update at theta = 0 as `r_inf` does without stopping.
+    /// `u_inf + gamma U_inf`, which bounds an update at theta = 0, as `r_inf` does without stopping.
     #[must_use]
     pub fn reward_bound(&self) -> f64 {
         let largest = self.stop_rewards.iter().map(|x| x.abs());
@@ -158,7 +158,7 @@ impl StoppingProblem {
         sizes.fold(0.0, f64::max)
     }
 
-    /// One transition, as a learner sees it.
+    /// One transition, in the form a learner takes.
     #[must_use]
     pub fn transition(&self, from: usize, to: usize) -> Transition<'_> {
         let phi = |state| Features::Dense(self.problem.phi(state));
@@ -169,7 +169,7 @@ impl StoppingProblem {
         Transition::new(phi(from), self.problem.reward(from, to), outcome)
     }
 
-    /// The transitions of one run from the start state that never stops.
+    /// The transitions of one run that never stops, from the start state.
     pub fn walk<'a>(
         &'a self,
         stream: &'a mut Stream,
@@ -186,7 +186,7 @@ impl StoppingProblem {
     /// Certificate Y for Algorithm 1 with horizon T >= 3 and a constant c > 0.
     ///
     /// Its `bound` is on `E|Q_avg - Q_theta*|_D^2`: the recursion bounds `E<-gbar(theta), theta - theta*>`,
-    /// averaged over the iterates with weights eta. That is at least `1 - gamma` times the squared distance,
+    /// averaged over the iterates with weights eta. That average is at least `1 - gamma` times the squared distance,
     /// which is convex.
     ///
     /// # Errors

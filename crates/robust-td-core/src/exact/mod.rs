@@ -1,4 +1,4 @@
-//! Computes expectations without sampling, and which step sizes keep them bounded.
+//! Computes expectations without sampling and the step sizes that keep them bounded.
 
 pub mod moments;
 pub mod stability;

@@ -1,19 +1,19 @@
 //! Computes the exact expectations of TD(0) without sampling.
 //!
-//! Given the chain, TD(0) is linear in `theta`, so that the moments restricted to each state obey a closed linear recursion (a Markov
+//! Given the chain, TD(0) is linear in `theta`, so the moments restricted to each state obey a closed linear recursion (a Markov
 //! jump linear system). With `psi = gamma phi(s') - phi(s)` and the weighted sum `S_t = sum_{k<t} w_k theta_k`, keep for every state
 //! ```text
 //! p(s) = P(s_t = s)   m(s) = E[theta 1{s}]   M(s) = E[theta theta' 1{s}]   q(s) = E[S 1{s}]   C(s) = E[theta S' 1{s}]
 //! ```
-//! A step `theta += eta (r + psi.theta) phi(s)`, taken after `S += w theta`, sends them along each transition to
+//! A step `theta += eta (r + psi.theta) phi(s)`, taken after `S += w theta`, propagates them along each transition to
 //! ```text
 //! m'(s') += P(s,s') ( m + eta (r p + psi.m) phi )
 //! M'(s') += P(s,s') ( M + phi u' + u phi' ),       v = r m + M psi,  u = eta v + (eta^2 / 2)(r^2 p + r psi.m + psi.v) phi
 //! q'(s') += P(s,s') ( q + w m )
 //! C'(s') += P(s,s') ( K + eta phi (r (q + w m) + K' psi)' ),          K = C + w M
 //! ```
-//! and `E[S S']` needs no state of its own. All updates have rank one or two, so that a transition costs O(d^2), not the O(d^3) of
-//! the block matrices. The result is exact up to rounding: a deterministic test of every bound in expectation.
+//! and `E[S S']` need not be split by state. All updates have rank one or two, so a transition costs O(d^2), not the O(d^3) of
+//! the block matrices. The result is exact up to rounding, so it tests every bound in expectation deterministically.
 
 use crate::matrix::{dot, norm_sq};
 use crate::model::problem::Problem;
@@ -342,7 +342,7 @@ pub struct Expectation {
     pub f: Vec<f64>,
     /// `max_t E|theta_t|^2`.
     pub max_norm_sq: f64,
-    /// The first t where it is attained.
+    /// The first t that attains it.
     pub argmax: u64,
     /// `E theta_T`.
     pub mean_theta: Vec<f64>,
@@ -352,7 +352,7 @@ pub struct Expectation {
     pub total_step: f64,
 }
 
-/// The expectations of TD(0) from `theta_0 = 0` under any stepsizes `eta_0, ..., eta_{T-1}`.
+/// The expectations of TD(0) from `theta_0 = 0` with stepsizes `eta_0, ..., eta_{T-1}`.
 pub fn expectation(problem: &Problem, horizon: u64, step_size: impl Fn(u64) -> f64) -> Expectation {
     let mut moments = Moments::new(problem);
     let mut norm_sq = vec![moments.mean_norm_sq()];
@@ -391,8 +391,7 @@ pub struct BiasAndSpread {
 }
 
 impl Moments<'_> {
-    /// Splits `E f(avg_t)` into the part that averaging over independent runs removes and the part it does
-    /// not.
+    /// Splits `E f(avg_t)` into the part that averaging over independent runs removes and the rest.
     pub fn bias_and_spread(&self) -> BiasAndSpread {
         let bias = self.problem.f(&self.mean_average());
         BiasAndSpread {

@@ -17,7 +17,7 @@ use crate::matrix::{Matrix, dot};
 use crate::model::perron;
 use crate::model::problem::Problem;
 
-/// The largest dimension n d (d+1) / 2 of a map that is formed as a matrix.
+/// The largest dimension n d (d+1) / 2 for which the map is formed as a matrix.
 const DENSE_LIMIT: usize = 1600;
 
 /// The spectral radius of the second-moment map at a constant stepsize `eta`.
@@ -61,7 +61,7 @@ pub fn mean_square_threshold(problem: &Problem) -> Result<f64> {
             mean_square_radius(problem, eta).map(|radius| 1.0 - radius)
         }
     };
-    // At phi_inf^2 eta ~ 1 a single update overshoots; the search starts there and goes in both directions.
+    // At phi_inf^2 eta ~ 1 a single update overshoots; the search starts there and proceeds in both directions.
     let mut stable = 1.0 / problem.phi_inf().powi(2);
     while !(margin(stable)? > 0.0) {
         stable /= 2.0;

@@ -1,9 +1,9 @@
-//! Averages the iterates with weights, at the cost of the coordinates that change.
+//! Averages the iterates with weights, at a cost proportional to the coordinates that change.
 //!
 //! The output of Algorithm 1 is the average of theta_0, ..., theta_{T-1} with weights eta_k; theta_0 has
-//! the first weight and theta_T, which the last step led to, has none. The textbook update
-//! `avg += (eta/S)(theta - avg)` touches all d coordinates in each step, also when the features have only
-//! a few entries. Summation by parts (Abel) moves the work to the coordinates that change: with the
+//! the first weight, and theta_T, the result of the last step, has none. The textbook update
+//! `avg += (eta/S)(theta - avg)` touches all d coordinates at each step, even when the features have only
+//! a few entries. Summation by parts (Abel) limits the work to the coordinates that change: with the
 //! moves Delta_j = theta_{j+1} - theta_j and the partial weights S_j = eta_0 + ... + eta_j,
 //!
 //! ```text
@@ -11,7 +11,7 @@
 //! avg_T                   = theta_T - U / S_{T-1},        U = sum_{j<T} S_j Delta_j
 //! ```
 //!
-//! and a step only adds S_j Delta_j = (S_j g) phi to U. The average is put together when it is asked for.
+//! so a step only adds S_j Delta_j = (S_j g) phi to U. The average is computed on demand.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +20,7 @@ use crate::error::{Error, Result};
 use crate::iterate::{Health, Iterate};
 use crate::phi::Features;
 
-/// The weighted average of the iterates of one learner; with all weights 1, the uniform one.
+/// The weighted average of the iterates of one learner; uniform if all weights are 1.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WeightedAverage {
@@ -33,7 +33,7 @@ pub struct WeightedAverage {
 }
 
 impl WeightedAverage {
-    /// The average over no iterate yet.
+    /// An average over no iterates.
     #[must_use]
     pub fn empty(dimension: usize) -> Self {
         Self {
@@ -55,13 +55,13 @@ impl WeightedAverage {
         self.record_move(g, features);
     }
 
-    /// Counts the iterate with a weight; the moves that follow are recorded next.
+    /// Counts the iterate with a weight; the moves that follow are recorded separately.
     #[inline]
     pub(crate) fn count(&mut self, weight: f64) {
         self.total += weight;
     }
 
-    /// Follows a move of the iterate: theta becomes theta + g phi. Without weight so far it does not count.
+    /// Records a move of the iterate: theta becomes theta + g phi. No effect while the total weight is 0.
     #[inline]
     pub(crate) fn record_move(&mut self, g: f64, features: Features<'_>) {
         if self.total > 0.0 {
@@ -69,7 +69,7 @@ impl WeightedAverage {
         }
     }
 
-    /// Follows a scaling of the iterate: theta becomes factor theta.
+    /// Records a scaling of the iterate: theta becomes factor theta.
     #[inline]
     pub(crate) fn record_scaling(&mut self, theta: &[f64], factor: f64) {
         if !(self.total > 0.0) {
@@ -81,9 +81,9 @@ impl WeightedAverage {
         }
     }
 
-    /// Writes the average, given the iterate that the last recorded move led to.
+    /// Writes the average, given the current iterate.
     ///
-    /// Before any iterate is counted (total weight 0) it is that iterate.
+    /// Before any iterate is counted (total weight 0), it is the current iterate.
     pub fn write(&self, theta: &[f64], average: &mut [f64]) {
         if self.total > 0.0 {
             for ((average, &theta), &moved) in average.iter_mut().zip(theta).zip(&self.moves) {
@@ -110,14 +110,14 @@ impl WeightedAverage {
         Ok(())
     }
 
-    /// Forgets every iterate.
+    /// Discards all iterates.
     pub fn restart(&mut self) {
         self.total = 0.0;
         self.moves.fill(0.0);
     }
 }
 
-/// An iterate with its weighted average: all that a learner of Algorithm 1's kind carries along.
+/// An iterate with its weighted average: the state of a learner such as Algorithm 1.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "SavedAveragedIterate")]
 pub struct AveragedIterate {
@@ -152,14 +152,14 @@ impl AveragedIterate {
         self.iterate.norm_sq()
     }
 
-    /// The number of steps made, t.
+    /// The number of steps taken, t.
     #[inline]
     #[must_use]
     pub fn steps(&self) -> u64 {
         self.iterate.steps()
     }
 
-    /// How far the iterates went.
+    /// The largest norm, and whether the iterates diverged.
     #[must_use]
     pub fn health(&self) -> &Health {
         self.iterate.health()
@@ -200,14 +200,14 @@ impl AveragedIterate {
         self.average.write(self.theta(), average);
     }
 
-    /// Starts again from theta = 0 with an empty average; the steps and the health keep counting.
+    /// Restarts from theta = 0 with an empty average; the steps and the health are kept.
     pub fn restart(&mut self) {
         self.iterate.restart();
         self.average.restart();
     }
 }
 
-/// What is stored, before it is checked.
+/// The saved form, before validation.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SavedAveragedIterate {

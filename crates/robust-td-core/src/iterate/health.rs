@@ -1,14 +1,14 @@
-//! Records how far the iterates went.
+//! Records the largest iterate and when the iterates diverged.
 //!
-//! Unprojected TD can leave every bound when its steps are too large. That is a result to report, not a
-//! failure: the learner continues, and the record says when it happened.
+//! Unprojected TD can diverge when its steps are too large. That is a result to report, not a
+//! failure: the learner continues, and the record shows when it happened.
 
 use serde::{Deserialize, Serialize};
 
 /// An iterate with |theta|^2 above this, or not finite, counts as diverged.
 pub const DIVERGENCE_THRESHOLD: f64 = 1e12;
 
-/// How far the iterates of one learner went.
+/// The largest norm of one learner's iterates, and when they diverged.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Health {
@@ -20,13 +20,13 @@ pub struct Health {
 }
 
 impl Health {
-    /// Whether any iterate passed the threshold.
+    /// Whether any iterate exceeded the threshold.
     #[must_use]
     pub fn diverged(&self) -> bool {
         self.diverged_at.is_some()
     }
 
-    /// Takes note of |theta_t|^2.
+    /// Records |theta_t|^2.
     #[inline]
     pub(crate) fn record(&mut self, t: u64, norm_sq: f64) {
         // The negated comparisons catch NaN.
@@ -39,7 +39,7 @@ impl Health {
     }
 }
 
-/// A measured size, with infinity in the place of NaN: what an overflow left behind counts as infinitely large.
+/// A measured size with NaN replaced by infinity, since NaN results from an overflow.
 #[inline]
 #[must_use]
 pub fn nan_as_infinity(x: f64) -> f64 {

@@ -1,10 +1,10 @@
-//! Holds the iterate theta_t of a learner, its norm under watch.
+//! Holds the iterate theta_t of a learner and tracks its norm.
 //!
 //! # Performance
-//! |theta|^2 is summed in full at each dense step. A sparse step changes few coordinates, so there it is
-//! corrected by what these contribute before and after, and summed in full every `dimension` steps (one
-//! addition per step on average), which keeps the rounding errors from piling up. While the corrected
-//! value is within a factor 2 of the divergence threshold it is summed in full at each step, so the step at
+//! |theta|^2 is summed in full at each dense step. A sparse step changes few coordinates, so it
+//! corrects |theta|^2 by their contributions before and after, and sums it in full every `dimension` steps (one
+//! addition per step on average), which keeps rounding errors from accumulating. While the corrected
+//! value is within a factor 2 of the divergence threshold, it is summed in full at each step, so the step at
 //! which divergence is flagged is the same as for dense features.
 
 pub mod average;
@@ -19,7 +19,7 @@ use crate::check::check_dimension;
 use crate::error::{Error, Result};
 use crate::phi::{Features, dot};
 
-/// theta_t, the number of steps t that led to it, and how far the iterates went.
+/// theta_t, the number of steps t, and the health of the iterates.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "SavedIterate")]
 pub struct Iterate {
@@ -57,20 +57,20 @@ impl Iterate {
         &self.theta
     }
 
-    /// The number of steps made, t.
+    /// The number of steps taken, t.
     #[inline]
     #[must_use]
     pub fn steps(&self) -> u64 {
         self.steps
     }
 
-    /// How far the iterates went.
+    /// The largest norm, and whether the iterates diverged.
     #[must_use]
     pub fn health(&self) -> &Health {
         &self.health
     }
 
-    /// Makes one step: theta_{t+1} = theta_t + g phi.
+    /// Takes one step: theta_{t+1} = theta_t + g phi.
     ///
     /// # Panics
     /// When the features do not have the dimension of theta.
@@ -80,21 +80,21 @@ impl Iterate {
         self.finish_step();
     }
 
-    /// Makes one step by any rule; O(d).
+    /// Takes one step by any rule; O(d).
     #[inline]
     pub fn advance_with(&mut self, change: impl FnOnce(&mut [f64])) {
         self.change(change);
         self.finish_step();
     }
 
-    /// |theta|^2 as it is now.
+    /// The current |theta|^2.
     #[inline]
     #[must_use]
     pub fn norm_sq(&self) -> f64 {
         self.norm_sq
     }
 
-    /// Counts a step that leaves theta as it is.
+    /// Counts a step that leaves theta unchanged.
     #[inline]
     pub fn stay(&mut self) {
         self.steps += 1;
@@ -114,7 +114,7 @@ impl Iterate {
         }
     }
 
-    /// Part of a step: theta += g phi; tells of each entry of phi, as (index, value), in the same pass.
+    /// Part of a step: theta += g phi; passes each entry of phi, as (index, value), to a callback in the same pass.
     #[inline]
     pub(crate) fn add_sparse(
         &mut self,
@@ -157,14 +157,14 @@ impl Iterate {
         self.sum_norm();
     }
 
-    /// Ends a step: counts it, and takes note of the norm.
+    /// Ends a step: counts it and records the norm.
     #[inline]
     pub(crate) fn finish_step(&mut self) {
         self.steps += 1;
         self.health.record(self.steps, self.norm_sq);
     }
 
-    /// Starts again from theta = 0; the steps and the health keep counting.
+    /// Restarts from theta = 0; the steps and the health are kept.
     pub fn restart(&mut self) {
         self.theta.fill(0.0);
         self.norm_sq = 0.0;
@@ -178,7 +178,7 @@ impl Iterate {
     }
 }
 
-/// What is stored, before it is checked.
+/// The saved form, before validation.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SavedIterate {
@@ -245,8 +245,8 @@ mod tests {
 
     #[test]
     fn the_threshold_is_passed_at_the_same_step_in_both_views() {
-        // |theta|^2 = 1e12, then 5e-5 more per step: each is below half a unit in the last place and would
-        // be lost if it were added on its own.
+        // |theta|^2 = 1e12, then 5e-5 more per step: each increment is below half a unit in the last place and would
+        // be lost if added on its own.
         let (mut dense, mut sparse) = (Iterate::zero(16).unwrap(), Iterate::zero(16).unwrap());
         for (index, move_sq) in [(0, 1e12), (1, 5e-5), (3, 5e-5), (5, 5e-5)] {
             let mut phi = [0.0; 16];

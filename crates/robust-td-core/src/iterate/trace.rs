@@ -1,4 +1,4 @@
-//! Remembers the states of the running episode with fading weights: the eligibility trace.
+//! Maintains the eligibility trace: the states of the current episode with decaying weights.
 //!
 //! ```text
 //! z_t = rho_t ( gamma lambda z_{t-1} + m_t phi(s_t) ),     z = 0 before the first state of an episode
@@ -8,8 +8,8 @@
 //! its norm stays below phi_inf / (1 - gamma lambda).
 //!
 //! # Performance
-//! O(d) per step, also with sparse features: the trace fills up. With gamma lambda = 0 it is a multiple of phi(s_t) and
-//! nothing is stored: O(nonzeros), and the very operations of TD(0).
+//! O(d) per step, even with sparse features, because the trace fills up. With gamma lambda = 0 it is a multiple of phi(s_t) and
+//! nothing is stored: O(nonzeros), and exactly the operations of TD(0).
 
 use serde::{Deserialize, Serialize};
 
@@ -34,7 +34,7 @@ impl Trace {
         }
     }
 
-    /// Adds the state that the transition left and returns z as a factor and a vector.
+    /// Adds the features of the transition's state and returns z as a factor and a vector.
     ///
     /// `decay` is gamma lambda and `emphasis` is m.
     #[inline]
@@ -56,7 +56,7 @@ impl Trace {
         (1.0, Features::Dense(&self.z))
     }
 
-    /// Forgets everything if the next transition belongs to a new episode.
+    /// Resets the trace if the next transition belongs to a new episode.
     #[inline]
     pub fn leave(&mut self, transition: &Transition<'_>) {
         if transition.outcome.ends_episode() {
@@ -64,7 +64,7 @@ impl Trace {
         }
     }
 
-    /// Forgets everything.
+    /// Resets the trace.
     pub fn clear(&mut self) {
         self.z.fill(0.0);
     }

@@ -1,8 +1,8 @@
-//! Takes a step of sixteen lanes at once.
+//! Advances sixteen lanes by one step at once.
 //!
 //! # Performance
-//! A step waits for its stores more than for its sums. So what it needs is read where it lies, what comes of it stays in
-//! registers, and the sums of moves are brought up to date only now and then (file `recent.rs`).
+//! A step waits for its stores more than for its arithmetic. So inputs are read in place, intermediate results stay in
+//! registers, and the sums of moves are updated only once every few steps (file `recent.rs`).
 
 use robust_td_simd::{Simd, Vector, Wide, Work};
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use super::line::{Line, WIDTH};
 use super::step::{Score, Step};
 use crate::phi::Features;
 
-/// One transition as the lanes see it: delta = reward + psi.theta, theta += eta delta phi.
+/// One transition as used by the lanes: delta = reward + psi.theta, theta += eta delta phi.
 #[derive(Debug, Clone, Copy)]
 pub struct Change<'a> {
     /// gamma phi(s') - phi(s).
@@ -24,7 +24,7 @@ pub struct Change<'a> {
 }
 
 impl Change<'_> {
-    /// delta of one theta, as if by [`Features::dot`].
+    /// delta of one theta, with the bits of [`Features::dot`].
     #[inline(always)]
     pub fn td_error<S: Simd>(&self, s: S, theta: &[f64]) -> f64 {
         self.reward
@@ -37,15 +37,15 @@ impl Change<'_> {
     }
 }
 
-/// A step of several lines of lanes, all of one size.
+/// A step of several lines of lanes, with the same step size for all.
 pub struct AdvanceAll<'a> {
     /// The lanes.
     pub lanes: &'a mut Lanes,
-    /// What happened.
+    /// The transition.
     pub change: &'a Change<'a>,
-    /// What the lanes take for the reward.
+    /// The reward that replaces that of the transition.
     pub reward: f64,
-    /// What each lane multiplies that by.
+    /// The factor of each lane on the reward.
     pub weights: &'a [Line],
     /// The step size.
     pub eta: f64,
@@ -68,50 +68,50 @@ impl Work for AdvanceAll<'_> {
     }
 }
 
-/// What is known about how far the lanes of a line go.
+/// The norms and TD errors of the lanes of a line.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Watch {
-    /// |theta|^2; brought up to date only by a sparse step, which needs it.
+    /// |theta|^2; kept current only by sparse steps, which need it.
     #[serde(with = "crate::exact_float")]
     pub norms: Line,
     /// The largest |theta|^2.
     #[serde(with = "crate::exact_float")]
     pub largest: Line,
-    /// Sums of squared temporal-difference errors.
+    /// Sums of squared TD errors.
     #[serde(with = "crate::exact_float")]
     pub squares: Line,
 }
 
-/// Answers whose residuals are measured: sums += (r + psi.theta) phi.
+/// Parameter vectors whose residuals are measured: sums += (r + psi.theta) phi.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Measure {
     /// The d coordinates of theta.
     #[serde(with = "crate::exact_float")]
     pub theta: Vec<Line>,
-    /// The same of the sums.
+    /// The d coordinates of the sums.
     #[serde(with = "crate::exact_float")]
     pub sums: Vec<Line>,
 }
 
-/// A step of a single line of lanes under watch, before which other thetas are measured, or none.
+/// A monitored step of a single line of lanes; optionally measures other parameter vectors first.
 ///
-/// It gives the temporal-difference error of one lane.
+/// Returns the TD error of one lane.
 pub struct AdvanceAndWatch<'a> {
     /// The lanes.
     pub lanes: &'a mut Lanes,
-    /// What happened.
+    /// The transition.
     pub change: &'a Change<'a>,
     /// The step size.
     pub eta: f64,
-    /// What each lane multiplies that by.
+    /// The factor of each lane on the step size.
     pub factors: &'a Line,
-    /// What is watched.
+    /// The norms and TD errors to update.
     pub watch: &'a mut Watch,
-    /// What is measured.
+    /// The measurement to update.
     pub measure: Option<&'a mut Measure>,
-    /// The lane whose error is wanted.
+    /// The lane whose error is returned.
     pub leader: usize,
 }
 
@@ -154,9 +154,9 @@ impl Work for AdvanceAndWatch<'_> {
     }
 }
 
-/// The parts of a step that are the same for all.
+/// The parts of a step that all kinds of step share.
 impl Lanes {
-    /// Counts the iterate before a step; the sums of moves are up to date before a sparse one.
+    /// Counts the iterate before a step; before a sparse step the sums of moves are brought up to date.
     #[inline(always)]
     fn count(&mut self, phi: &Features<'_>) {
         self.counted += 1;
@@ -171,7 +171,7 @@ impl Lanes {
         &self.theta[line * self.dimension..][..self.dimension]
     }
 
-    /// Ends a step that all lines have taken.
+    /// Ends a step after all lines have taken it.
     #[inline(always)]
     fn complete<S: Simd>(&mut self, s: S, phi: &Features<'_>) {
         if matches!(phi, Features::Dense(_)) {
@@ -180,8 +180,7 @@ impl Lanes {
     }
 }
 
-/// start + x.theta for N lines of thetas, summed in two parts: those with even indices and those with odd ones, which need
-/// not wait for each other.
+/// start + x.theta for N lines of thetas, summed in two independent parts: even indices and odd indices.
 #[inline(always)]
 fn plus_dots<S: Simd, const N: usize>(
     s: S,
@@ -210,7 +209,7 @@ fn plus_dots<S: Simd, const N: usize>(
         }
         Features::Sparse { indices, values } => {
             for (j, x) in indices.iter().zip(values) {
-                // Adding nothing to the other part costs less than a branch.
+                // Adding 0 to the other part costs less than a branch.
                 let parts = [[*x, 0.0], [0.0, *x]][(j % 2) as usize];
                 let [x, y] = [s.splat16(parts[0]), s.splat16(parts[1])];
                 for n in 0..N {

@@ -1,11 +1,11 @@
-//! Computes gamma phi(s') - phi(s), the direction in which a transition looks at theta.
+//! Computes gamma phi(s') - phi(s), the coefficient of theta in the TD error.
 
 use robust_td_simd::{Simd, Vector, Wide};
 
 use super::line::{Line, WIDTH};
 use crate::phi::Features;
 
-/// Room for gamma phi(s') - phi(s), dense or sparse.
+/// Scratch space for gamma phi(s') - phi(s), dense or sparse.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Difference {
     lines: Vec<Line>,
@@ -14,7 +14,7 @@ pub(crate) struct Difference {
 }
 
 impl Difference {
-    /// gamma next - here, in the view of `here`; `None` for next is zero.
+    /// gamma next - here, in the representation of `here`; `None` means next is zero.
     #[inline(always)]
     pub fn of<'a, S: Simd>(
         &'a mut self,
@@ -52,7 +52,7 @@ impl Difference {
         }
     }
 
-    /// Room for so many dense entries.
+    /// Scratch space for `length` dense entries.
     #[inline(always)]
     fn room(&mut self, length: usize) -> &mut [Line] {
         let lines = length.div_ceil(WIDTH);
@@ -62,7 +62,7 @@ impl Difference {
         &mut self.lines
     }
 
-    /// The same for sparse features, or one of each: both are in the order of their indices, and so is the result.
+    /// The same when either vector is sparse; both are ordered by index, and so is the result.
     #[inline(never)]
     fn merge(&mut self, here: &Features<'_>, next: Option<&Features<'_>>, gamma: f64) {
         self.values.clear();

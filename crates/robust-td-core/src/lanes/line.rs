@@ -4,7 +4,7 @@ use serde::{Deserializer, Serializer, de::Error as _};
 
 use crate::exact_float::ExactFloat;
 
-/// Lanes of one line.
+/// The number of lanes in one line.
 pub const WIDTH: usize = 16;
 
 /// Sixteen lanes side by side.
@@ -22,7 +22,7 @@ impl ExactFloat for Line {
     }
 }
 
-/// The numbers of one line after the other.
+/// All lines as one list of numbers.
 impl ExactFloat for Vec<Line> {
     fn write<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let numbers: Vec<f64> = self.iter().flat_map(|line| line.0).collect();

@@ -1,4 +1,4 @@
-//! Applies a matrix to many vectors, and adds outer products to one.
+//! Applies a matrix to many vectors and adds outer products to a matrix.
 
 use robust_td_simd::{Simd, Vector, Wide, Work};
 
@@ -8,11 +8,11 @@ use super::line::{Line, WIDTH};
 pub struct Map<'a> {
     /// The rows of M, each with its entry of v after its d entries.
     pub rows: &'a [Line],
-    /// The rows of S, each with its entry of u.
+    /// The rows of S, each with its entry of u after its d entries.
     pub sum_rows: &'a [Line],
-    /// What each lane multiplies v and u by; one per line.
+    /// The factor of each lane on v and u; one line of lanes per line of x.
     pub weights: &'a [Line],
-    /// x: the coordinates of one line after the other.
+    /// x: all coordinates of the first line, then of the next.
     pub x: &'a [Line],
     /// y, in the same order.
     pub y: &'a mut [Line],
@@ -21,7 +21,7 @@ pub struct Map<'a> {
 }
 
 impl Map<'_> {
-    /// Maps N lines from one on: an entry of the maps that is loaded serves all of them, and x both maps.
+    /// Maps N lines at once, so that each loaded entry of the maps serves all of them and x serves both maps.
     #[inline(always)]
     fn lines<S: Simd, const N: usize>(&mut self, s: S, first: usize) {
         let d = self.rows.len();
@@ -59,7 +59,7 @@ impl Work for Map<'_> {
     fn run<S: Simd>(&mut self, s: S) {
         const TOGETHER: usize = 4;
         let lines = self.weights.len();
-        // Each line has two sums, and there are the entries of the maps and of x.
+        // Registers needed: two sums per line, plus the entries of both maps and of x.
         let together = if S::REGISTERS * S::LANES / WIDTH > 2 * TOGETHER + 3 {
             lines / TOGETHER
         } else {
@@ -74,7 +74,7 @@ impl Work for Map<'_> {
     }
 }
 
-/// M += x y', row after row, in f64 that is not fused: the compiler makes the vectors here.
+/// M += x y', row by row, in f64 without fused operations; the compiler vectorises it.
 pub struct Outer<'a> {
     /// x.
     pub x: &'a [f64],

@@ -20,25 +20,25 @@ pub(crate) use linear::{Map, Outer};
 use norms::Norms;
 use recent::{AddAll, OfLane, Recent};
 
-/// Iterates that see the same transitions, each with steps of its own.
+/// Iterates on the same transitions, each with its own step size.
 ///
-/// Lane l is at place l mod 16 of line l / 16.
+/// Lane l is entry l mod 16 of line l / 16.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(from = "Saved", into = "Saved")]
 pub(crate) struct Lanes {
     dimension: usize,
-    /// theta: the coordinates of one line after the other.
+    /// theta: all coordinates of the first line, then of the next.
     theta: Vec<Line>,
-    /// sum_j S_j Delta_j over the moves since the average began, S_j iterates counted at move j; without the recent ones.
+    /// sum_j S_j Delta_j over the moves since the average started, with S_j iterates counted at move j; excludes `recent`.
     moves: Vec<Line>,
-    /// The moves that are still to be added.
+    /// The moves not yet added.
     recent: Recent,
-    /// How many iterates the averages count.
+    /// The number of iterates in the averages.
     counted: u64,
 }
 
 impl Lanes {
-    /// So many lines of lanes at theta = 0.
+    /// `lines` lines of lanes at theta = 0.
     pub fn zero(dimension: usize, lines: usize) -> Self {
         let zeros = vec![Line::default(); dimension * lines];
         Self {
@@ -54,13 +54,13 @@ impl Lanes {
         self.dimension
     }
 
-    /// Whether there are so many lines of a dimension.
+    /// Whether the buffers match this dimension and number of lines.
     pub fn fits(&self, dimension: usize, lines: usize) -> bool {
         let numbers = dimension * lines;
         self.dimension == dimension && [self.theta.len(), self.moves.len()] == [numbers; 2]
     }
 
-    /// How many iterates the averages count.
+    /// The number of iterates in the averages.
     pub fn counted(&self) -> u64 {
         self.counted
     }
@@ -74,7 +74,7 @@ impl Lanes {
         self.recent.clear();
     }
 
-    /// Starts the averages anew from the next iterate on.
+    /// Restarts the averages at the next iterate.
     pub fn restart_averages(&mut self) {
         self.moves.fill(Line::default());
         self.recent.clear();
@@ -87,7 +87,7 @@ impl Lanes {
         self.theta[self.place(lane, j)][lane % WIDTH]
     }
 
-    /// A lane's average: of the iterates before each step since the averages began; the iterate if there is none.
+    /// A lane's average of the iterates before each step since the averages started; the current iterate if there is none.
     pub fn average(&self, lane: usize) -> Vec<f64> {
         let mut entries = vec![0.0; self.dimension];
         run(OfLane {
@@ -113,12 +113,12 @@ impl Lanes {
         }
     }
 
-    /// The coordinates of the iterates of one line after the other.
+    /// The iterates: all coordinates of the first line, then of the next.
     pub fn iterates(&self) -> &[Line] {
         &self.theta
     }
 
-    /// Writes the sums of the iterates that the averages count.
+    /// Writes the sums of the iterates in the averages.
     pub fn write_sums(&mut self, out: &mut [Line]) {
         self.settle();
         let (counted, pairs) = (self.counted as f64, self.theta.iter().zip(&self.moves));
@@ -135,7 +135,7 @@ impl Lanes {
         run(Norms { theta, norms });
     }
 
-    /// Multiplies all iterates by a factor from now on; the averages keep what they have counted.
+    /// Multiplies all iterates by a factor; the averages keep the iterates counted so far.
     pub fn scale(&mut self, factor: f64) {
         self.settle();
         let weight = self.counted as f64 * (factor - 1.0);
@@ -147,7 +147,7 @@ impl Lanes {
         }
     }
 
-    /// Puts a lane back to zero, its average too.
+    /// Resets a lane and its average to zero.
     pub fn clear(&mut self, lane: usize) {
         self.settle();
         for j in 0..self.dimension {
@@ -157,7 +157,7 @@ impl Lanes {
         }
     }
 
-    /// Puts the first d lanes to the unit vectors and the others to zero, their averages too.
+    /// Sets the first d lanes to the unit vectors and the others to zero, including their averages.
     pub fn start_from_units(&mut self) {
         self.theta.fill(Line::default());
         for j in 0..self.dimension {
@@ -173,7 +173,7 @@ impl Lanes {
     }
 }
 
-/// What is stored of lanes.
+/// The saved form of lanes.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Saved {

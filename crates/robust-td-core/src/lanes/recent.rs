@@ -1,28 +1,28 @@
-//! Puts off adding terms coefficient phi to sums, so that several are added at once.
+//! Defers the addition of terms coefficient phi to sums, so that several are added at once.
 //!
 //! # Performance
-//! A step of lanes waits for its stores above all. A sum that nobody reads yet need not be stored in every step: of each
-//! term one line of coefficients is kept instead, and a copy of phi. Terms are added in their order, each rounded once, so the
-//! bits do not depend on when that is done.
+//! A step of lanes is limited mainly by its stores. A sum that is not read yet need not be stored at every step: instead, one line of
+//! coefficients and a copy of phi are kept per term. Terms are added in order, each rounded once, so the
+//! bits do not depend on when they are added.
 
 use robust_td_simd::{Simd, Vector, Wide, Work};
 
 use super::line::{Line, WIDTH};
 
-/// How many terms are added at once.
+/// The number of terms added at once.
 const KEPT: usize = 8;
 
-/// Terms that are still to be added to some lines of sums.
+/// Terms not yet added to some lines of sums.
 #[derive(Debug, Clone, Default)]
 pub struct Recent {
     count: usize,
-    /// Coordinate after coordinate, the features of all terms side by side.
+    /// For each coordinate, the features of all terms side by side.
     phi: Vec<[f64; KEPT]>,
     /// The coefficients of each line.
     coefficients: Vec<[Line; KEPT]>,
 }
 
-/// Where a term is written to.
+/// The slot for a term.
 pub struct Place<'a> {
     first: bool,
     place: usize,
@@ -32,7 +32,7 @@ pub struct Place<'a> {
 }
 
 impl<'a> Place<'a> {
-    /// The d places of its features; none if they are kept already, since they are the same for all lines.
+    /// The d slots for its features; `None` if already written, since all lines share them.
     #[inline(always)]
     pub fn phi(self) -> Option<impl Iterator<Item = &'a mut f64>> {
         let places = self.phi.iter_mut().map(move |phi| &mut phi[self.place]);
@@ -45,12 +45,12 @@ impl Recent {
         self.count == 0
     }
 
-    /// Forgets all terms.
+    /// Discards all terms.
     pub fn clear(&mut self) {
         self.count = 0;
     }
 
-    /// The place of the next term for a line, in d dimensions.
+    /// The slot of the next term for a line, in d dimensions.
     #[inline(always)]
     pub fn next(&mut self, d: usize, line: usize) -> Place<'_> {
         if self.phi.len() != d || self.coefficients.len() <= line {
@@ -76,7 +76,7 @@ impl Recent {
         self.coefficients.resize(line + 1, [Line::default(); KEPT]);
     }
 
-    /// A sum of a line with the terms so far.
+    /// The sum of a line including the terms so far.
     #[inline(always)]
     fn total<S: Simd>(&self, s: S, line: usize, j: usize, sum: &Line) -> S::Wide {
         let mut total = s.load16(sum);
@@ -87,7 +87,7 @@ impl Recent {
         total
     }
 
-    /// Counts the term that was written for every line; adds all terms if there is no place for another.
+    /// Counts the term just written for every line; adds all terms when the buffer is full.
     #[inline(always)]
     pub fn push<S: Simd>(&mut self, s: S, sums: &mut [Line]) {
         self.count += 1;
@@ -102,7 +102,7 @@ impl Recent {
     }
 }
 
-/// Adds as many terms as there can be to the sums of a line.
+/// Adds a full buffer of terms to the sums of a line.
 #[inline(always)]
 fn add_full<S: Simd>(s: S, coefficients: &[Line; KEPT], phi: &[[f64; KEPT]], sums: &mut [Line]) {
     let mut factors = [s.splat16(0.0); KEPT];
@@ -122,7 +122,7 @@ fn add_full<S: Simd>(s: S, coefficients: &[Line; KEPT], phi: &[[f64; KEPT]], sum
 pub struct AddAll<'a> {
     /// The terms.
     pub recent: &'a Recent,
-    /// The coordinates of one line after the other.
+    /// All coordinates of the first line, then of the next.
     pub sums: &'a mut [Line],
 }
 
@@ -140,7 +140,7 @@ impl Work for AddAll<'_> {
     }
 }
 
-/// Writes the sums of one lane with the terms so far.
+/// Writes the sums of one lane including the terms so far.
 pub struct OfLane<'a> {
     /// The terms.
     pub recent: &'a Recent,

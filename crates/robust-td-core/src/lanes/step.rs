@@ -1,4 +1,4 @@
-//! Moves one line of lanes by one step.
+//! Advances one line of lanes by one step.
 
 use robust_td_simd::{Simd, Vector, Wide};
 
@@ -20,17 +20,17 @@ pub struct Step<S: Simd> {
     s: S,
     /// eta delta.
     g: S::Wide,
-    /// The same times the number of iterates that the averages count, the one before this step included: with Delta = eta delta phi
-    /// the move of the iterate, the sum of moves gains counted Delta (see [`average`](crate::iterate::average)).
+    /// The same times the number of iterates in the averages, including the one before this step: with the move Delta = eta delta phi
+    /// of the iterate, the sum of moves grows by counted Delta (see [`average`](crate::iterate::average)).
     coefficient: S::Wide,
-    /// |theta|^2 of the coordinates that moved, before a sparse step.
+    /// |theta|^2 of the coordinates that move, before a sparse step.
     pub before: S::Wide,
-    /// The same after a step.
+    /// |theta|^2 of those coordinates after the step.
     pub after: S::Wide,
 }
 
 impl<S: Simd> Step<S> {
-    /// Prepares one step: step size and per-lane TD errors, and the number of iterates that the averages count.
+    /// Prepares one step: step size, per-lane TD errors, and the number of iterates in the averages.
     #[inline(always)]
     pub fn new(s: S, eta: S::Wide, delta: S::Wide, counted: u64) -> Self {
         let g = eta.mul(delta);
@@ -43,7 +43,7 @@ impl<S: Simd> Step<S> {
         }
     }
 
-    /// Moves a line; where the same transition is measured, its score is added in the same pass.
+    /// Moves a line; adds the score in the same pass if the transition is measured.
     #[inline(always)]
     pub fn take(
         &mut self,
@@ -66,7 +66,7 @@ impl<S: Simd> Step<S> {
         }
     }
 
-    /// Moves all coordinates; that is still to be added to the sums of moves.
+    /// Moves all coordinates; the sums of moves are updated later.
     #[inline(always)]
     fn take_dense(
         &mut self,
@@ -104,7 +104,7 @@ impl<S: Simd> Step<S> {
         }
     }
 
-    /// Moves the coordinates of the features.
+    /// Moves the coordinates with nonzero features.
     #[inline(always)]
     fn take_sparse(
         &mut self,
@@ -130,7 +130,7 @@ impl<S: Simd> Step<S> {
         }
     }
 
-    /// Moves one coordinate, whose feature is x.
+    /// Moves one coordinate with feature x.
     #[inline(always)]
     fn shift(&mut self, theta: &mut Line, x: S::Wide) {
         let new = self.g.fma(x, self.s.load16(theta));

@@ -1,4 +1,4 @@
-//! Tests the work on lanes: the formulas, and the same bits by all kernels.
+//! Tests the lanes: the formulas, and bit-identical results from all kernels.
 
 use robust_td_simd::{Kernel, Portable, Simd, Work};
 
@@ -19,7 +19,7 @@ impl Numbers {
     }
 }
 
-/// Everything that any work writes, as bits; the norms of the lanes apart.
+/// Everything that the kernels write, as bits; the norms of the lanes are separate.
 struct All {
     seed: u64,
     sparse: bool,
@@ -55,7 +55,7 @@ impl Work for All {
             total: &mut total,
         };
         map.run(s);
-        // More steps than moves are put off for.
+        // More steps than the buffer of deferred moves holds.
         for t in 0..21 {
             let (psi, phi): ([f64; 5], [f64; 5]) = (numbers.take(), numbers.take());
             let change = Change {
@@ -103,7 +103,7 @@ impl Work for All {
     }
 }
 
-/// Five features, dense or the same as a sparse vector.
+/// Five features as a dense or a sparse vector.
 fn view(values: &[f64; 5], sparse: bool) -> Features<'_> {
     match sparse {
         false => Features::Dense(values),
@@ -129,7 +129,7 @@ fn all_kernels_give_the_same_bits() {
     }
 }
 
-/// A short dot product has the order of the vectors' sum, which must be that of [`Features::dot`].
+/// A short dot product must sum in the same order as the vectors and [`Features::dot`].
 #[test]
 fn a_temporal_difference_error_is_the_same_by_features() {
     let mut numbers = Numbers(Stream::new(5, 0));
@@ -185,7 +185,7 @@ fn a_step_is_that_of_the_formula() {
     });
     // delta = 10 + 2 - 2, the step is 0.5 * 0.25 * 10 = 1.25.
     assert_eq!(lanes.theta, of(&[5.75, 6.0]));
-    // The moves so far are 16 and 20, whether they are added yet or not.
+    // The moves so far are 16 and 20, whether added yet or not.
     assert_eq!(lanes.moves, of(&[1.0, 0.0]));
     assert_eq!(lanes.average(3), [5.75 - 16.0 / 4.0, 6.0 - 20.0 / 4.0]);
     lanes.settle();

@@ -1,4 +1,4 @@
-//! Runs AdaTD: projected TD(0) with momentum and steps that adapt to the updates seen.
+//! Runs AdaTD: projected TD(0) with momentum and adaptive step sizes.
 //!
 //! # Reference
 //! Sun, Shen, Chen & Li, "Adaptive temporal difference learning with linear function approximation", IEEE TPAMI 2021
@@ -8,21 +8,21 @@
 //! For features of norm at most 1, with m_0 = 0, v_0 = 0 and g_t = delta_t phi(s_t),
 //! ```text
 //! m = beta m + (1 - beta) g_t
-//! v = v + |g_t|^2                                   one number; or v_i = v_i + g_{t,i}^2, coordinate by coordinate
+//! v = v + |g_t|^2                                   a scalar; or v_i = v_i + g_{t,i}^2 for each coordinate
 //! theta_{t+1} = Proj_R( theta_t + eta m / sqrt(v + delta) )
 //! ```
 //! The output is the uniform average of theta_0, ..., theta_{t-1}.
 //!
-//! Other features are divided by phi_inf in effect, not in fact: with g' = g/phi_inf and theta' = phi_inf theta the rule
-//! above becomes theta += (eta/phi_inf) m' / sqrt(v' + delta), and the ball of radius phi_inf R that of radius R.
+//! Other features are normalised implicitly: with g' = g/phi_inf and theta' = phi_inf theta, the rule above becomes
+//! theta += (eta/phi_inf) m' / sqrt(v' + delta), and the ball of radius phi_inf R becomes the ball of radius R.
 //!
 //! # Inputs
-//! phi_inf and the radius R, in the units of theta; from the exact problem the one of Bhandari et al. The defaults are
-//! `step` 0.5 (the usual range is 0.1 to 1) and `delta` 1e-8, which only avoids 0/0, both for normalised features,
-//! `beta` 0.9, and one number v for all coordinates (`coordinatewise` 0).
+//! phi_inf and the radius R, in the units of theta; with the exact problem, R defaults to that of Bhandari et al. The other
+//! defaults, for normalised features, are `step` 0.5 (the usual range is 0.1 to 1), `delta` 1e-8 (which only avoids 0/0),
+//! `beta` 0.9, and a scalar v (`coordinatewise` 0).
 //!
 //! # Assumptions
-//! |phi(s)| <= phi_inf and R >= |theta*|. The published rate is for the best iterate; its constants are not verified and
+//! |phi(s)| <= phi_inf and R >= |theta*|. The published rate is for the best iterate. Its constants are not verified, so
 //! no bound is stated.
 
 use serde::{Deserialize, Serialize};
@@ -125,7 +125,7 @@ impl AdaTd {
     /// The learner at theta_0 = 0, for feature vectors of the given dimension.
     ///
     /// # Errors
-    /// When a parameter is out of its range or the dimension is 0.
+    /// When a parameter is out of range or the dimension is 0.
     pub fn new(params: AdaTdParams, dimension: usize) -> Result<Self> {
         params.check()?;
         Ok(Self {
@@ -139,7 +139,7 @@ impl AdaTd {
     }
 }
 
-/// How many numbers v has.
+/// The number of entries of v.
 fn accumulators(params: &AdaTdParams, dimension: usize) -> usize {
     if params.coordinatewise { dimension } else { 1 }
 }
@@ -152,7 +152,7 @@ fn accumulators(params: &AdaTdParams, dimension: usize) -> usize {
 /// | `phi_inf` | none | an upper bound on the norm of the features | finite, > 0 |
 /// | `radius` | none | R, in the units of theta | finite, > 0 |
 /// | `step` | 0.5 | eta, for normalised features | finite, > 0 |
-/// | `beta` | 0.9 | the weight of the past in the momentum | [0, 1) |
+/// | `beta` | 0.9 | the momentum's decay rate | [0, 1) |
 /// | `delta` | 1e-8 | added to v, for normalised features | finite, > 0 |
 /// | `coordinatewise` | false | one v per coordinate | |
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -166,9 +166,9 @@ pub struct AdaTdParams {
     pub radius: f64,
     /// eta, for normalised features.
     pub step: f64,
-    /// The weight of the past in the momentum.
+    /// The momentum's decay rate.
     pub beta: f64,
-    /// What is added to v under the root, for normalised features.
+    /// Added to v under the square root, for normalised features.
     pub delta: f64,
     /// Whether each coordinate has its own v.
     pub coordinatewise: bool,
@@ -192,7 +192,7 @@ impl AdaTdParams {
     /// Checks every range.
     ///
     /// # Errors
-    /// Names the parameter that is out of its range.
+    /// Names the parameter that is out of range.
     pub fn check(&self) -> Result<()> {
         check_discount(self.discount)?;
         check_positive("phi_inf", self.phi_inf)?;
@@ -232,19 +232,19 @@ pub const METHOD: Method<AdaTd> = Method {
         },
         Parameter {
             name: "beta",
-            meaning: "the weight of the past in the momentum",
+            meaning: "the momentum's decay rate",
             range: Range::BelowOne,
             default: "0.9",
         },
         Parameter {
             name: "delta",
-            meaning: "what is added to v under the root, for features of norm at most 1",
+            meaning: "added to v under the square root, for features of norm at most 1",
             range: Range::Positive,
             default: "1e-8",
         },
         Parameter {
             name: "coordinatewise",
-            meaning: "1 for one v per coordinate, 0 for one in all",
+            meaning: "1 for one v per coordinate, 0 for a single v",
             range: Range::Whole(0),
             default: "0",
         },
@@ -280,7 +280,7 @@ fn build(inputs: &mut Inputs<'_>) -> Result<AdaTd> {
     AdaTd::new(params, inputs.dimension())
 }
 
-/// What is stored, before it is checked.
+/// The saved form, before validation.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SavedAdaTd {
@@ -351,7 +351,7 @@ mod tests {
                 (learner.output(), learner.projections()),
                 (vec![0.0], Some(0))
             );
-            // Much further, and back to the ball.
+            // A step far outside the ball, projected back.
             learner.step(&Transition::terminated(phi, 30.0));
             assert!((learner.theta()[0] - 0.2).abs() < 1e-16);
             assert_eq!(

@@ -1,4 +1,4 @@
-//! Runs Algorithm 1: unprojected TD(0) whose steps need neither the mixing time nor omega.
+//! Runs Algorithm 1: unprojected TD(0) whose step sizes need neither the mixing time nor omega.
 //!
 //! # Reference
 //! Lee & Orabona, "A Robust O(1/sqrt T) Rate for Unprojected TD Learning with Linear Function
@@ -15,9 +15,9 @@
 //! ```
 //!
 //! # Assumptions
-//! |phi(s)| <= phi_inf. For a guarantee also: an irreducible aperiodic chain, c > 15 + 18 sqrt(2), a horizon
-//! that is long for the mixing time, and the output taken after T steps. The learner runs without them, and
-//! past its horizon, by the same formula.
+//! |phi(s)| <= phi_inf. The guarantee also needs an irreducible aperiodic chain, c > 15 + 18 sqrt(2), a horizon
+//! that is long relative to the mixing time, and the output taken after T steps. Without these the learner still runs,
+//! and beyond its horizon it continues with the same formula.
 //!
 //! # Performance
 //! O(d) per step with dense features and O(nonzeros) with sparse ones; no allocation.
@@ -41,7 +41,7 @@ use crate::schedule::{RobustDecay, Schedule, Steps};
 #[serde(try_from = "SavedAlg1")]
 pub struct Alg1 {
     params: Alg1Params,
-    // The schedule follows from the parameters.
+    // Derived from the parameters.
     #[serde(skip)]
     steps: Steps,
     state: AveragedIterate,
@@ -95,7 +95,7 @@ impl Alg1 {
     /// The learner at theta_0 = 0, for feature vectors of the given dimension.
     ///
     /// # Errors
-    /// When a parameter is out of its range or the dimension is 0.
+    /// When a parameter is out of range or the dimension is 0.
     pub fn new(params: Alg1Params, dimension: usize) -> Result<Self> {
         Ok(Self {
             params,
@@ -128,8 +128,8 @@ pub enum Variant {
 /// |---|---|---|---|
 /// | `variant` | none | decaying or constant steps | |
 /// | `discount` | none | gamma | [0, 1) |
-/// | `horizon` | none | T, the number of steps to come | >= 3 |
-/// | `c` | none | divides the steps; the theorem asks for c > 40.4558 | finite, > 0 |
+/// | `horizon` | none | T, the planned number of steps | >= 3 |
+/// | `c` | none | divides the steps; the theorem requires c > 40.4558 | finite, > 0 |
 /// | `phi_inf` | none | an upper bound on the norm of the features | finite, > 0 |
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -138,7 +138,7 @@ pub struct Alg1Params {
     pub variant: Variant,
     /// gamma.
     pub discount: f64,
-    /// T, the number of steps to come.
+    /// T, the planned number of steps.
     pub horizon: u64,
     /// The constant that divides the steps.
     pub c: f64,
@@ -168,10 +168,10 @@ impl Alg1Params {
         }
     }
 
-    /// Checks every range, and says which steps the parameters define.
+    /// Checks every range and returns the step sizes.
     ///
     /// # Errors
-    /// Names the parameter that is out of its range.
+    /// Names the parameter that is out of range.
     pub fn steps(&self) -> Result<Steps> {
         check_discount(self.discount)?;
         let decay = RobustDecay::new(self.horizon, self.c, self.phi_inf)?;
@@ -205,7 +205,7 @@ pub const DECAYING: Method<Alg1> = Method {
 /// Its constant-step variant.
 pub const CONSTANT: Method<Alg1> = Method {
     id: "alg1-const",
-    title: "Algorithm 1 with its last step throughout",
+    title: "Algorithm 1 with its last step size at every step",
     reference: "Lee & Orabona 2025, arXiv:2506.01052, experiments",
     standing: Standing::Proved,
     needs: &["phi_inf", "T"],
@@ -229,7 +229,7 @@ fn build(inputs: &mut Inputs<'_>, variant: Variant) -> Result<Alg1> {
     Ok(learner)
 }
 
-/// What is stored, before it is checked.
+/// The saved form, before validation.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SavedAlg1 {

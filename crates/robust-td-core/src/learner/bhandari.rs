@@ -11,13 +11,13 @@
 //!       = a0 / phi_inf^2                               bhandari-b
 //!       = 1 / (omega (1-gamma) (t+1))                  bhandari-c
 //! ```
-//! The paper normalises phi_inf to 1; these are its steps in the units of the features (in (c) phi_inf cancels).
+//! The paper normalises phi_inf to 1; here the steps are in the units of the features (in (c) phi_inf cancels).
 //!
 //! # Inputs
-//! R, by default 2 r_inf / (sqrt(omega) (1-gamma)^{3/2}) from the exact problem. (a) also T, (b) and (c) omega.
-//! The theorem asks a0 < 1 / (2 omega' (1-gamma)) with omega' = omega/phi_inf^2 <= 1; when omega is small that allows
-//! steps far beyond the 1 at which the update itself overshoots. The default is a0 = min(0.1, half of that limit):
-//! a tenth is small enough for the noise floor, which is proportional to a0, and large enough to get there.
+//! R, by default 2 r_inf / (sqrt(omega) (1-gamma)^{3/2}) from the exact problem. (a) also needs T; (b) and (c) need omega.
+//! The theorem requires a0 < 1 / (2 omega' (1-gamma)) with omega' = omega/phi_inf^2 <= 1; a small omega allows
+//! steps far above 1, where the update itself overshoots. The default is a0 = min(0.1, half of that limit):
+//! 0.1 keeps the noise floor, which is proportional to a0, low, and still converges in reasonable time.
 //!
 //! # Assumptions
 //! R >= |theta*| and s_0 ~ pi.
@@ -43,7 +43,7 @@ pub(crate) const RADIUS: Parameter = Parameter {
     default: "2 r_inf / (sqrt(omega) (1-gamma)^1.5)",
 };
 
-/// The default a0 where the theorem allows it.
+/// The default a0, if the theorem allows it.
 const SENSIBLE_STEP: f64 = 0.1;
 
 /// Projected TD(0) with steps 1/sqrt T.
@@ -60,7 +60,7 @@ pub const A: Method<Td0> = Method {
         let radius = radius(inputs)?;
         if inputs.known_problem().is_some() {
             inputs.warn(
-                "Theorem 3(a) is for a start s_0 ~ pi, and here it is a fixed state: no bound",
+                "Theorem 3(a) requires s_0 ~ pi, but this problem starts at a fixed state: no bound",
             );
         }
         learner(inputs, recipe.projected(radius))
@@ -94,7 +94,7 @@ pub const B: Method<Td0> = Method {
         })?;
         match inputs.known_problem() {
             Some(problem) => {
-                // A step that is given is only checked against omega, not made from it.
+                // omega only checks a step set by the user; it does not determine it.
                 if !by_hand {
                     inputs.note_oracle("omega", problem.omega());
                 }
@@ -158,7 +158,7 @@ pub(crate) fn robust(inputs: &mut Inputs<'_>) -> Result<Recipe> {
     Ok(Recipe::plain(id, discount, steps, Output::Uniform))
 }
 
-/// The radius; says so when the ball misses theta*.
+/// The radius; warns when the ball does not contain theta*.
 pub(crate) fn radius(inputs: &mut Inputs<'_>) -> Result<f64> {
     let radius = inputs.radius()?;
     if let Some(problem) = inputs.known_problem()
@@ -177,7 +177,7 @@ pub(crate) fn radius(inputs: &mut Inputs<'_>) -> Result<f64> {
 /// E|V_avg - V*|_D^2 <= ( |theta*'|^2 + G^2 (9 + 12 tau(1/sqrt T)) ) / ( 2 sqrt T (1-gamma) )
 /// ```
 ///
-/// A [`Problem`] starts at a fixed state, so that the method itself states no bound. `None` when the ball misses theta*
+/// A [`Problem`] starts at a fixed state, so the method itself states no bound. `None` when the ball does not contain theta*
 /// or tau is not defined.
 #[must_use]
 pub fn stationary_bound_a(

@@ -1,8 +1,8 @@
 //! Sets up unprojected TD(0) with the constant step that certificate C proves a bound for.
 //!
 //! # Reference
-//! [`theory::certificate::constant_step`](crate::theory::certificate::constant_step): the proof of Lee & Orabona, arXiv:2506.01052, carried
-//! out for one tuned step.
+//! [`theory::certificate::constant_step`](crate::theory::certificate::constant_step): the proof of Lee & Orabona, arXiv:2506.01052,
+//! specialised to one tuned step.
 //!
 //! # Update rule
 //! ```text
@@ -29,7 +29,7 @@ use crate::theory::best_bound::WORK;
 use crate::theory::certificate::{Inputs, constant_step};
 use crate::theory::certify::inputs_with;
 
-/// The most lags that are searched for u.
+/// The maximum lag in the search for u.
 const MAX_LAG: f64 = (1 << 20) as f64;
 
 /// The certified constant step.
@@ -47,7 +47,7 @@ pub const METHOD: Method<Td0> = Method {
         let horizon = horizon_from(inputs, 1)?;
         let t_mix = mixing.t_mix() as f64;
         inputs.note_oracle("t_mix", t_mix);
-        // d(t) <= 2 * 2^(-t/t_mix) is below 1/sqrt T at the latest here.
+        // d(t) <= 2 * 2^(-t/t_mix) is below 1/sqrt T by this lag.
         let reach = (t_mix * (2.0 + 0.5 * (horizon as f64).log2())).ceil();
         let known = inputs_with(problem, mixing.bounds(reach.min(MAX_LAG) as usize, WORK));
         let certificate = constant_step::certify(&known, horizon);

@@ -2,7 +2,7 @@
 //!
 //! # Reference
 //! Cutkosky & Orabona, "Black-box reductions for parameter-free online learning in Banach spaces", COLT 2018, Algorithms 1
-//! and 2; the direction learner is online gradient descent on the unit ball with steps of the AdaGrad kind.
+//! and 2; the direction learner is online gradient descent on the unit ball with AdaGrad-style steps.
 //!
 //! # Update rule
 //! A bettor plays x = v W with wealth W and fraction v; on a loss slope s in [-1, 1]
@@ -15,15 +15,15 @@
 //! norm-wise        theta_t = x_t y_t;  the bettor gets s = l_t.y_t,  y <- Proj_1( y - sqrt(2 / sum_{i<=t} |l_i|^2) l_t ),  y_0 = 0
 //! coordinate-wise  theta_t(i) = x_t(i);  one bettor per coordinate gets -g_t(i) / h_t(i), with h_t(i) the same maximum over |g(i)|
 //! ```
-//! (Dividing by the maximum that includes |g_t| is dividing by the one before it and clipping to norm 1.)
+//! (Dividing by a maximum that includes |g_t| equals dividing by the previous maximum and clipping to norm 1.)
 //! The output is the uniform average of theta_0, ..., theta_{t-1}.
 //!
 //! # Inputs
-//! eps only enters logarithmically. h0 is a lower bound on the scale of the updates; at its default the first update sets it.
+//! eps enters only logarithmically. h0 is a lower bound on the scale of the updates; at its default, the first update sets the scale.
 //!
 //! # Assumptions
-//! The regret bound is for losses that are linear in theta. Up to the Markov bias the mean of <l_t, theta_t - theta*> is
-//! f(theta_t)/h, so regret bounds f of the average; the bias is not controlled by any theorem: experimental.
+//! The regret bound is for losses that are linear in theta. Up to the Markov bias, the mean of <l_t, theta_t - theta*> is
+//! f(theta_t)/h, so regret bounds f of the average. No theorem controls the bias: the method is experimental.
 //!
 //! # Performance
 //! O(d) per step, no allocation.
@@ -47,7 +47,7 @@ pub struct CoinBetting {
     iterate: Iterate,
     /// One for the norm, or one per coordinate.
     bettors: Vec<Bettor>,
-    /// y, within the unit ball; not used coordinate-wise.
+    /// y, within the unit ball; unused when coordinate-wise.
     #[serde(with = "crate::exact_float")]
     direction: Vec<f64>,
     /// sum |l|^2.
@@ -91,7 +91,7 @@ impl CoinBetting {
     /// The learner at theta_0 = 0, for feature vectors of the given dimension.
     ///
     /// # Errors
-    /// When the dimension is 0 or a parameter is out of its range.
+    /// When the dimension is 0 or a parameter is out of range.
     pub fn new(params: CoinBettingParams, dimension: usize) -> Result<Self> {
         params.check()?;
         let bettors = bettors(&params, dimension);
@@ -138,7 +138,7 @@ impl CoinBetting {
     fn bet_on_coordinates(&mut self, delta: f64, phi: Features<'_>) {
         let bettors = &mut self.bettors;
         self.iterate.advance_with(|theta| {
-            // Where phi is zero the slope is zero, on which the bettor stays as it is.
+            // Where phi is zero, the slope is zero and the bettor does not change.
             let mut receive = |i: usize, x: f64| {
                 let g = delta * x;
                 let scale = bettors[i].rescale(g.abs());
@@ -184,13 +184,13 @@ impl Bettor {
         }
     }
 
-    /// What is played next, x = v W.
+    /// The next bet, x = v W.
     #[inline]
     fn bet(&self) -> f64 {
         self.fraction * self.wealth
     }
 
-    /// Takes note of the size of an update, and says by what to divide it.
+    /// Records the size of an update and returns its divisor.
     #[inline]
     fn rescale(&mut self, size: f64) -> f64 {
         self.scale = if size <= self.scale { self.scale } else { size };
@@ -200,7 +200,7 @@ impl Bettor {
     /// Receives the slope s of the loss.
     #[inline]
     fn receive(&mut self, slope: f64) {
-        // 2 / (2 - ln 3): the step of online Newton on the logarithm of the wealth.
+        // 2 / (2 - ln 3): the online Newton step on the logarithm of the wealth.
         const NEWTON: f64 = 2.218_801_049_600_289;
         self.wealth -= slope * self.bet();
         let zeta = slope / (1.0 - slope * self.fraction);
@@ -210,7 +210,7 @@ impl Bettor {
     }
 }
 
-/// How many bettors there are.
+/// The number of bettors.
 fn bettors(params: &CoinBettingParams, dimension: usize) -> usize {
     if params.coordinatewise { dimension } else { 1 }
 }
@@ -220,9 +220,9 @@ fn bettors(params: &CoinBettingParams, dimension: usize) -> usize {
 /// | name | default | meaning | valid range |
 /// |---|---|---|---|
 /// | `discount` | none | gamma | [0, 1) |
-/// | `eps` | 1 | initial wealth, of each bettor | finite, > 0 |
+/// | `eps` | 1 | initial wealth of each bettor | finite, > 0 |
 /// | `h0` | 1e-8 | lower bound on the scale of the updates | finite, > 0 |
-/// | `coordinatewise` | false | whether each coordinate has a bettor of its own | |
+/// | `coordinatewise` | false | one bettor per coordinate | |
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CoinBettingParams {
@@ -232,12 +232,12 @@ pub struct CoinBettingParams {
     pub eps: f64,
     /// Lower bound on the scale of the updates.
     pub h0: f64,
-    /// Whether each coordinate has a bettor of its own.
+    /// Whether each coordinate has its own bettor.
     pub coordinatewise: bool,
 }
 
 impl CoinBettingParams {
-    /// The defaults around a discount.
+    /// The defaults for this discount.
     #[must_use]
     pub fn new(discount: f64) -> Self {
         Self {
@@ -251,7 +251,7 @@ impl CoinBettingParams {
     /// Checks every range.
     ///
     /// # Errors
-    /// Names the parameter that is out of its range.
+    /// Names the parameter that is out of range.
     pub fn check(&self) -> Result<()> {
         check_discount(self.discount)?;
         check_positive("eps", self.eps)?;
@@ -281,7 +281,7 @@ pub const METHOD: Method<CoinBetting> = Method {
         },
         Parameter {
             name: "coordinatewise",
-            meaning: "1 to bet on each coordinate by itself, 0 to bet on the norm",
+            meaning: "1 for one bettor per coordinate, 0 to bet on the norm",
             range: Range::Whole(0),
             default: "0",
         },
@@ -305,7 +305,7 @@ fn build(inputs: &mut Inputs<'_>) -> Result<CoinBetting> {
     CoinBetting::new(params, inputs.dimension())
 }
 
-/// What is stored, before it is checked.
+/// The saved form, before validation.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SavedCoinBetting {

@@ -2,7 +2,7 @@
 //!
 //! # Reference
 //! Ivgi, Hinder & Carmon, "DoG is SGD's best friend: a parameter-free dynamic step size schedule", ICML 2023; `t-dog` is the
-//! tamed variant that its high-probability bounds are for.
+//! tamed variant, for which the paper proves its high-probability bounds.
 //!
 //! # Update rule
 //! With the TD direction g_t = delta_t phi(s_t) and theta_0 = 0,
@@ -16,12 +16,12 @@
 //! ```
 //!
 //! # Inputs
-//! r_eps is the first distance; it only has to be small. `t-dog` also asks for the horizon T, the probability delta of failure and
-//! lg, a bound on |g|. Its theorem keeps |theta_t| <= 3 |theta*|, where |g| <= r_inf phi_inf + (1+gamma) phi_inf^2 3 |theta*|: that is
-//! lg when the problem is known.
+//! r_eps is the initial distance; it only has to be small. `t-dog` also takes the horizon T, the failure probability delta and
+//! lg, a bound on |g|. Its theorem keeps |theta_t| <= 3 |theta*|, where |g| <= r_inf phi_inf + (1+gamma) phi_inf^2 3 |theta*|: this
+//! is lg when the problem is known.
 //!
 //! # Assumptions
-//! The theory is for convex stochastic optimisation; there is none for TD from Markovian samples: experimental.
+//! The theory covers convex stochastic optimisation, not TD from Markovian samples: the method is experimental.
 //!
 //! # Performance
 //! O(nonzeros) per step, no allocation.
@@ -64,7 +64,7 @@ impl Learner for Dog {
         self.state
             .advance(self.distance, eta * delta, transition.features);
         let norm = self.state.norm_sq().sqrt();
-        // A norm that overflowed says nothing more; that the iterate diverged is on record.
+        // A norm that overflowed carries no information; `health` already records the divergence.
         if norm > self.distance && norm.is_finite() {
             self.distance = norm;
         }
@@ -93,7 +93,7 @@ impl Dog {
     /// The learner at theta_0 = 0, for feature vectors of the given dimension.
     ///
     /// # Errors
-    /// When the dimension is 0 or a parameter is out of its range.
+    /// When the dimension is 0 or a parameter is out of range.
     pub fn new(params: DogParams, dimension: usize) -> Result<Self> {
         params.check()?;
         Ok(Self {
@@ -117,7 +117,7 @@ impl Dog {
 pub struct Taming {
     /// T, at least 1.
     pub horizon: u64,
-    /// Probability of failure, in (0, 1).
+    /// Failure probability, in (0, 1).
     pub delta: f64,
     /// Bound on the norm of an update, finite and above 0.
     pub lg: f64,
@@ -129,7 +129,7 @@ impl Taming {
         (60.0 * (6.0 * self.horizon as f64).ln() / self.delta).ln()
     }
 
-    /// What takes the place of G_t.
+    /// Replaces G_t in `t-dog`.
     fn tamed(&self, t: u64, before: f64) -> f64 {
         let (th, log) = (self.th(), 1.0 + (t as f64 + 1.0).ln());
         4096.0 * th * log * log * (before + 16.0 * th * self.lg * self.lg)
@@ -141,21 +141,21 @@ impl Taming {
 /// | name | default | meaning | valid range |
 /// |---|---|---|---|
 /// | `discount` | none | gamma | [0, 1) |
-/// | `r_eps` | 1e-4 | distance from the start that the first step goes by | finite, > 0 |
-/// | `taming` | none | what makes it `t-dog` | see [`Taming`] |
+/// | `r_eps` | 1e-4 | initial distance from the start, which scales the first step | finite, > 0 |
+/// | `taming` | none | the extra inputs of `t-dog` | see [`Taming`] |
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DogParams {
     /// gamma.
     pub discount: f64,
-    /// Distance from the start that the first step goes by.
+    /// Initial distance from the start, which scales the first step.
     pub r_eps: f64,
-    /// What makes it `t-dog`.
+    /// The extra inputs of `t-dog`.
     pub taming: Option<Taming>,
 }
 
 impl DogParams {
-    /// The defaults of `dog` around a discount.
+    /// The defaults of `dog` for this discount.
     #[must_use]
     pub fn new(discount: f64) -> Self {
         Self {
@@ -168,7 +168,7 @@ impl DogParams {
     /// Checks every range.
     ///
     /// # Errors
-    /// Names the parameter that is out of its range.
+    /// Names the parameter that is out of range.
     pub fn check(&self) -> Result<()> {
         check_discount(self.discount)?;
         check_positive("r_eps", self.r_eps)?;
@@ -188,10 +188,10 @@ impl DogParams {
     }
 }
 
-/// The first distance.
+/// The initial distance.
 const R_EPS: Parameter = Parameter {
     name: "r_eps",
-    meaning: "distance from the start that the first step goes by",
+    meaning: "initial distance from the start, which scales the first step",
     range: Range::Positive,
     default: "1e-4",
 };
@@ -219,7 +219,7 @@ pub const T_DOG: Method<Dog> = Method {
         R_EPS,
         Parameter {
             name: "delta",
-            meaning: "probability of failure",
+            meaning: "failure probability",
             range: Range::OpenUnit,
             default: "0.01",
         },
@@ -240,7 +240,7 @@ pub const T_DOG: Method<Dog> = Method {
                 let (growth, phi_inf) = (1.0 + problem.discount(), problem.phi_inf());
                 let radius = 3.0 * problem.theta_star_norm();
                 let bound = phi_inf * (problem.r_inf() + growth * phi_inf * radius);
-                // Without rewards every update is zero and any bound is one.
+                // Without rewards every update is zero, so any bound holds.
                 Ok(if bound > 0.0 { bound } else { 1.0 })
             })?,
         };
@@ -257,7 +257,7 @@ fn build(inputs: &mut Inputs<'_>, taming: Option<Taming>) -> Result<Dog> {
     Dog::new(params, inputs.dimension())
 }
 
-/// What is stored, before it is checked.
+/// The saved form, before validation.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SavedDog {
@@ -305,7 +305,7 @@ mod tests {
         learner.step(&Transition::new(phi, 1e3, phi));
         let [x, y] = learner.theta() else { panic!() };
         assert!((x / 0.6e-4 - 1.0).abs() < 1e-12 && (y / 0.8e-4 - 1.0).abs() < 1e-12);
-        // The average of theta_0 alone, up to the rounding of theta_1 in its sum by parts.
+        // The average of theta_0 alone, up to the rounding of theta_1 in its summation by parts.
         assert!(learner.output().iter().all(|x| x.abs() < 1e-19));
     }
 }

@@ -1,4 +1,4 @@
-//! Runs Algorithm 1 in phases of growing length, for when the number of samples is not known ahead.
+//! Runs Algorithm 1 in phases of growing length, for an unknown number of samples.
 //!
 //! # Reference
 //! Lee & Orabona, arXiv:2506.01052, appendix on the doubling trick.
@@ -6,12 +6,12 @@
 //! # Update rule
 //! Phase j = 0, 1, 2, ... runs Algorithm 1 with horizon T_j from theta = 0 on the next T_j samples of the same
 //! stream. The output is the average of the last *completed* phase; before phase 0 is complete, the
-//! average so far. [`Phase`] says what T_j is. A phase is closed when the sample after it arrives, so at the boundary `theta` is
-//! still the last iterate of the phase that was just completed.
+//! average so far. [`Phase`] defines T_j. A phase is closed when the next sample arrives, so at the boundary `theta` is
+//! still the last iterate of the completed phase.
 //!
-//! # What it costs
-//! Just before phase j+1 ends the output rests on phase j alone, a share T_j / (T_0 + ... + T_{j+1} - 1) of the
-//! samples, which tends to (b-1)/b^2 for factor b: at most 1/4, at b = 2. (The paper says one half.)
+//! # Cost
+//! Just before phase j+1 ends, the output uses phase j alone: a share T_j / (T_0 + ... + T_{j+1} - 1) of the
+//! samples, which tends to (b-1)/b^2 for factor b: at most 1/4, at b = 2. (The paper states one half.)
 //!
 //! # Assumptions
 //! Those of [`alg1`](crate::learner::alg1), for the completed phase.
@@ -33,13 +33,13 @@ use crate::schedule::{Phase, RobustDecay, Schedule};
 #[serde(try_from = "SavedDoubling")]
 pub struct Doubling {
     params: DoublingParams,
-    // The phase and its schedule follow from the parameters and the number of steps.
+    // Derived from the parameters and the number of steps.
     #[serde(skip)]
     phase: Phase,
     #[serde(skip)]
     schedule: RobustDecay,
     state: AveragedIterate,
-    /// The average of the phase before this one; zero in phase 0.
+    /// The average of the previous phase; zero in phase 0.
     #[serde(with = "crate::exact_float")]
     completed: Vec<f64>,
 }
@@ -65,7 +65,7 @@ impl Learner for Doubling {
         self.params.discount
     }
 
-    /// The average of the last completed phase; before there is one, the average so far.
+    /// The average of the last completed phase; the average so far in phase 0.
     fn output(&self) -> Vec<f64> {
         if self.reports_earlier_phase() {
             self.completed.clone()
@@ -81,7 +81,7 @@ impl Doubling {
     /// The learner at theta_0 = 0, for feature vectors of the given dimension.
     ///
     /// # Errors
-    /// When a parameter is out of its range or the dimension is 0.
+    /// When a parameter is out of range or the dimension is 0.
     pub fn new(params: DoublingParams, dimension: usize) -> Result<Self> {
         params.check()?;
         let state = AveragedIterate::zero(dimension)?;
@@ -110,13 +110,13 @@ impl Doubling {
         &self.params
     }
 
-    /// The running phase, or the one that was just completed.
+    /// The running phase, or the one just completed.
     #[must_use]
     pub fn phase(&self) -> &Phase {
         &self.phase
     }
 
-    /// Whether the output is that of an earlier phase rather than of [`Doubling::phase`].
+    /// Whether the output belongs to an earlier phase than [`Doubling::phase`].
     fn reports_earlier_phase(&self) -> bool {
         self.phase.index > 0 && self.state.steps() < self.phase.end()
     }
@@ -136,10 +136,10 @@ impl Doubling {
 /// | name | default | meaning | valid range |
 /// |---|---|---|---|
 /// | `discount` | none | gamma | [0, 1) |
-/// | `c` | none | divides the steps; the theorem asks for c > 40.4558 | finite, > 0 |
+/// | `c` | none | divides the steps; the theorem requires c > 40.4558 | finite, > 0 |
 /// | `phi_inf` | none | an upper bound on the norm of the features | finite, > 0 |
 /// | `t0` | 1024 | length of the first phase | >= 3 |
-/// | `factor` | 2 | growth of the phases | finite, > 1 |
+/// | `factor` | 2 | growth factor of the phases | finite, > 1 |
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DoublingParams {
@@ -151,12 +151,12 @@ pub struct DoublingParams {
     pub phi_inf: f64,
     /// Length of the first phase.
     pub t0: u64,
-    /// Growth of the phases.
+    /// Growth factor of the phases.
     pub factor: f64,
 }
 
 impl DoublingParams {
-    /// The defaults around a discount, a constant c and a bound on the norm of the features.
+    /// The defaults for this discount, constant c and bound on the norm of the features.
     #[must_use]
     pub fn new(discount: f64, c: f64, phi_inf: f64) -> Self {
         Self {
@@ -171,7 +171,7 @@ impl DoublingParams {
     /// Checks every range.
     ///
     /// # Errors
-    /// Names the parameter that is out of its range.
+    /// Names the parameter that is out of range.
     pub fn check(&self) -> Result<()> {
         check_discount(self.discount)?;
         check_horizon("t0", self.t0)?;
@@ -205,7 +205,7 @@ pub const METHOD: Method<Doubling> = Method {
         },
         Parameter {
             name: "factor",
-            meaning: "growth of the phases",
+            meaning: "growth factor of the phases",
             range: Range::AboveOne,
             default: "2",
         },
@@ -221,7 +221,7 @@ pub const METHOD: Method<Doubling> = Method {
         };
         warn_small_c(inputs, params.c);
         let learner = Doubling::new(params, inputs.dimension())?;
-        // Each phase starts from zero in some state: Algorithm 1 with the horizon of the last complete one.
+        // Each phase starts from zero in some state: Algorithm 1 with the horizon of the last complete phase.
         let complete = Phase::last_complete(params.t0, params.factor, inputs.samples());
         if let Some(phase) = complete {
             let unit = RobustDecay::new(phase.length, 1.0, params.phi_inf)?;
@@ -231,7 +231,7 @@ pub const METHOD: Method<Doubling> = Method {
     },
 };
 
-/// What is stored, before it is checked.
+/// The saved form, before validation.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SavedDoubling {

@@ -1,4 +1,4 @@
-//! Runs emphatic TD(lambda), which weighs states by how often the target policy would reach them.
+//! Runs emphatic TD(lambda), which weights states by how often the target policy would reach them.
 //!
 //! # Reference
 //! Sutton, Mahmood & White, "An emphatic approach to the problem of off-policy temporal-difference learning", JMLR 17, 2016.
@@ -11,17 +11,17 @@
 //! e_t         = rho_t ( gamma lambda e_{t-1} + M_t phi(s_t) )
 //! theta_{t+1} = theta_t + a delta_t e_t
 //! ```
-//! The output is the last iterate. F is not capped: its variance can be huge or infinite off-policy, and then the iterates
-//! jump however small the mean error is.
+//! The output is the last iterate. F is not capped: off-policy its variance can be huge or infinite, and then single updates
+//! can be huge even when the mean error is small.
 //!
 //! # Inputs
-//! phi_inf and T for the default step. On-policy F_t rises to 1/(1-gamma), so that emphatic TD is TD(lambda) whose step is
-//! larger by the factor lambda + (1-lambda)/(1-gamma). For a fair comparison the default is divided by it:
-//! a = (1 - gamma lambda) / ( (lambda + (1-lambda)/(1-gamma)) phi_inf^2 sqrt T ). A given `step` is used as it is, in the units of
-//! the features. `lambda` is 0 unless set.
+//! phi_inf and T for the default step. On-policy F_t rises to 1/(1-gamma), so emphatic TD is TD(lambda) with a step
+//! larger by the factor lambda + (1-lambda)/(1-gamma). For a fair comparison the default step is divided by that factor:
+//! a = (1 - gamma lambda) / ( (lambda + (1-lambda)/(1-gamma)) phi_inf^2 sqrt T ). A `step` that is set is used unchanged, in the
+//! units of the features. `lambda` defaults to 0.
 //!
 //! # Assumptions
-//! The mean update is stable for every pair of policies. No finite-time bound is known to us.
+//! The mean update is stable for every pair of policies. We know of no finite-time bound.
 
 use serde::{Deserialize, Serialize};
 
@@ -42,7 +42,7 @@ pub struct Etd {
     params: EtdParams,
     iterate: Iterate,
     trace: Trace,
-    /// gamma rho_{t-1} F_{t-1}, what F inherits; 0 at the first state of an episode.
+    /// gamma rho_{t-1} F_{t-1}, the recursive part of F; 0 at the first state of an episode.
     #[serde(with = "crate::exact_float")]
     inherited: f64,
 }
@@ -92,7 +92,7 @@ impl Etd {
     /// The learner at theta_0 = 0, for feature vectors of the given dimension.
     ///
     /// # Errors
-    /// When a parameter is out of its range or the dimension is 0.
+    /// When a parameter is out of range or the dimension is 0.
     pub fn new(params: EtdParams, dimension: usize) -> Result<Self> {
         params.check()?;
         Ok(Self {
@@ -103,14 +103,14 @@ impl Etd {
         })
     }
 
-    /// F of the state to come.
+    /// F of the next state.
     #[must_use]
     pub fn follow_on(&self) -> f64 {
         self.inherited + 1.0
     }
 }
 
-/// lambda + (1-lambda)/(1-gamma), by which on-policy emphasis enlarges the step in the long run.
+/// lambda + (1-lambda)/(1-gamma): the factor by which on-policy emphasis enlarges the step in the limit.
 #[must_use]
 pub fn fair_factor(discount: f64, lambda: f64) -> f64 {
     lambda + (1.0 - lambda) / (1.0 - discount)
@@ -122,7 +122,7 @@ pub fn fair_factor(discount: f64, lambda: f64) -> f64 {
 /// |---|---|---|---|
 /// | `discount` | none | gamma | [0, 1) |
 /// | `step` | none | a | finite, > 0 |
-/// | `lambda` | none | how slowly the trace fades | [0, 1] |
+/// | `lambda` | none | decay of the eligibility trace | [0, 1] |
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EtdParams {
@@ -130,7 +130,7 @@ pub struct EtdParams {
     pub discount: f64,
     /// a.
     pub step: f64,
-    /// How slowly the trace fades.
+    /// Decay of the eligibility trace.
     pub lambda: f64,
 }
 
@@ -138,7 +138,7 @@ impl EtdParams {
     /// Checks every range.
     ///
     /// # Errors
-    /// Names the parameter that is out of its range.
+    /// Names the parameter that is out of range.
     pub fn check(&self) -> Result<()> {
         check_discount(self.discount)?;
         check_positive("step", self.step)?;
@@ -162,7 +162,7 @@ pub const METHOD: Method<Etd> = Method {
         },
         Parameter {
             name: "lambda",
-            meaning: "how slowly the trace fades",
+            meaning: "decay of the eligibility trace",
             range: Range::Unit,
             default: "0",
         },
@@ -194,7 +194,7 @@ fn build(inputs: &mut Inputs<'_>) -> Result<Etd> {
     Etd::new(params, inputs.dimension())
 }
 
-/// What is stored, before it is checked.
+/// The saved form, before validation.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SavedEtd {

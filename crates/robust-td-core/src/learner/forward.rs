@@ -1,6 +1,6 @@
-//! Writes the methods of [`Learner`](crate::learner::Learner) that only pass a call on, each signature once.
+//! Generates the methods of [`Learner`](crate::learner::Learner) that only delegate, with each signature written once.
 
-/// Passes methods on to the learner that a macro picks: `forward!(picks: id discount)`.
+/// Delegates methods to the learner that a macro selects: `forward!(picks: id discount)`.
 ///
 /// The macro is called as `picks!(self, learner => learner.id())`, with any name for the learner.
 macro_rules! forward {

@@ -1,9 +1,9 @@
-//! Holds what the two gradient-TD methods share: two iterates, the second of which tracks the expected TD error.
+//! Implements the part that the two gradient-TD methods share: a second iterate that tracks the expected TD error.
 //!
 //! ```text
 //! w_{t+1} = w_t + b ( rho_t delta_t - phi(s_t).w_t ) phi(s_t),     w_0 = 0
 //! ```
-//! so that w tends to Sigma^{-1} E[rho delta phi], and phi(s).w to the linear prediction of the TD error at s.
+//! w tends to Sigma^{-1} E[rho delta phi], and phi(s).w to the linear prediction of the TD error at s.
 
 use serde::{Deserialize, Serialize};
 
@@ -49,7 +49,7 @@ pub struct GradientParams {
 }
 
 impl GradientParams {
-    /// What the user gave, or the defaults.
+    /// The user's parameters, or the defaults.
     pub(crate) fn gather(inputs: &mut Inputs<'_>) -> Self {
         let step = given_or_default_step(inputs);
         Self {
@@ -62,7 +62,7 @@ impl GradientParams {
     /// Checks every range.
     ///
     /// # Errors
-    /// Names the parameter that is out of its range.
+    /// Names the parameter that is out of range.
     pub fn check(&self) -> Result<()> {
         check_discount(self.discount)?;
         check_positive("step", self.step)?;
@@ -91,7 +91,7 @@ impl TwoIterates {
         })
     }
 
-    /// Takes w a step on and returns the TD error and what the old w predicted of it, phi(s).w.
+    /// Updates w; returns the TD error and its prediction phi(s).w by the old w.
     #[inline]
     pub fn track(&mut self, transition: &Transition<'_>) -> (f64, f64) {
         let phi = transition.features;
@@ -108,7 +108,7 @@ impl TwoIterates {
     }
 }
 
-/// What is stored, before it is checked.
+/// The saved form, before validation.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SavedTwoIterates {

@@ -1,4 +1,4 @@
-//! Runs GTD2, which descends the projected Bellman error along its gradient, estimated with a second iterate.
+//! Runs GTD2, which descends the projected Bellman error along a gradient estimated with a second iterate.
 //!
 //! # Reference
 //! Sutton, Maei, Precup, Bhatnagar, Silver, Szepesvari & Wiewiora, "Fast gradient-descent methods for temporal-difference
@@ -13,12 +13,12 @@
 //! The output is the last iterate theta.
 //!
 //! # Inputs
-//! phi_inf and T for the default step a = 1/(phi_inf^2 sqrt T); b = a unless `step_w` is set. Both in the units of the
-//! features.
+//! phi_inf and T for the default step a = 1/(phi_inf^2 sqrt T); `step_w` sets b, by default b = a. Both are in the units of
+//! the features.
 //!
 //! # Assumptions
-//! Converges to the fixed point under the sampling distribution, on-policy (where it is theta*) and off-policy, for steps that decay
-//! suitably; with constant steps it stays in a neighbourhood. No finite-time bound is stated.
+//! With suitably decaying steps it converges to the fixed point under the sampling distribution, on-policy (where that is theta*)
+//! and off-policy; with constant steps it stays in a neighbourhood. No finite-time bound is stated.
 
 use serde::{Deserialize, Serialize};
 
@@ -69,7 +69,7 @@ impl Gtd2 {
     /// The learner at theta_0 = w_0 = 0, for feature vectors of the given dimension.
     ///
     /// # Errors
-    /// When a parameter is out of its range or the dimension is 0.
+    /// When a parameter is out of range or the dimension is 0.
     pub fn new(params: GradientParams, dimension: usize) -> Result<Self> {
         Ok(Self {
             state: TwoIterates::new(params, dimension)?,

@@ -1,4 +1,4 @@
-//! Runs implicit TD(lambda), whose steps shrink by themselves where the features are large.
+//! Runs implicit TD(lambda), whose steps shrink automatically where the features are large.
 //!
 //! # Reference
 //! Tamar, Toulis, Mannor & Airoldi, "Implicit temporal differences", 2014 (arXiv:1412.6734).
@@ -10,14 +10,14 @@
 //!             = theta_t + eta / (1 + eta |z_t|^2) delta_t z_t
 //! ```
 //! The step is at most min(eta, 1/|z_t|^2): for TD(0), where z = phi, it never overshoots the target of its own sample.
-//! The trace restarts with each episode. The output is the last iterate.
+//! The trace restarts at each episode. The output is the last iterate.
 //!
 //! # Inputs
-//! phi_inf and T for the default step 1/(phi_inf^2 sqrt T), which is that of the projected methods; any `step` can be
-//! given, in the units of the features. `lambda` is 0 unless set.
+//! phi_inf and T for the default step 1/(phi_inf^2 sqrt T), the same as for the projected methods; `step` overrides it,
+//! in the units of the features. `lambda` defaults to 0.
 //!
 //! # Assumptions
-//! None for bounded steps. There is no finite-time bound for Markovian samples that we verified.
+//! None for bounded steps. We have verified no finite-time bound for Markovian samples.
 
 use serde::{Deserialize, Serialize};
 
@@ -78,7 +78,7 @@ impl ImplicitTd {
     /// The learner at theta_0 = 0, for feature vectors of the given dimension.
     ///
     /// # Errors
-    /// When a parameter is out of its range or the dimension is 0.
+    /// When a parameter is out of range or the dimension is 0.
     pub fn new(params: ImplicitTdParams, dimension: usize) -> Result<Self> {
         params.check()?;
         Ok(Self {
@@ -94,16 +94,16 @@ impl ImplicitTd {
 /// | name | default | meaning | valid range |
 /// |---|---|---|---|
 /// | `discount` | none | gamma | [0, 1) |
-/// | `step` | none | eta before it shrinks | finite, > 0 |
-/// | `lambda` | none | how slowly the trace fades | [0, 1] |
+/// | `step` | none | eta before shrinking | finite, > 0 |
+/// | `lambda` | none | decay of the eligibility trace | [0, 1] |
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ImplicitTdParams {
     /// gamma.
     pub discount: f64,
-    /// eta before it shrinks.
+    /// eta before shrinking.
     pub step: f64,
-    /// How slowly the trace fades.
+    /// Decay of the eligibility trace.
     pub lambda: f64,
 }
 
@@ -111,7 +111,7 @@ impl ImplicitTdParams {
     /// Checks every range.
     ///
     /// # Errors
-    /// Names the parameter that is out of its range.
+    /// Names the parameter that is out of range.
     pub fn check(&self) -> Result<()> {
         check_discount(self.discount)?;
         check_positive("step", self.step)?;
@@ -129,13 +129,13 @@ pub const METHOD: Method<ImplicitTd> = Method {
     parameters: &[
         Parameter {
             name: "step",
-            meaning: "eta before it shrinks, in the units of the features",
+            meaning: "eta before shrinking, in the units of the features",
             range: Range::Positive,
             default: "1 / (phi_inf^2 sqrt T)",
         },
         Parameter {
             name: "lambda",
-            meaning: "how slowly the trace fades",
+            meaning: "decay of the eligibility trace",
             range: Range::Unit,
             default: "0",
         },
@@ -157,7 +157,7 @@ fn build(inputs: &mut Inputs<'_>) -> Result<ImplicitTd> {
     ImplicitTd::new(params, inputs.dimension())
 }
 
-/// What is stored, before it is checked.
+/// The saved form, before validation.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SavedImplicitTd {

@@ -1,4 +1,4 @@
-//! Shares what several declarations ask for and state: parameters, horizons, mixing, certificates.
+//! Defines what several method declarations share: parameters, horizons, mixing, certificates.
 
 use crate::error::Result;
 use crate::learner::recipe::{Output, Samples};
@@ -8,7 +8,7 @@ use crate::theory::best_bound::best_bound;
 use crate::theory::constants::C0;
 use crate::theory::lambda::LambdaTheory;
 
-/// T, refused below the least that the method's formulas are defined for.
+/// T; an error if it is below the minimum of the method's formulas.
 pub(crate) fn horizon_from(inputs: &mut Inputs<'_>, least: u64) -> Result<u64> {
     let horizon = inputs.horizon();
     if horizon < least {
@@ -17,20 +17,20 @@ pub(crate) fn horizon_from(inputs: &mut Inputs<'_>, least: u64) -> Result<u64> {
     Ok(horizon)
 }
 
-/// A declared parameter, or what the mixing of the exact problem says.
+/// A declared parameter, or its value from the mixing of the exact problem.
 pub(crate) fn given_or_from_mixing(
     inputs: &mut Inputs<'_>,
     name: &'static str,
     from: impl FnOnce(&Mixing) -> f64,
 ) -> Result<f64> {
     let unknown = inputs.not_applicable(format!(
-        "it needs {name}, which follows from the mixing time, and the chain has too many states to compute \
-         that; it can be given by hand"
+        "it needs {name}, which depends on the mixing time, but the chain has too many states to compute \
+         it; set it as a parameter"
     ));
     inputs.value_or_oracle(name, |model| model.mixing.map(from).ok_or(unknown))
 }
 
-/// ceil(x), without the one that rounding would add where x is a whole number, as logarithms of powers of two are.
+/// ceil(x), tolerating rounding where x is mathematically an integer, as with logarithms of powers of two.
 pub(crate) fn ceil_of_logarithms(x: f64) -> f64 {
     (x * (1.0 - 1e-12)).ceil()
 }
@@ -46,8 +46,8 @@ pub(crate) fn later_half(inputs: &mut Inputs<'_>, samples: Samples, horizon: u64
     Output::half_of(updates)
 }
 
-/// Whether the exact problem is known and its features are within the bound that the steps are made for,
-/// so that a theorem can be applied to it.
+/// Whether the exact problem is known and its features satisfy the bound assumed by the steps,
+/// so that a theorem applies to it.
 pub(crate) fn features_within_bound(inputs: &mut Inputs<'_>) -> bool {
     let phi_inf = inputs.phi_inf();
     inputs
@@ -58,12 +58,12 @@ pub(crate) fn features_within_bound(inputs: &mut Inputs<'_>) -> bool {
 /// The constant c of Algorithm 1's steps.
 pub(crate) const C: Parameter = Parameter {
     name: "c",
-    meaning: "divides the steps; the theorem asks for c > 40.4558",
+    meaning: "divides the steps; the theorem requires c > 40.4558",
     range: Range::Positive,
     default: "1",
 };
 
-/// States the best certificate for T of the steps unit(t)/c, if one is proved.
+/// States the best proved certificate, if any, for T steps of size unit(t)/c.
 pub(crate) fn guarantee(inputs: &mut Inputs<'_>, horizon: u64, c: f64, unit: impl Fn(u64) -> f64) {
     let (Some(problem), Some(mixing)) = (inputs.known_problem(), inputs.known_mixing()) else {
         return;
@@ -76,32 +76,32 @@ pub(crate) fn guarantee(inputs: &mut Inputs<'_>, horizon: u64, c: f64, unit: imp
     }
 }
 
-/// Says that the paper's theorem does not cover this c.
+/// Warns that the paper's theorem does not cover this c.
 pub(crate) fn warn_small_c(inputs: &mut Inputs<'_>, c: f64) {
     if !(c > C0) {
         inputs.warn(format!(
-            "c = {c} is not above c_0 = {C0:.4}, as Theorem 1 asks"
+            "c = {c} is not above c_0 = {C0:.4}, as Theorem 1 requires"
         ));
     }
 }
 
-/// Says that the method's own fixed point is not theta*, and what it costs in f where that is known.
+/// Warns that the method's fixed point is not theta*, with the resulting f where that is known.
 pub(crate) fn warn_other_target(inputs: &mut Inputs<'_>, lambda: f64) {
     if lambda * inputs.discount() == 0.0 {
         return;
     }
     let Some(problem) = inputs.known_problem() else {
-        return inputs.warn("the answer approaches theta*_lambda, not theta*");
+        return inputs.warn("the output approaches theta*_lambda, not theta*");
     };
     if let Ok(theory) = LambdaTheory::new(problem, lambda) {
         let gap = problem.f(theory.theta_star());
         inputs.warn(format!(
-            "the answer approaches theta*_lambda, where f is {gap:.3e}, not theta*"
+            "the output approaches theta*_lambda, where f is {gap:.3e}, not theta*"
         ));
     }
 }
 
-/// The given `step`, or 1/(phi_inf^2 sqrt T), which is put on record.
+/// The given `step`, or 1/(phi_inf^2 sqrt T), recorded as a default.
 pub(crate) fn given_or_default_step(inputs: &mut Inputs<'_>) -> f64 {
     inputs.given("step").unwrap_or_else(|| {
         let step = default_step(inputs);
@@ -110,7 +110,7 @@ pub(crate) fn given_or_default_step(inputs: &mut Inputs<'_>) -> f64 {
     })
 }
 
-/// 1/(phi_inf^2 sqrt T): the step that baselines without a step rule of their own get.
+/// 1/(phi_inf^2 sqrt T): the default for baselines without their own step rule.
 pub(crate) fn default_step(inputs: &mut Inputs<'_>) -> f64 {
     let (phi_inf, horizon) = (inputs.phi_inf(), inputs.horizon() as f64);
     1.0 / (phi_inf * phi_inf * horizon.sqrt())

@@ -16,8 +16,8 @@
 //! T and eta_0 (`step`), by default (1-gamma)/4.
 //!
 //! # Assumptions
-//! For Markov chains the theorem of the plain form has an eta_0 that depends on omega; the regularised form
-//! does without omega and the mixing time. The constants are not verified: no bound is printed.
+//! For Markov chains the theorem of the plain form needs an eta_0 that depends on omega; the regularised form
+//! needs neither omega nor the mixing time. The constants are not verified: no bound is printed.
 //!
 //! # Output
 //! The last iterate.

@@ -1,11 +1,11 @@
 //! Lists every algorithm: its file, its learner and the methods that it declares.
 //!
 //! **A new algorithm is a file in this folder and a line in this list.** The line declares the module, makes the learner a
-//! kind of [`AnyLearner`](crate::registry::AnyLearner), and adds the methods to [`METHODS`](crate::registry::METHODS) in this
-//! order, which is that of the documentation. Leave the learner out where the file only sets up another one, such as
+//! kind of [`AnyLearner`](crate::registry::AnyLearner), and adds the methods to [`METHODS`](crate::registry::METHODS). The
+//! documentation uses the same order. Leave the learner out if the file only sets up another one, such as
 //! [`Td0`](crate::learner::Td0).
 
-/// Calls a macro with some arguments in brackets and then the list.
+/// Calls a macro with the given bracketed arguments followed by the list.
 macro_rules! algorithms {
     ($macro:ident $($argument:tt)*) => {
         $macro! {

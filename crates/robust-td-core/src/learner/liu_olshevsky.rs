@@ -12,20 +12,20 @@
 //! rbar_t      = (r_0 + ... + r_{t-1}) / t
 //! mV_t        = (1/t) sum_{k<t} phi(s_k).avg = phibar_t . avg,      phibar_t = (phi(s_0) + ... + phi(s_{t-1})) / t
 //! ```
-//! The TD recursion learns differences of values well and their mean slowly, by a factor 1/(1-gamma); but the mean
+//! The TD recursion learns differences of values well and their mean slowly, by a factor 1/(1-gamma). But the mean
 //! of the true values is pi.rbar/(1-gamma), which the average reward estimates directly. mV_t is the mean of the
-//! *present* average's values over all states visited so far (keeping the mean of the features costs no more than keeping that of
-//! the values under each past average, and forgets their early errors).
+//! *current* average's values over all states visited so far. Keeping the mean of the features costs no more than keeping the
+//! mean of the values under each past average, and forgets their early errors.
 //!
 //! # Inputs
-//! phi_inf, R and T, as [`bhandari`](crate::learner::bhandari) (a).
+//! phi_inf, R and T, as for [`bhandari`](crate::learner::bhandari) (a).
 //!
 //! # Assumptions
-//! R >= |theta*|. The adjustment is for processes that never end: where episodes terminate, the mean of
-//! the values is not the average reward over 1-gamma.
+//! R >= |theta*|. The adjustment is for continuing processes: where episodes terminate, the mean of
+//! the values is not the average reward divided by 1-gamma.
 //!
 //! # Output
-//! avg. The constant is in general not in the span of the features, so it is kept apart, as
+//! avg. The constant is in general not in the span of the features, so it is stored separately, as
 //! [`Learner::value_offset`].
 
 use serde::{Deserialize, Serialize};
@@ -38,7 +38,7 @@ use crate::learner::{Learner, Td0};
 use crate::method::{Abilities, Method, Standing};
 use crate::phi::Transition;
 
-/// The learner `liu-olshevsky`: any TD(0)-type learner with the mean of its values adjusted.
+/// The learner `liu-olshevsky`: a TD(0)-type learner with mean-adjusted values.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "SavedMeanAdjusted")]
 pub struct MeanAdjusted {
@@ -49,7 +49,7 @@ pub struct MeanAdjusted {
     feature_sum: Vec<f64>,
 }
 
-/// Evaluates an expression with the learner inside.
+/// Evaluates an expression with the inner learner.
 macro_rules! inner {
     ($adjusted:expr, $inner:ident => $call:expr) => {{
         let $inner = &$adjusted.inner;
@@ -74,12 +74,12 @@ impl Learner for MeanAdjusted {
         self.reward_sum / steps / (1.0 - self.discount()) - mean_value
     }
 
-    // The recipe is that of theta and of the output; it does not know the adjustment.
+    // The recipe covers theta and the output, not the adjustment.
     forward!(inner: id dimension discount steps updates projections recipe theta output health);
 }
 
 impl MeanAdjusted {
-    /// The adjustment of a learner that has made no step yet.
+    /// Wraps a learner that has made no step yet.
     #[must_use]
     pub fn new(inner: Td0) -> Self {
         let feature_sum = vec![0.0; inner.dimension()];
@@ -108,7 +108,7 @@ pub const METHOD: Method<MeanAdjusted> = Method {
     },
 };
 
-/// What is stored, before it is checked.
+/// The saved form, before validation.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SavedMeanAdjusted {

@@ -9,19 +9,19 @@
 //! ```text
 //! theta = ( sum_t z_t v_t' + ridge I )^{-1} sum_t z_t r_t
 //! ```
-//! kept up to date by the Sherman-Morrison formula, from M = I/ridge and theta = 0:
+//! updated by the Sherman-Morrison formula, from M = I/ridge and theta = 0:
 //! ```text
 //! q = M z,   p = M' v,   den = 1 + v.q,   theta += q (r - v.theta) / den,   M -= q p' / den
 //! ```
-//! The trace restarts with each episode. [`LstdBatch`](crate::learner::LstdBatch) keeps the sums instead and solves once.
+//! The trace restarts at each episode. [`LstdBatch`](crate::learner::LstdBatch) keeps the sums instead and solves once.
 //!
 //! # Inputs
-//! phi_inf for the default ridge 1e-3 phi_inf^2, a thousandth of one sample's weight: it only makes the first d samples
-//! solvable and is forgotten at the rate 1/T. `lambda` is 0 unless set, which makes theta* the target.
+//! phi_inf for the default ridge 1e-3 phi_inf^2, a thousandth of one sample's weight: it makes the first d samples
+//! solvable, and its influence decays as 1/T. `lambda` defaults to 0, for which the target is theta*.
 //!
 //! # Assumptions
-//! A sample that would make the matrix singular to rounding, |den| <= 1e-12, is left out and counted
-//! ([`Lstd::skipped`]). There is no step size and nothing diverges for long; the price is d^2 memory and work per step.
+//! A sample that would make the matrix numerically singular, |den| <= 1e-12, is skipped and counted
+//! ([`Lstd::skipped`]). There is no step size and no lasting divergence; the price is d^2 memory and work per step.
 
 use serde::{Deserialize, Serialize};
 
@@ -37,7 +37,7 @@ use crate::method::{
 };
 use crate::phi::{Features, Transition};
 
-/// Denominators of the Sherman-Morrison formula up to this are rounding errors of 0.
+/// Sherman-Morrison denominators up to this size are treated as 0.
 const SINGULAR: f64 = 1e-12;
 
 /// The learner `lstd`.
@@ -47,11 +47,11 @@ pub struct Lstd {
     params: LstdParams,
     iterate: Iterate,
     trace: Trace,
-    /// M, row after row.
+    /// M, row by row.
     #[serde(with = "crate::exact_float")]
     inverse: Vec<f64>,
     skipped: u64,
-    /// Room for q and p.
+    /// Scratch space for q and p.
     #[serde(skip)]
     q: Vec<f64>,
     #[serde(skip)]
@@ -118,7 +118,7 @@ impl Lstd {
     /// The learner at theta_0 = 0, for feature vectors of the given dimension.
     ///
     /// # Errors
-    /// When a parameter is out of its range or the dimension is 0.
+    /// When a parameter is out of range or the dimension is 0.
     pub fn new(params: LstdParams, dimension: usize) -> Result<Self> {
         params.check()?;
         let iterate = Iterate::zero(dimension)?;
@@ -136,7 +136,7 @@ impl Lstd {
         })
     }
 
-    /// How many samples were left out because they made the matrix singular.
+    /// The number of samples skipped because they made the matrix singular.
     #[must_use]
     pub fn skipped(&self) -> u64 {
         self.skipped
@@ -151,7 +151,7 @@ fn add_rows(p: &mut [f64], matrix: &[f64], factor: f64, x: Features<'_>) {
     });
 }
 
-/// The ridge unless one is given: a thousandth of one sample's weight.
+/// The default ridge: a thousandth of one sample's weight.
 #[must_use]
 pub fn default_ridge(phi_inf: f64) -> f64 {
     1e-3 * phi_inf.powi(2)
@@ -162,16 +162,16 @@ pub fn default_ridge(phi_inf: f64) -> f64 {
 /// | name | default | meaning | valid range |
 /// |---|---|---|---|
 /// | `discount` | none | gamma | [0, 1) |
-/// | `lambda` | none | how slowly the trace fades | [0, 1] |
-/// | `ridge` | none | what the matrix starts with on its diagonal | finite, > 0 |
+/// | `lambda` | none | decay of the eligibility trace | [0, 1] |
+/// | `ridge` | none | initial diagonal of the matrix | finite, > 0 |
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LstdParams {
     /// gamma.
     pub discount: f64,
-    /// How slowly the trace fades.
+    /// Decay of the eligibility trace.
     pub lambda: f64,
-    /// What the matrix starts with on its diagonal.
+    /// Initial diagonal of the matrix.
     pub ridge: f64,
 }
 
@@ -179,7 +179,7 @@ impl LstdParams {
     /// Checks every range.
     ///
     /// # Errors
-    /// Names the parameter that is out of its range.
+    /// Names the parameter that is out of range.
     pub fn check(&self) -> Result<()> {
         check_discount(self.discount)?;
         check_lambda(self.lambda)?;
@@ -197,13 +197,13 @@ pub const METHOD: Method<Lstd> = Method {
     parameters: &[
         Parameter {
             name: "ridge",
-            meaning: "what the matrix starts with on its diagonal, in the squared units of the features",
+            meaning: "initial diagonal of the matrix, in the squared units of the features",
             range: Range::Positive,
             default: "1e-3 phi_inf^2",
         },
         Parameter {
             name: "lambda",
-            meaning: "how slowly the trace fades",
+            meaning: "decay of the eligibility trace",
             range: Range::Unit,
             default: "0",
         },
@@ -212,7 +212,7 @@ pub const METHOD: Method<Lstd> = Method {
         approach: Approach::Solution,
         ratios: true,
         intervals: IntervalSource::LeastSquares,
-        advice: "a larger ridge",
+        advice: "try a larger ridge",
         ..Abilities::PLAIN
     },
     build,
@@ -235,7 +235,7 @@ fn build(inputs: &mut Inputs<'_>) -> Result<Lstd> {
     Lstd::new(params, inputs.dimension())
 }
 
-/// What is stored, before it is checked.
+/// The saved form, before validation.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SavedLstd {
@@ -263,7 +263,7 @@ impl TryFrom<SavedLstd> for Lstd {
         trace.check(d)?;
         check_length("the saved inverse", d * d, inverse.len())?;
         if skipped > iterate.steps() {
-            let contradiction = format!("{skipped} of {} samples left out", iterate.steps());
+            let contradiction = format!("{skipped} of {} samples skipped", iterate.steps());
             return Err(Error::Saved { contradiction });
         }
         Ok(Self {

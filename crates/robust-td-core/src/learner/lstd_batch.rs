@@ -7,8 +7,8 @@
 //! A = sum_t z_t ( phi(s_t) - gamma phi(s_{t+1}) )',   b = sum_t z_t r_t,   theta = (A + ridge I)^{-1} b
 //! ```
 //!
-//! A sample costs the product of the nonzeros of z and of phi(s_t), phi(s_{t+1}), less than the recursive form when the
-//! features are sparse and lambda = 0; the answer costs d^3. The sums of several batches can be added.
+//! A sample costs the nonzeros of z times those of phi(s_t) and phi(s_{t+1}), less than the recursive form when the
+//! features are sparse and lambda = 0; the solution costs d^3. The sums of several batches can be added.
 
 use crate::check::check_length;
 use crate::error::{Error, Result};
@@ -29,10 +29,10 @@ pub struct LstdBatch {
 }
 
 impl LstdBatch {
-    /// No samples yet.
+    /// Empty sums.
     ///
     /// # Errors
-    /// When a parameter is out of its range or the dimension is 0.
+    /// When a parameter is out of range or the dimension is 0.
     pub fn new(params: LstdParams, dimension: usize) -> Result<Self> {
         params.check()?;
         if dimension == 0 {
@@ -51,7 +51,7 @@ impl LstdBatch {
         })
     }
 
-    /// How many samples came.
+    /// The number of samples.
     #[must_use]
     pub fn samples(&self) -> u64 {
         self.samples
@@ -80,7 +80,7 @@ impl LstdBatch {
         self.samples += 1;
     }
 
-    /// Adds the sums of another batch, whose episodes are its own.
+    /// Adds the sums of another batch with separate episodes.
     ///
     /// # Errors
     /// When the dimensions differ.
@@ -94,7 +94,7 @@ impl LstdBatch {
         Ok(())
     }
 
-    /// The solution theta; `None` when the matrix is singular to rounding.
+    /// The solution theta; `None` when the matrix is numerically singular.
     #[must_use]
     pub fn solution(&self) -> Option<Vec<f64>> {
         let d = self.b.len();

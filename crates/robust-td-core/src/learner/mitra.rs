@@ -10,11 +10,11 @@
 //! ```
 //!
 //! # Inputs
-//! omega and alpha, from the exact problem; the default is the largest step that satisfies the condition. Or the
-//! step by hand.
+//! omega and alpha from the exact problem; the default is the largest step that satisfies the condition. Or set
+//! `step`.
 //!
 //! # Assumptions
-//! The constant 8 is the smallest that the analysis may use, and the constants of its bound are not verified: no bound is
+//! The constant 8 is the smallest that the analysis allows. The constants of its bound are not verified: no bound is
 //! printed.
 //!
 //! # Output
@@ -27,7 +27,7 @@ use crate::method::{Abilities, Inputs, Method, Parameter, Range, Standing};
 use crate::schedule::Steps;
 use crate::theory::horizon::tau;
 
-/// The constant of the condition on the step.
+/// The constant in the condition on the step.
 pub const C1: f64 = 8.0;
 
 /// Unprojected TD(0) with a constant step.
@@ -71,7 +71,7 @@ pub const METHOD: Method<Td0> = Method {
 /// The largest step with step <= curvature / (8 tau(step^2)), for a curvature omega' (1-gamma) in (0, 1].
 ///
 /// Where tau = t, the step is at most limit(t) = curvature/(8t), which falls with t; the first t with 2 alpha^t <= limit(t)^2
-/// gives the largest. t^2 alpha^t first rises, from above what is wanted, then falls: t is found by bisection.
+/// gives the largest step. t^2 alpha^t rises, starting above the target, and then falls: t is found by bisection.
 #[must_use]
 pub fn largest_step(curvature: f64, alpha: f64) -> f64 {
     let limit = |t: u64| curvature / (C1 * t as f64);
@@ -92,12 +92,12 @@ pub fn largest_step(curvature: f64, alpha: f64) -> f64 {
     limit(high)
 }
 
-/// Says so when a step that was given by hand does not satisfy the condition, as far as that is known.
+/// Warns when a step set by the user is known to violate the condition.
 fn check_step(inputs: &mut Inputs<'_>, step: f64, curvature: f64) {
     let Some(mixing) = inputs.known_mixing() else {
         return;
     };
-    // tau is at least 1: a step above sqrt 2 is too large at any rate.
+    // tau is at least 1, so a step above sqrt 2 is always too large.
     let tau = tau(2.0, mixing.alpha(), step * step).map_or(f64::INFINITY, |tau| tau.max(1) as f64);
     let limit = curvature / (C1 * tau);
     if !(step <= limit) {
@@ -121,7 +121,7 @@ mod tests {
                 };
                 let step = largest_step(curvature, alpha);
                 assert!(allowed(step * (1.0 - 1e-12)), "{curvature} {alpha}");
-                // Tried by decreasing from far above.
+                // Search downwards from a step that is far too large.
                 let mut larger = 1.0;
                 while larger > step * (1.0 + 1e-9) {
                     assert!(!allowed(larger), "{larger} is allowed, above {step}");

@@ -1,8 +1,8 @@
 //! Learns value functions from streamed transitions, one algorithm per file behind one trait.
 //!
-//! [`alg1`] is the paper's algorithm and the model to copy for another one; `list.rs` lists them all. A learner takes
+//! [`alg1`] is the paper's algorithm and the template for new ones; `list.rs` lists them all. A learner takes
 //! [`Transition`]s, whose [`Features`] are rows of a table or vectors from a stream, dense or sparse. It can
-//! be saved at any moment with any serde format and, restored, continues to the same bits.
+//! be saved at any time with any serde format, and a restored learner continues bit-identically.
 //!
 //! ```
 //! use robust_td_core::learner::alg1::{Alg1, Alg1Params};
@@ -48,7 +48,7 @@ pub use crate::schedule::{Phase, Steps};
 
 /// A policy-evaluation algorithm with linear function approximation, V(s) = phi(s) . theta.
 pub trait Learner {
-    /// The name that the command line and the saved models use.
+    /// The id on the command line and in saved models.
     fn id(&self) -> &'static str;
 
     /// The length of the feature vectors.
@@ -59,15 +59,15 @@ pub trait Learner {
     /// The discount gamma.
     fn discount(&self) -> f64;
 
-    /// The number of transitions so far, those that the method dropped included.
+    /// The number of transitions so far, including those the method dropped.
     fn steps(&self) -> u64;
 
-    /// The number of them that led to an update.
+    /// The number of updates.
     fn updates(&self) -> u64 {
         self.steps()
     }
 
-    /// The number of times an iterate was brought back to the ball; none for methods that do not project.
+    /// The number of projections onto the ball; `None` for methods that do not project.
     fn projections(&self) -> Option<u64> {
         None
     }
@@ -83,10 +83,10 @@ pub trait Learner {
     /// When the features do not have the learner's dimension; see [`Transition::check`].
     fn step(&mut self, transition: &Transition<'_>);
 
-    /// As [`Learner::step`]; returns the TD error at [`Learner::theta`] before, which some methods know anyway.
+    /// As [`Learner::step`]; also returns the TD error at the previous [`Learner::theta`], which some methods compute anyway.
     ///
-    /// A method's own error may differ where [`Transition::td_error`] is not linear, or where a phase begins with this
-    /// step, from another iterate.
+    /// A method's own error may differ where [`Transition::td_error`] is not linear, or where this step starts a phase
+    /// from another iterate.
     ///
     /// # Panics
     /// As [`Learner::step`].
@@ -97,27 +97,27 @@ pub trait Learner {
         td_error
     }
 
-    /// Says that the next transition does not follow the last one, so that eligibility traces start from zero.
+    /// Marks the next transition as the start of an episode, so that eligibility traces restart from zero.
     ///
-    /// Needed only where an episode breaks off without a transition that ends it.
+    /// Needed only when an episode breaks off without a terminated or truncated transition.
     fn start_episode(&mut self) {}
 
-    /// The last iterate; a portfolio copies it when asked, so it is not for every step there.
+    /// The last iterate. A portfolio copies it on demand, so avoid calling it at every step there.
     fn theta(&self) -> &[f64];
 
-    /// The algorithm's answer, for example an average of its iterates.
+    /// The algorithm's output, for example an average of its iterates.
     fn output(&self) -> Vec<f64>;
 
     /// A constant added to all values, V(s) = phi(s) . output + offset; 0 for most methods.
     ///
-    /// [`Learner::value`] and [`Learner::value_function`] add it, so that few callers need it.
+    /// [`Learner::value`] and [`Learner::value_function`] include it.
     fn value_offset(&self) -> f64 {
         0.0
     }
 
     /// The value of a state, V(s) = phi(s) . output + offset.
     ///
-    /// Computes the output each time: for many states take [`Learner::value_function`] once.
+    /// Computes the output at each call; for many states call [`Learner::value_function`] once.
     ///
     /// # Panics
     /// When the features do not have the learner's dimension.
@@ -133,16 +133,16 @@ pub trait Learner {
         }
     }
 
-    /// The constant that the data chose, with what led to it; none for methods that take theirs as given.
+    /// The constant selected from the data, with its evidence; `None` for methods with a given constant.
     fn choice(&self) -> Option<portfolio::Answer> {
         None
     }
 
-    /// The number of bootstrap replicates that run beside it; 0 for most methods.
+    /// The number of bootstrap replicates that run alongside; 0 for most methods.
     fn replicates(&self) -> usize {
         0
     }
 
-    /// How far the iterates went.
+    /// The largest norm, and whether the iterates diverged.
     fn health(&self) -> &Health;
 }

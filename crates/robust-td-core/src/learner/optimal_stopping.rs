@@ -1,4 +1,4 @@
-//! Runs Algorithm 1 on optimal stopping: the value after a step is the larger of stopping and going on.
+//! Runs Algorithm 1 on optimal stopping, where the next value is the larger of stopping and continuing.
 //!
 //! # Reference
 //! Tsitsiklis & Van Roy 1999; Bhandari, Russo & Singal, arXiv:1806.02450, on optimal stopping; steps and average as in Lee &
@@ -10,7 +10,7 @@
 //! theta_{t+1} = theta_t + eta_t delta_t phi(s_t),     eta_t = 1 / ( c phi_inf^2 ln(T) ln(t+3) sqrt(t+1) )
 //! output      = sum_{k<t} eta_k theta_k / sum_{k<t} eta_k
 //! ```
-//! It is fed transitions whose outcome is [`Outcome::Stoppable`](crate::learner::Outcome). The greedy rule stops where
+//! Its transitions have the outcome [`Outcome::Stoppable`](crate::learner::Outcome). The greedy rule stops where
 //! U(s) >= phi(s).theta.
 //!
 //! # Assumptions
@@ -37,7 +37,7 @@ pub const METHOD: Method<Td0> = Method {
     },
     build: |inputs| {
         Err(inputs.not_applicable(
-            "it needs a reward for stopping at each state, and a policy-evaluation problem has none",
+            "it needs a reward for stopping at each state, which a policy-evaluation problem does not have",
         ))
     },
 };

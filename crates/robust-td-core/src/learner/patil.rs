@@ -15,12 +15,12 @@
 //!
 //! # Inputs
 //! K (`drop`), by default 1 + ceil( ln(C n/delta) / ln(1/alpha) ) with C = 2, n = T and delta = 1/T^2, that is ln(2 T^3): the
-//! paper counts the tuples that are used, of which there are at most T. lambda, in the units of phi_inf^2, by
+//! paper counts the tuples that are used, at most T. lambda, in the units of phi_inf^2, by
 //! default phi_inf^2 / sqrt N for a tail of N updates (the paper's 1/sqrt N for features of norm 1). T.
 //!
 //! # Assumptions
-//! The bound in expectation is for independent samples, and the one for Markov chains holds with high
-//! probability for a projected variant; so no bound is printed.
+//! The bound in expectation is for independent samples, and the bound for Markov chains holds with high
+//! probability for a projected variant, so no bound is printed.
 //!
 //! # Output
 //! The mean of theta_{floor(n/2)+1}, ..., theta_n, n the number of updates within the horizon.
@@ -44,7 +44,7 @@ const DROP: Parameter = Parameter {
 /// Tail-averaged TD(0) on thinned data.
 pub const TAIL: Method<Td0> = Method {
     id: "patil-tail",
-    title: "TD(0) on one of K samples, constant step, tail average",
+    title: "TD(0) on one in K samples, constant step, tail average",
     reference: "Patil, Prashanth, Nagaraj & Precup 2023",
     standing: Standing::Proved,
     needs: &["phi_inf", "alpha", "T"],
@@ -64,7 +64,7 @@ pub const TAIL: Method<Td0> = Method {
 /// The same with regularisation.
 pub const REGULARISED: Method<Td0> = Method {
     id: "patil-reg",
-    title: "regularised TD(0) on one of K samples, constant step, tail average",
+    title: "regularised TD(0) on one in K samples, constant step, tail average",
     reference: "Patil, Prashanth, Nagaraj & Precup 2023",
     standing: Standing::Proved,
     needs: &["phi_inf", "alpha", "T"],
@@ -94,7 +94,7 @@ pub const REGULARISED: Method<Td0> = Method {
     },
 };
 
-/// Which samples are used, and the average of the later half of the updates.
+/// The thinning, and the average over the later half of the updates.
 fn thinned(inputs: &mut Inputs<'_>) -> Result<(Samples, Output)> {
     let horizon = horizon_from(inputs, 1)?;
     let log = 2f64.ln() + 3.0 * (horizon as f64).ln();

@@ -1,4 +1,4 @@
-//! Runs linear Q-learning with the steps of Algorithm 1: the value after a step is that of the best action.
+//! Runs linear Q-learning with the steps of Algorithm 1.
 //!
 //! # Reference
 //! Melo, Meyn & Ribeiro, ICML 2008; Chen, Zhang, Doan, Clarke & Maguluri, arXiv:1905.11425; steps and average as in Lee &
@@ -10,8 +10,8 @@
 //! theta_{t+1} = theta_t + eta_t delta_t phi(s_t, a_t),     eta_t = 1 / ( c phi_inf^2 ln(T) ln(t+3) sqrt(t+1) )
 //! output      = sum_{k<t} eta_k theta_k / sum_{k<t} eta_k
 //! ```
-//! It is fed transitions whose outcome is [`Outcome::Choices`](crate::learner::Outcome): the features of the pair that was
-//! left, and those of all actions at the next state.
+//! Its transitions have the outcome [`Outcome::Choices`](crate::learner::Outcome): the features of the current state-action pair,
+//! and those of all actions at the next state.
 //!
 //! # Assumptions
 //! A fixed behaviour policy with an irreducible aperiodic chain, |phi(s,a)| <= phi_inf, and
@@ -37,7 +37,7 @@ pub const METHOD: Method<Td0> = Method {
     },
     build: |inputs| {
         Err(inputs.not_applicable(
-            "it needs a choice of actions with features each, and a policy-evaluation problem has none",
+            "it needs a choice of actions with their features, which a policy-evaluation problem does not have",
         ))
     },
 };

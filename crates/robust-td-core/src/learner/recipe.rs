@@ -1,13 +1,13 @@
-//! Describes a TD(0)-type method by what sets it apart from the others.
+//! Describes a TD(0)-type method by its constants.
 //!
-//! All of them are the same recursion. Of the samples i = 0, 1, 2, ... some are used; update j = 0, 1, 2, ... is
+//! All these methods share one recursion on the samples i = 0, 1, 2, ... or a subset of them; update j = 0, 1, 2, ... is
 //!
 //! ```text
 //! theta_{j+1} = Proj_R( (1 - eta_j lambda) theta_j + eta_j delta_j phi_j ),     theta_0 = 0
 //! ```
 //!
-//! and the output is theta itself or an average. What a method must know only decides these few values, so one
-//! learner ([`Td0`](crate::learner::Td0)) and one vector kernel serve them all.
+//! and the output is theta itself or an average. A method's inputs only determine these few values, so one
+//! learner ([`Td0`](crate::learner::Td0)) and one vector kernel serve all of them.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::learner::saved_id;
 use crate::schedule::{RobustDecay, Schedule, Steps};
 
-/// The name of a method. (An alias, because serde would borrow a plain `&str` from what it reads.)
+/// The id of a method. (An alias, because serde would borrow a plain `&str` from its input.)
 pub type Id = &'static str;
 
 /// Which samples lead to an update.
@@ -43,7 +43,7 @@ impl Samples {
         }
     }
 
-    /// How many of the first n samples lead to an update.
+    /// The number of the first n samples that lead to an update.
     #[inline]
     #[must_use]
     pub fn updates(self, n: u64) -> u64 {
@@ -55,7 +55,7 @@ impl Samples {
     }
 }
 
-/// What the method answers with after n updates.
+/// The output after n updates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Output {
@@ -67,11 +67,11 @@ pub enum Output {
     StepWeighted,
     /// The mean of theta_{after+1}, ..., theta_n; theta_n while n <= after.
     Tail {
-        /// How many updates come before the tail.
+        /// The number of updates before the tail.
         after: u64,
     },
-    /// The mean of theta_m, ..., theta_n for a power of two m with n/4 <= m < n/2: a tail of a run whose
-    /// length is not known ahead (m = 0 while n <= 2).
+    /// The mean of theta_m, ..., theta_n for a power of two m with n/4 <= m < n/2: a tail average for runs of
+    /// unknown length (m = 0 while n <= 2).
     DoublingTail,
 }
 
@@ -109,7 +109,7 @@ impl Output {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Recipe {
-    /// The method's name.
+    /// The method's id.
     #[serde(with = "saved_id")]
     pub id: Id,
     /// gamma.
@@ -120,9 +120,9 @@ pub struct Recipe {
     pub samples: Samples,
     /// R, the radius of the ball that iterates are projected to, if any.
     pub radius: Option<f64>,
-    /// lambda, which pulls the iterates to zero.
+    /// lambda, which shrinks the iterates towards zero.
     pub regulariser: f64,
-    /// What the method answers with.
+    /// The method's output.
     pub output: Output,
 }
 
@@ -141,7 +141,7 @@ impl Recipe {
         }
     }
 
-    /// The steps and the average of Algorithm 1, for a method that differs in what a transition offers.
+    /// The steps and the average of Algorithm 1, for a method with another kind of transition.
     ///
     /// # Errors
     /// When the discount is outside [0, 1), the horizon below 3, or c or phi_inf not a positive finite number.
@@ -158,7 +158,7 @@ impl Recipe {
         Ok(recipe)
     }
 
-    /// The same with a projection.
+    /// Adds a projection.
     #[must_use]
     pub fn projected(self, radius: f64) -> Self {
         Self {
@@ -167,13 +167,13 @@ impl Recipe {
         }
     }
 
-    /// The same on some of the samples.
+    /// Restricts the updates to some of the samples.
     #[must_use]
     pub fn on(self, samples: Samples) -> Self {
         Self { samples, ..self }
     }
 
-    /// The same with regularisation.
+    /// Adds regularisation.
     #[must_use]
     pub fn regularised(self, regulariser: f64) -> Self {
         Self {
@@ -182,10 +182,10 @@ impl Recipe {
         }
     }
 
-    /// Checks what every recipe must satisfy.
+    /// Checks the values of the recipe.
     ///
     /// # Errors
-    /// Names the value that is out of its range.
+    /// Names the value that is out of range.
     pub fn check(&self) -> Result<()> {
         crate::check::check_discount(self.discount)?;
         check_positive("step", self.steps.step_size(0))?;

@@ -14,11 +14,11 @@
 //! ```
 //!
 //! # Inputs
-//! phi_inf, t_mix (or q by hand, as `drop`) and T.
+//! phi_inf, t_mix (or q, as `drop`) and T.
 //!
 //! # Assumptions
 //! Rewards in [0, 1] and T >= max( ln(1/delta)/(1-gamma)^2, 2 t_mix ln(4/delta)/ln 4 ). The theorem leaves an absolute constant
-//! open, so no bound is printed.
+//! unspecified, so no bound is printed.
 //!
 //! # Output
 //! The mean of theta_{floor(m/2)+1}, ..., theta_m, m the number of updates within the horizon.
@@ -34,7 +34,7 @@ use crate::schedule::Steps;
 /// Tail-averaged TD(0) on thinned data.
 pub const METHOD: Method<Td0> = Method {
     id: "samsonov",
-    title: "TD(0) on one of q samples, universal constant step, tail average",
+    title: "TD(0) on one in q samples, universal constant step, tail average",
     reference: "Samsonov, Tiapkin, Naumov & Moulines 2024, Algorithm 2",
     standing: Standing::Proved,
     needs: &["phi_inf", "t_mix", "T"],
@@ -85,7 +85,7 @@ pub const METHOD: Method<Td0> = Method {
     },
 };
 
-/// Says so when the theorem asks for more samples.
+/// Warns when the theorem requires more samples.
 fn check_horizon(inputs: &mut Inputs<'_>, horizon: u64, t_mix: f64) {
     let log = 2.0 * (horizon as f64).ln();
     let discounting = log / (1.0 - inputs.discount()).powi(2);
@@ -93,7 +93,7 @@ fn check_horizon(inputs: &mut Inputs<'_>, horizon: u64, t_mix: f64) {
     let needed = discounting.max(mixing);
     if !(horizon as f64 >= needed) {
         inputs.warn(format!(
-            "the theorem needs T >= {:.0}, it is {horizon}",
+            "the theorem needs T >= {:.0}, but T = {horizon}",
             needed.ceil()
         ));
     }

@@ -1,4 +1,4 @@
-//! Stores the id of a method by name and restores the one that exists.
+//! Saves a method's id by name and restores it as the registered static string.
 
 use serde::{Deserialize, Deserializer, Serializer, de::Error};
 

@@ -11,14 +11,14 @@
 //! ```
 //!
 //! # Inputs
-//! phi_inf. lee26 also tau_mix >= 1 with d(k-1) <= 4 * 2^{-k/tau_mix} for all k >= 1
+//! phi_inf. lee26 also needs tau_mix >= 1 with d(k-1) <= 4 * 2^{-k/tau_mix} for all k >= 1
 //! ([`Mixing::pair_mixing_time`](crate::model::mixing::Mixing::pair_mixing_time)). Neither needs T. c is 1 by default, as for Algorithm 1; the
-//! theorem asks for c > 12485.68 at probability 0.95, which makes the steps extremely small.
+//! theorem requires c > 12485.68 at probability 0.95, which makes the steps extremely small.
 //!
 //! # Output
-//! The mean of theta_0, ..., theta_{t-1} with weights eta_k. With c above that, f of it is with probability 1 - delta
+//! The mean of theta_0, ..., theta_{t-1} with weights eta_k. With c above that value, with probability 1 - delta its f is
 //! at most min( C_fast^2/((1-gamma) omega S^2), C_rob/S ), S = eta_0 + ... + eta_{T-1}. The guarantee of the mixing-free variant has a
-//! constant that is doubly exponential in tau_mix: none is printed.
+//! constant that is doubly exponential in tau_mix, so none is printed.
 
 use crate::learner::Td0;
 use crate::learner::knowledge::{features_within_bound, given_or_from_mixing};
@@ -29,15 +29,15 @@ use crate::theory::best_bound::WORK;
 
 const C: Parameter = Parameter {
     name: "c",
-    meaning: "divides the steps; the theorem asks for c > 12485.68",
+    meaning: "divides the steps; the theorem requires c > 12485.68",
     range: Range::Positive,
     default: "1",
 };
 
-/// The probability with which the printed bound may fail.
+/// The failure probability of the printed bound.
 const DELTA: f64 = 0.05;
 
-/// The single step size, which knows the mixing time.
+/// The single step size, with the mixing time known.
 pub const METHOD: Method<Td0> = Method {
     id: "lee26",
     title: "TD(0), one step size for the robust and the fast rate, weighted average",
@@ -70,10 +70,10 @@ pub const METHOD: Method<Td0> = Method {
     },
 };
 
-/// Its variant that does not know the mixing time.
+/// The variant without the mixing time.
 pub const MIXING_FREE: Method<Td0> = Method {
     id: "lee26-mixfree",
-    title: "TD(0), the same without the mixing time, weighted average",
+    title: "TD(0), one step size without the mixing time, weighted average",
     reference: "Lee & Orabona 2026, mixing-free variant",
     standing: Standing::Proved,
     needs: &["phi_inf"],
@@ -115,7 +115,7 @@ impl Constants {
         }
     }
 
-    /// What c must exceed.
+    /// The lower limit of c.
     #[must_use]
     pub fn c_min(&self) -> f64 {
         0.5 * (self.a1 + (self.a1 * self.a1 + 4.0 * self.a2).sqrt())
@@ -154,7 +154,7 @@ impl Constants {
     }
 }
 
-/// Prints the theorem's bound, or says which of its conditions fails.
+/// States the theorem's bound, or warns which of its conditions fails.
 fn guarantee(inputs: &mut Inputs<'_>, c: f64, tau_mix: f64) {
     let constants = Constants::new(DELTA);
     let c_min = constants.c_min();

@@ -8,17 +8,17 @@
 //! ```text
 //! theta_{t+1} = theta_t + eps k^2 delta_t phi(s_t),      theta_0 = 0,      k = 1 / (phi_inf sqrt(1+gamma))
 //! ```
-//! The theorem asks for features k phi, for which |A(s,s')| <= 1; k^2 is the scaling rule for them. In the units of
+//! The theorem is stated for features k phi, for which |A(s,s')| <= 1; k^2 rescales the step for them. In the units of
 //! these features let P solve A' P + P A = I with extreme eigenvalues g_min <= g_max, and
 //!
 //! ```text
 //! b_max = r_inf ph + 2 ph^2 |theta*|,   ph = 1/sqrt(1+gamma);      tau(eps) = 1 + min{ t : 2 max(b_max, 2 ph^2) d(t) <= eps }
 //! 62 g_max (1 + b_max) eps tau(eps) + eps g_max <= 0.05     and     eps tau(eps) <= 1/4
 //! ```
-//! eps is g_max ln(T)/T where that satisfies the condition, else the largest that does.
+//! eps is g_max ln(T)/T if that satisfies the condition, else the largest eps that does.
 //!
 //! # Inputs
-//! The exact problem: A, theta*, r_inf and how the chain mixes.
+//! The exact problem: A, theta*, r_inf and the mixing of the chain.
 //!
 //! # Output
 //! The last iterate, with, for T >= tau,
@@ -42,7 +42,7 @@ use crate::theory::lyapunov::Lyapunov;
 /// The largest dimension for which the Lyapunov equation is solved.
 pub const MAX_DIMENSION: usize = 100;
 
-/// The most lags that are searched for tau.
+/// The maximum lag in the search for tau.
 const MAX_LAG: usize = 1 << 20;
 
 /// Unprojected TD(0) with a constant step.
@@ -60,7 +60,7 @@ pub const METHOD: Method<Td0> = Method {
         let horizon = horizon_from(inputs, 1)?;
         if problem.dimension() > MAX_DIMENSION {
             return Err(inputs.not_applicable(format!(
-                "it solves a Lyapunov equation, done for up to {MAX_DIMENSION} features, and there are {}",
+                "it solves a Lyapunov equation, supported for up to {MAX_DIMENSION} features; the problem has {}",
                 problem.dimension()
             )));
         }
@@ -84,14 +84,14 @@ pub const METHOD: Method<Td0> = Method {
     },
 };
 
-/// What the conditions on the step are made of, in the units of the features k phi.
+/// The quantities in the conditions on the step, in the units of the features k phi.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Constants {
     /// k.
     pub scale: f64,
     /// The largest eigenvalue of the Lyapunov solution.
     pub g_max: f64,
-    /// The smallest.
+    /// The smallest eigenvalue.
     pub g_min: f64,
     /// A bound on the updates at theta*.
     pub b_max: f64,
@@ -123,14 +123,14 @@ impl Constants {
         })
     }
 
-    /// The largest step that both conditions allow where tau is given.
+    /// The largest step that both conditions allow for this tau.
     #[must_use]
     pub fn limit(&self, tau: f64) -> f64 {
         let kappa = 62.0 * self.g_max * (1.0 + self.b_max);
         (0.05 / (kappa * tau + self.g_max)).min(0.25 / tau)
     }
 
-    /// tau(eps), or none where the distances do not reach so far.
+    /// tau(eps), or `None` if it exceeds the given distances.
     #[must_use]
     pub fn tau(&self, distances: &[f64], eps: f64) -> Option<f64> {
         let mixed = |d: &f64| self.mixing_factor * d <= eps;
@@ -147,7 +147,7 @@ impl Constants {
     /// The largest step that satisfies both conditions.
     ///
     /// Where tau(eps) = 1 + t, eps is at least mixing_factor d(t), and at most limit(1 + t), which falls with t.
-    /// So the first t at which the two do not contradict gives the largest eps, and that is its limit.
+    /// So the first t at which the two are compatible gives the largest eps, which is limit(1 + t).
     #[must_use]
     pub fn largest_step(&self, distances: &[f64]) -> Option<f64> {
         let limits = (1_u32..).map(|tau| self.limit(f64::from(tau)));
@@ -165,13 +165,13 @@ impl Constants {
         (eps > 0.0 && self.allows(distances, eps)).then_some(eps)
     }
 
-    /// A lag at which the chain has surely mixed enough for both candidates: d(t) <= 2 * 2^(-t/t_mix) is below what
-    /// they ask for.
+    /// A lag at which the chain has mixed enough for both candidates: d(t) <= 2 * 2^(-t/t_mix) is below what
+    /// they require.
     fn reach(&self, mixing: &Mixing, horizon: u64) -> usize {
         let t_mix = mixing.t_mix() as f64;
         let lag = |eps: f64| t_mix * (2.0 * self.mixing_factor / eps).log2().max(1.0);
         let wanted = self.g_max * (horizon as f64).ln().max(1.0) / horizon as f64;
-        // The lag that limit(1 + t) asks for grows like log t, so doubling passes it soon.
+        // The lag that limit(1 + t) requires grows like log t, so doubling reaches it soon.
         let mut largest = t_mix;
         while largest < MAX_LAG as f64 && lag(self.limit(1.0 + largest)) > largest {
             largest *= 2.0;

@@ -1,16 +1,16 @@
-//! Runs SwiftTD: true-online TD(lambda) that learns one step size per feature and bounds the rate of learning.
+//! Runs SwiftTD: true-online TD(lambda) with a learned step size per feature and a bounded learning rate.
 //!
 //! # Reference
-//! Javed, Sharifnassab & Sutton, "SwiftTD: A fast and robust algorithm for temporal difference learning", RLC 2024; the
-//! dense form of the authors' program, with its lower bound on the step sizes put into effect (there it compares a step
-//! size with the logarithm of the bound and never binds).
+//! Javed, Sharifnassab & Sutton, "SwiftTD: A fast and robust algorithm for temporal difference learning", RLC 2024. This is the
+//! dense form of the authors' program, except that the lower bound on the step sizes takes effect. (In the original it
+//! compares a step size with the logarithm of the bound and never binds.)
 //!
 //! # Update rule
-//! At each observation x with the reward r that came on arriving there:
+//! At each observation x, with the reward r received on arrival:
 //! ```text
 //! v = w.x;  delta = r + gamma v - v_old
 //! for each i:  dw = delta z - zd v_delta;   w += dw
-//!              beta += (meta / e^beta) (delta - v_delta) p,  then e^beta is brought into [eta_min, eta_max]
+//!              beta += (meta / e^beta) (delta - v_delta) p,  then e^beta is clipped to [eta_min, eta_max]
 //!              h_old = h;   h = h_tmp + delta zbar - zd v_delta;   z, p, zbar *= gamma lambda
 //! v_delta = dw.x;   E = sum e^beta x^2;   m = min(1, eta_max / E);   b = z.x
 //! for each i:  zd = m e^beta x;   z += zd (1 - b);   p += h_old x;   zbar += zd (1 - b - zbar x)
@@ -22,14 +22,14 @@
 //! after a terminated episode. The output is the last iterate.
 //!
 //! # Episodes
-//! With each episode the traces z, zd, p and zbar start from zero, and so do v_old and v_delta. The step sizes and the
-//! derivative h of the weights in them persist, as the weights do; what h_tmp anticipates of the next step is dropped.
+//! At each new episode the traces z, zd, p and zbar restart from zero, and so do v_old and v_delta. The step sizes and the
+//! derivative h of the weights in them persist, as the weights do; the look-ahead h_tmp is dropped.
 //!
 //! # Assumptions
-//! None is known under which it provably learns from Markovian samples: it is experimental.
+//! No proof of convergence from Markovian samples is known: the method is experimental.
 //!
 //! # Performance
-//! O(d) per step, also with sparse features: traces are dense. No allocation.
+//! O(d) per step, also with sparse features, because traces are dense. No allocation.
 
 use serde::{Deserialize, Serialize};
 
@@ -52,7 +52,7 @@ pub struct SwiftTd {
     v_old: f64,
     #[serde(with = "crate::exact_float")]
     v_delta: f64,
-    /// Whether an episode is under way.
+    /// Whether an episode is in progress.
     under_way: bool,
     /// The observation, dense; only used within a step.
     #[serde(skip)]
@@ -97,7 +97,7 @@ impl SwiftTd {
     /// The learner at w = 0, for feature vectors of the given dimension.
     ///
     /// # Errors
-    /// When the dimension is 0 or a parameter is out of its range.
+    /// When the dimension is 0 or a parameter is out of range.
     pub fn new(params: SwiftTdParams, dimension: usize) -> Result<Self> {
         params.check()?;
         Ok(Self {
@@ -137,7 +137,7 @@ impl SwiftTd {
         }
     }
 
-    /// Takes in an observation (none is a zero vector) and the reward that came with it.
+    /// Processes an observation (`None` is a zero vector) and its reward.
     fn observe(&mut self, features: Option<Features<'_>>, reward: f64) {
         let Self {
             iterate,
@@ -199,38 +199,38 @@ impl SwiftTd {
     }
 }
 
-/// The parameters, not yet checked.
+/// The parameters, not yet validated.
 ///
 /// | name | default | meaning | valid range |
 /// |---|---|---|---|
 /// | `discount` | none | gamma | [0, 1) |
-/// | `lambda` | 0.95 | decay of the eligibility trace, with gamma | [0, 1] |
-/// | `alpha_init` | 0.01 | step size that every feature starts with | finite, > 0 |
-/// | `eta_max` | 0.1 | bound on the rate of learning and on every step size | finite, > 0 |
+/// | `lambda` | 0.95 | decay of the eligibility trace, together with gamma | [0, 1] |
+/// | `alpha_init` | 0.01 | initial step size of every feature | finite, > 0 |
+/// | `eta_max` | 0.1 | upper bound on the learning rate and on every step size | finite, > 0 |
 /// | `eta_min` | 1e-10 | smallest step size | > 0, <= eta_max |
-/// | `decay` | 0.999 | factor on the step sizes where the rate of learning is too high | (0, 1] |
+/// | `decay` | 0.999 | factor on the step sizes where the learning rate is too high | (0, 1] |
 /// | `meta` | 0.001 | step size of the step sizes | finite, >= 0 |
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SwiftTdParams {
     /// gamma.
     pub discount: f64,
-    /// Decay of the eligibility trace, with gamma.
+    /// Decay of the eligibility trace, together with gamma.
     pub lambda: f64,
-    /// Step size that every feature starts with.
+    /// Initial step size of every feature.
     pub alpha_init: f64,
-    /// Bound on the rate of learning and on every step size.
+    /// Upper bound on the learning rate and on every step size.
     pub eta_max: f64,
     /// Smallest step size.
     pub eta_min: f64,
-    /// Factor on the step sizes where the rate of learning is too high.
+    /// Factor on the step sizes where the learning rate is too high.
     pub decay: f64,
     /// Step size of the step sizes.
     pub meta: f64,
 }
 
 impl SwiftTdParams {
-    /// The defaults around a discount.
+    /// The defaults for this discount.
     #[must_use]
     pub fn new(discount: f64) -> Self {
         Self {
@@ -247,7 +247,7 @@ impl SwiftTdParams {
     /// Checks every range.
     ///
     /// # Errors
-    /// Names the parameter that is out of its range.
+    /// Names the parameter that is out of range.
     pub fn check(&self) -> Result<()> {
         check_discount(self.discount)?;
         let within = |name, value, valid: bool, expected| match valid {
@@ -271,7 +271,7 @@ impl SwiftTdParams {
     }
 }
 
-/// What SwiftTD keeps per feature beside its weight; the names are those of the update rule.
+/// The state per feature besides its weight; the names are those of the update rule.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Memory {
@@ -311,26 +311,26 @@ impl Memory {
 /// SwiftTD.
 pub const METHOD: Method<SwiftTd> = Method {
     id: "swift-td",
-    title: "SwiftTD: learned step sizes, bounded rate of learning",
+    title: "SwiftTD: learned step sizes, bounded learning rate",
     reference: "Javed, Sharifnassab & Sutton 2024, SwiftTD",
     standing: Standing::Experimental,
     needs: &[],
     parameters: &[
         Parameter {
             name: "lambda",
-            meaning: "decay of the eligibility trace, with gamma",
+            meaning: "decay of the eligibility trace, together with gamma",
             range: Range::Unit,
             default: "0.95",
         },
         Parameter {
             name: "alpha_init",
-            meaning: "step size that every feature starts with",
+            meaning: "initial step size of every feature",
             range: Range::Positive,
             default: "0.01",
         },
         Parameter {
             name: "eta_max",
-            meaning: "bound on the rate of learning and on every step size",
+            meaning: "upper bound on the learning rate and on every step size",
             range: Range::Positive,
             default: "0.1",
         },
@@ -342,7 +342,7 @@ pub const METHOD: Method<SwiftTd> = Method {
         },
         Parameter {
             name: "decay",
-            meaning: "factor on the step sizes where the rate of learning is too high; above 0",
+            meaning: "factor on the step sizes where the learning rate is too high; above 0",
             range: Range::Unit,
             default: "0.999",
         },
@@ -383,13 +383,13 @@ fn build(inputs: &mut Inputs<'_>) -> Result<SwiftTd> {
     }
     if !(eta_min..=eta_max).contains(&alpha_init) {
         inputs.warn(format!(
-            "alpha_init = {alpha_init} lies outside [eta_min, eta_max] = [{eta_min}, {eta_max}]; the step sizes start at the nearer end"
+            "alpha_init = {alpha_init} is outside [eta_min, eta_max] = [{eta_min}, {eta_max}]; the step sizes start at the nearer end"
         ));
     }
     SwiftTd::new(params, inputs.dimension())
 }
 
-/// What is stored, before it is checked.
+/// The saved form, before validation.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SavedSwiftTd {

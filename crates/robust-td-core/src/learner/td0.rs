@@ -1,7 +1,7 @@
 //! Runs any TD(0)-type method from its recipe.
 //!
-//! See [`recipe`](crate::learner::recipe) for the recursion. A sample that is dropped counts as a step (the
-//! environment was asked for it) but not as an update.
+//! See [`recipe`](crate::learner::recipe) for the recursion. A dropped sample counts as a step, because the
+//! environment produced it, but not as an update.
 //!
 //! # Performance
 //! O(nonzeros) per step; O(d) where a step projects or the method regularises. No allocation.
@@ -27,7 +27,7 @@ pub struct Td0 {
     projections: u64,
     /// The average that is reported.
     average: WeightedAverage,
-    /// The average that replaces it when the number of updates has doubled.
+    /// The average that replaces `average` when the number of updates has doubled.
     younger: WeightedAverage,
 }
 
@@ -85,7 +85,7 @@ impl Td0 {
     /// The learner at theta_0 = 0, for feature vectors of the given dimension.
     ///
     /// # Errors
-    /// When the dimension is 0 or the recipe has a value out of its range.
+    /// When the dimension is 0 or the recipe has a value out of range.
     pub fn new(recipe: Recipe, dimension: usize) -> Result<Self> {
         recipe.check()?;
         Ok(Self {
@@ -140,10 +140,10 @@ impl Td0 {
     }
 }
 
-/// R/|x| where |x| > R, the factor that brings x back to the ball.
+/// R/|x| where |x| > R: the factor that projects x onto the ball.
 ///
-/// A point that a projection put on the sphere may be a few units in the last place outside. That is
-/// left alone up to 1e-15 R, so that a step that does not move it is not counted as another projection.
+/// A projected point may lie a few units in the last place outside the sphere. Up to 1e-15 R this is
+/// tolerated, so that a step that does not move the point is not counted as another projection.
 #[inline]
 #[must_use]
 pub fn projection_factor(norm_sq: f64, radius: f64) -> Option<f64> {
@@ -157,7 +157,7 @@ pub fn projection_limit(radius: f64) -> f64 {
     radius * radius * (1.0 + 2e-15)
 }
 
-/// What is stored, before it is checked.
+/// The saved form, before validation.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SavedTd0 {

@@ -14,13 +14,13 @@
 //! theta_{t+1} = theta_t + eta_t delta_t z_t
 //! output      = sum_{k<t} eta_k theta_k / sum_{k<t} eta_k
 //! ```
-//! The trace restarts with each episode. With lambda = 0 this is Algorithm 1 to the bit.
+//! The trace restarts at each episode. With lambda = 0 this is Algorithm 1 to the bit.
 //!
 //! # Inputs
-//! phi_inf, T. `lambda` is 0.9 unless set, in the range (0.8 to 0.95) that does best in most published comparisons.
+//! phi_inf, T. `lambda` defaults to 0.9, in the range (0.8 to 0.95) that does best in most published comparisons.
 //!
 //! # Assumptions
-//! Those of Algorithm 1. The answer approaches theta*_lambda, not theta*; see [`theory::lambda`](crate::theory::lambda) for it
+//! Those of Algorithm 1. The output approaches theta*_lambda, not theta*; see [`theory::lambda`](crate::theory::lambda) for it
 //! and for the certificate. Off-policy it can diverge, as TD(0) does.
 
 use serde::{Deserialize, Serialize};
@@ -83,7 +83,7 @@ impl TdLambda {
     /// The learner at theta_0 = 0, for feature vectors of the given dimension.
     ///
     /// # Errors
-    /// When a parameter is out of its range or the dimension is 0.
+    /// When a parameter is out of range or the dimension is 0.
     pub fn new(params: TdLambdaParams, dimension: usize) -> Result<Self> {
         params.check()?;
         Ok(Self {
@@ -105,24 +105,24 @@ impl TdLambda {
 /// | name | default | meaning | valid range |
 /// |---|---|---|---|
 /// | `discount` | none | gamma | [0, 1) |
-/// | `lambda` | none | how slowly the trace fades | [0, 1] |
+/// | `lambda` | none | decay of the eligibility trace | [0, 1] |
 /// | `steps` | none | eta_t, in the units of the features | positive |
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TdLambdaParams {
     /// gamma.
     pub discount: f64,
-    /// How slowly the trace fades.
+    /// Decay of the eligibility trace.
     pub lambda: f64,
     /// eta_t.
     pub steps: Steps,
 }
 
 impl TdLambdaParams {
-    /// The steps of Algorithm 1 over 1/(1 - gamma lambda).
+    /// The steps of Algorithm 1 times (1 - gamma lambda).
     ///
     /// # Errors
-    /// Names the parameter that is out of its range.
+    /// Names the parameter that is out of range.
     pub fn robust(discount: f64, lambda: f64, horizon: u64, c: f64, phi_inf: f64) -> Result<Self> {
         check_discount(discount)?;
         check_lambda(lambda)?;
@@ -135,7 +135,7 @@ impl TdLambdaParams {
         })
     }
 
-    /// The same step throughout; the output is then the uniform average.
+    /// A constant step; the output is then the uniform average.
     #[must_use]
     pub fn constant(discount: f64, lambda: f64, eta: f64) -> Self {
         Self {
@@ -148,7 +148,7 @@ impl TdLambdaParams {
     /// Checks every range.
     ///
     /// # Errors
-    /// Names the parameter that is out of its range.
+    /// Names the parameter that is out of range.
     pub fn check(&self) -> Result<()> {
         check_discount(self.discount)?;
         check_lambda(self.lambda)?;
@@ -167,7 +167,7 @@ pub const METHOD: Method<TdLambda> = Method {
         C,
         Parameter {
             name: "lambda",
-            meaning: "how slowly the trace fades: 0 is TD(0), 1 is Monte Carlo",
+            meaning: "decay of the eligibility trace: 0 is TD(0), 1 is Monte Carlo",
             range: Range::Unit,
             default: "0.9",
         },
@@ -189,7 +189,7 @@ fn build(inputs: &mut Inputs<'_>) -> Result<TdLambda> {
     TdLambda::new(params, inputs.dimension())
 }
 
-/// What is stored, before it is checked.
+/// The saved form, before validation.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SavedTdLambda {

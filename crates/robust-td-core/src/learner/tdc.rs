@@ -1,4 +1,4 @@
-//! Runs TDC, which is TD(0) with a correction that makes it follow a gradient.
+//! Runs TDC: TD(0) with a gradient correction.
 //!
 //! # Reference
 //! Sutton, Maei, Precup, Bhatnagar, Silver, Szepesvari & Wiewiora, "Fast gradient-descent methods for temporal-difference
@@ -13,12 +13,12 @@
 //! The output is the last iterate theta.
 //!
 //! # Inputs
-//! phi_inf and T for the default step a = 1/(phi_inf^2 sqrt T); b = a unless `step_w` is set. Both in the units of the
-//! features.
+//! phi_inf and T for the default step a = 1/(phi_inf^2 sqrt T); `step_w` sets b, by default b = a. Both are in the units of
+//! the features.
 //!
 //! # Assumptions
-//! Converges to the fixed point under the sampling distribution, on-policy (where it is theta*) and off-policy, for steps that decay
-//! suitably; with constant steps it stays in a neighbourhood. No finite-time bound is stated.
+//! With suitably decaying steps it converges to the fixed point under the sampling distribution, on-policy (where that is theta*)
+//! and off-policy; with constant steps it stays in a neighbourhood. No finite-time bound is stated.
 
 use serde::{Deserialize, Serialize};
 
@@ -69,7 +69,7 @@ impl Tdc {
     /// The learner at theta_0 = w_0 = 0, for feature vectors of the given dimension.
     ///
     /// # Errors
-    /// When a parameter is out of its range or the dimension is 0.
+    /// When a parameter is out of range or the dimension is 0.
     pub fn new(params: GradientParams, dimension: usize) -> Result<Self> {
         Ok(Self {
             state: TwoIterates::new(params, dimension)?,
@@ -124,7 +124,7 @@ mod tests {
             (learner.theta(), learner.w()),
             (&[2.0, -0.25][..], &[0.875, 0.0][..])
         );
-        // Nothing to correct after the end: delta = -2.
+        // No correction at a terminal state: delta = -2.
         learner.step(&Transition::terminated(one, 0.0));
         assert_eq!(learner.theta(), [1.0, -0.25]);
     }

@@ -1,26 +1,26 @@
-//! Declares what the rest of the program asks about a method, so that it never compares ids.
+//! Declares the properties of a method that other code queries, so that no other code compares ids.
 
-/// What a method can do, what it needs of the data, and what to advise.
+/// The abilities of a method, its demands on the data, and advice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Abilities {
-    /// How it arrives at its answer, which decides what a divergence means.
+    /// How it computes its answer, which determines what divergence means.
     pub approach: Approach,
-    /// Whether it weighs samples by their importance ratios; if not, it takes every sample as on-policy.
+    /// Whether it weights samples by importance ratios; if not, it treats every sample as on-policy.
     pub ratios: bool,
-    /// Whether a log of one policy is enough to learn from.
+    /// Whether it can learn from a log of one policy.
     pub logs: bool,
-    /// What intervals around its answer are made of.
+    /// The source of intervals around its answer.
     pub intervals: IntervalSource,
-    /// The id of the method that takes its place when no c is given.
+    /// The id of the method that replaces it when no c is given.
     pub without_c: Option<&'static str>,
-    /// The id of the method that takes its place when the number of samples is not known.
+    /// The id of the method that replaces it when the number of samples is not known.
     pub without_horizon: Option<&'static str>,
-    /// What to try after a divergence.
+    /// What to try after divergence.
     pub advice: &'static str,
 }
 
 impl Abilities {
-    /// A method that makes steps, on logs of the policy itself, without intervals.
+    /// A step-based method for on-policy logs, without intervals.
     pub const PLAIN: Self = Self {
         approach: Approach::Steps,
         ratios: false,
@@ -28,33 +28,33 @@ impl Abilities {
         intervals: IntervalSource::None,
         without_c: None,
         without_horizon: None,
-        advice: "a smaller step, or alg1 with a larger c",
+        advice: "try a smaller step, or alg1 with a larger c",
     };
 
-    /// As [`Abilities::PLAIN`], with steps that are divided by a constant c.
+    /// As [`Abilities::PLAIN`], with steps divided by a constant c.
     pub const DIVIDED_BY_C: Self = Self {
-        advice: "a c ten times larger makes the steps ten times smaller",
+        advice: "try a c ten times larger",
         ..Self::PLAIN
     };
 }
 
-/// How a method arrives at its answer.
+/// How a method computes its answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Approach {
-    /// By steps, which diverge when they are too large.
+    /// By steps, which diverge if they are too large.
     Steps,
     /// By solving a linear system; an iterate is large only while the matrix is nearly singular.
     Solution,
-    /// By steps with several constants side by side; it diverges when all of them do.
+    /// By steps with several constants in parallel; it diverges when all of them do.
     Portfolio,
 }
 
-/// What intervals around an answer are made of.
+/// The source of intervals around an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IntervalSource {
-    /// There are none.
+    /// No intervals.
     None,
-    /// Bootstrap replicates that the learner carries along.
+    /// Bootstrap replicates that run inside the learner.
     Replicates,
     /// The sandwich covariance of least squares on the same samples, without traces.
     LeastSquares,

@@ -1,4 +1,4 @@
-//! Hands a method its inputs and records where each came from.
+//! Provides a method's inputs and records where each came from.
 
 use crate::error::{Error, Result};
 use crate::method::prepared::{Guarantee, Input, Prepared, Quantity, Source};
@@ -6,7 +6,7 @@ use crate::method::{Known, Parameter, Setting, refused};
 use crate::model::mixing::Mixing;
 use crate::model::problem::Problem;
 
-/// Hands a method what it asks for, and keeps a record.
+/// Provides the inputs of a method and records them.
 #[derive(Debug)]
 pub struct Inputs<'a> {
     id: &'static str,
@@ -19,7 +19,7 @@ pub struct Inputs<'a> {
 }
 
 impl<'a> Inputs<'a> {
-    /// No input so far, of a method that the user gives some values for.
+    /// No inputs yet; `given` are the values set by the user.
     pub(super) fn new(
         id: &'static str,
         parameters: &'static [Parameter],
@@ -37,7 +37,7 @@ impl<'a> Inputs<'a> {
         }
     }
 
-    /// The learner with the record of what it was made from.
+    /// The learner with the record of its inputs.
     pub(super) fn prepared<L>(self, learner: L) -> Prepared<L> {
         Prepared {
             learner,
@@ -47,7 +47,7 @@ impl<'a> Inputs<'a> {
         }
     }
 
-    /// The method's name.
+    /// The method's id.
     #[must_use]
     pub fn id(&self) -> &'static str {
         self.id
@@ -72,8 +72,8 @@ impl<'a> Inputs<'a> {
         horizon
     }
 
-    /// The number of samples to come, for a bound to be evaluated at: unlike [`Inputs::horizon`] it is no input of
-    /// the method.
+    /// The planned number of samples, at which a bound is evaluated; unlike [`Inputs::horizon`] it is not recorded as an
+    /// input of the method.
     #[must_use]
     pub fn samples(&self) -> u64 {
         self.setting.horizon
@@ -101,10 +101,10 @@ impl<'a> Inputs<'a> {
         })
     }
 
-    /// A declared parameter, or what the exact problem says.
+    /// A declared parameter, or its value from the exact problem.
     ///
     /// # Errors
-    /// When neither is there, with the parameter's meaning and range.
+    /// If neither is available; the error states the parameter's meaning and range.
     pub fn value_or_oracle(
         &mut self,
         name: &'static str,
@@ -135,8 +135,8 @@ impl<'a> Inputs<'a> {
         self.value_or_oracle("omega", |known| Ok(known.problem.omega()))
     }
 
-    /// The radius of the ball to project to; from the exact problem Bhandari's
-    /// R = 2 r_inf / (sqrt(omega) (1-gamma)^{3/2}), which contains theta*.
+    /// The radius of the projection ball; with the exact problem, the radius of Bhandari et al.,
+    /// R = 2 r_inf / (sqrt(omega) (1-gamma)^{3/2}), whose ball contains theta*.
     ///
     /// # Errors
     /// When it is neither given nor known.
@@ -167,35 +167,35 @@ impl<'a> Inputs<'a> {
         self.setting.known.map(|known| known.problem)
     }
 
-    /// The mixing of the exact problem, if it is known.
+    /// The mixing of the exact problem, if known.
     #[must_use]
     pub fn known_mixing(&self) -> Option<&'a Mixing> {
         self.setting.known.and_then(|known| known.mixing)
     }
 
-    /// How fast the chain mixes.
+    /// The mixing of the chain.
     ///
     /// # Errors
-    /// When the problem is not known, or too large to say.
+    /// If the problem is not known, or too large to compute it.
     pub fn mixing(&mut self) -> Result<&'a Mixing> {
         self.problem()?;
         let unavailable =
-            "it needs the mixing time, and the chain has too many states to compute it";
+            "it needs the mixing time, but the chain has too many states to compute it";
         self.known_mixing()
             .ok_or_else(|| self.not_applicable(unavailable))
     }
 
-    /// Records an input that follows from the exact problem.
+    /// Records an input that was computed from the exact problem.
     pub fn note_oracle(&mut self, name: &'static str, value: f64) {
         self.note_input(name, value, Source::Oracle);
     }
 
-    /// Records a constant of the method that can be computed in practice.
+    /// Records a constant of the method that is available in practice.
     pub fn note_known(&mut self, name: &'static str, value: f64) {
         self.note_input(name, value, Source::Known);
     }
 
-    /// Says that a condition of the method's theory does not hold.
+    /// Warns that a condition of the method's theory does not hold.
     pub fn warn(&mut self, note: impl Into<String>) {
         self.notes.push(note.into());
     }
@@ -209,7 +209,7 @@ impl<'a> Inputs<'a> {
         });
     }
 
-    /// The error of a method that cannot run here.
+    /// The error for a method that cannot run in this setting.
     #[must_use]
     pub fn not_applicable(&self, why: impl Into<String>) -> Error {
         Error::NotApplicable {
@@ -218,7 +218,7 @@ impl<'a> Inputs<'a> {
         }
     }
 
-    /// The error for a value out of its range.
+    /// The error for a value out of range.
     #[must_use]
     pub fn refused(&self, name: &'static str, value: f64, expected: impl Into<String>) -> Error {
         refused(self.id, name, value, expected)

@@ -1,8 +1,8 @@
 //! Declares a method: metadata, abilities, required inputs, and where each input came from.
 //!
-//! Every algorithm file declares one or more [`Method`]s. [`Method::prepare`] gathers the inputs: what the user
-//! gives by hand comes first, then defaults that need no knowledge, then the exact problem where it is known.
-//! An input that came from the exact problem and cannot be known in practice marks the method as oracle-tuned.
+//! Every algorithm file declares one or more [`Method`]s. [`Method::prepare`] collects the inputs: values set by the user
+//! first, then defaults, then values computed from the exact problem if it is known.
+//! An input that comes from the exact problem and is not available in practice marks the method as oracle-tuned.
 
 mod abilities;
 mod inputs;
@@ -19,40 +19,40 @@ pub use setting::{Known, Setting};
 use crate::check::check_discount;
 use crate::error::{Error, Result};
 
-/// How much is known of a method.
+/// The state of the theory for a method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
-    /// There is a theorem for Markovian samples.
+    /// A theorem covers Markovian samples.
     Proved,
-    /// In common use, its theory is asymptotic or of another kind.
+    /// In common use; its theory is asymptotic or covers another setting.
     Baseline,
     /// No guarantee is known for TD learning from Markovian samples.
     Experimental,
 }
 
-/// The declaration of an algorithm that can be set up by name and gives a learner of type `L`.
+/// The declaration of an algorithm that can be set up by name as a learner of type `L`.
 #[derive(Debug)]
 pub struct Method<L> {
-    /// The name that the command line and the saved models use.
+    /// The id on the command line and in saved models.
     pub id: &'static str,
-    /// What it is, in a few words.
+    /// A short description.
     pub title: &'static str,
-    /// Where it comes from.
+    /// The paper.
     pub reference: &'static str,
-    /// How much is known of it.
+    /// The state of its theory.
     pub standing: Standing,
-    /// What it requires, in symbols.
+    /// Its required inputs, in symbols.
     pub needs: &'static [&'static str],
-    /// What a user may set.
+    /// The parameters that a user may set.
     pub parameters: &'static [Parameter],
-    /// What it can do, and what to advise.
+    /// Its abilities and advice.
     pub abilities: Abilities,
     /// Sets the learner up.
     pub build: fn(&mut Inputs<'_>) -> Result<L>,
 }
 
 impl<L> Method<L> {
-    /// The same declaration with another type of learner.
+    /// The same declaration for another type of learner.
     pub(crate) const fn building<M>(&self, build: fn(&mut Inputs<'_>) -> Result<M>) -> Method<M> {
         Method {
             id: self.id,
@@ -66,19 +66,19 @@ impl<L> Method<L> {
         }
     }
 
-    /// Whether it requires the number of samples ahead.
+    /// Whether it requires the number of samples in advance.
     #[must_use]
     pub fn needs_horizon(&self) -> bool {
         self.needs.contains(&"T")
     }
 
-    /// The parameter with a name, if the method has it.
+    /// The parameter with this name, if the method has it.
     #[must_use]
     pub fn parameter(&self, name: &str) -> Option<&'static Parameter> {
         self.parameters.iter().find(|p| p.name == name)
     }
 
-    /// Whether the method with another id takes its place where something is not given.
+    /// Whether the method with another id replaces it when an input is omitted.
     #[must_use]
     pub fn is_replaced_by(&self, id: &str) -> bool {
         let Abilities {
@@ -89,10 +89,10 @@ impl<L> Method<L> {
         [without_c, without_horizon].contains(&Some(id))
     }
 
-    /// Sets the method up, with what the user gives by hand.
+    /// Sets up the method with the values given by the user.
     ///
     /// # Errors
-    /// Names the method and the input that is unknown, out of range, given twice or missing, or why the
+    /// Names the method and the input that is unknown, out of range, given twice or missing, or states why the
     /// method does not apply.
     pub fn prepare<S: AsRef<str>>(
         &self,
@@ -127,7 +127,7 @@ impl<L> Method<L> {
     }
 }
 
-/// The error for a value out of its range.
+/// The error for a value out of range.
 fn refused(
     method: &'static str,
     name: &'static str,

@@ -1,4 +1,4 @@
-//! Describes the values that a user may set: name, meaning, range, default.
+//! Describes the parameters that a user may set: name, meaning, range, default.
 
 /// A valid range.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -13,7 +13,7 @@ pub enum Range {
     Unit,
     /// Strictly between 0 and 1.
     OpenUnit,
-    /// A whole number from this on.
+    /// An integer of at least this value.
     Whole(u64),
     /// Finite and above 1.
     AboveOne,
@@ -35,7 +35,7 @@ impl Range {
         }
     }
 
-    /// Whether a value lies within; NaN never does.
+    /// Whether a value is in the range; NaN never is.
     #[must_use]
     pub fn contains(self, value: f64) -> bool {
         let finite = value.is_finite();
@@ -46,7 +46,7 @@ impl Range {
                 Self::BelowOne => (0.0..1.0).contains(&value),
                 Self::Unit => (0.0..=1.0).contains(&value),
                 Self::OpenUnit => value > 0.0 && value < 1.0,
-                // Beyond 2^53 a whole number has the bits of its neighbours.
+                // Beyond 2^53 not every integer has its own f64.
                 Self::Whole(least) => {
                     value.fract() == 0.0
                         && value >= least as f64
@@ -57,12 +57,12 @@ impl Range {
     }
 }
 
-/// Something that a user may set.
+/// A parameter that a user may set.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Parameter {
     /// Its name on the command line.
     pub name: &'static str,
-    /// What it is.
+    /// Its meaning.
     pub meaning: &'static str,
     /// Its valid range.
     pub range: Range,

@@ -1,13 +1,13 @@
-//! Holds a learner that is ready to run, with its inputs and what is proved of it.
+//! Holds a learner that is ready to run, with its inputs and its guarantee.
 
 /// Where an input came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
     /// The user.
     Given,
-    /// A default or the data: it can be known in practice.
+    /// A default or the data: available in practice.
     Known,
-    /// The exact problem: it cannot be known in practice.
+    /// The exact problem: not available in practice.
     Oracle,
 }
 
@@ -22,7 +22,7 @@ pub struct Input {
     pub source: Source,
 }
 
-/// What a bound is about.
+/// The quantity that a bound applies to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Quantity {
     /// E f(output).
@@ -33,14 +33,14 @@ pub enum Quantity {
     ThetaErrorSq,
 }
 
-/// A verified finite-time bound for the method as it was set up.
+/// A verified finite-time bound for the method with these inputs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Guarantee {
-    /// What is bounded.
+    /// The bounded quantity.
     pub quantity: Quantity,
-    /// By how much.
+    /// The bound.
     pub bound: f64,
-    /// Which theorem says so.
+    /// The theorem.
     pub statement: &'static str,
 }
 
@@ -51,14 +51,14 @@ pub struct Prepared<L> {
     pub learner: L,
     /// Its inputs, in the order of its needs.
     pub inputs: Vec<Input>,
-    /// Which conditions of its theory do not hold here.
+    /// The conditions of its theory that do not hold here.
     pub notes: Vec<String>,
-    /// What is proved of it here.
+    /// The proved bound, if any.
     pub guarantee: Option<Guarantee>,
 }
 
 impl<L> Prepared<L> {
-    /// Whether an input cannot be known in practice.
+    /// Whether any input is not available in practice.
     #[must_use]
     pub fn oracle(&self) -> bool {
         self.inputs.iter().any(|i| i.source == Source::Oracle)

@@ -1,25 +1,25 @@
-//! Says what may be known of a problem before learning starts.
+//! Describes what is known about a problem before learning starts.
 
 use crate::model::mixing::Mixing;
 use crate::model::problem::Problem;
 
-/// What may be known of a problem before learning starts.
+/// What is known about a problem before learning starts.
 #[derive(Debug, Clone, Copy)]
 pub struct Setting<'a> {
     /// gamma.
     pub discount: f64,
     /// d.
     pub dimension: usize,
-    /// T, the number of samples to come.
+    /// T, the planned number of samples.
     pub horizon: u64,
     /// A bound on the norm of the features.
     pub phi_inf: f64,
-    /// The exact problem, when it is known.
+    /// The exact problem, if known.
     pub known: Option<Known<'a>>,
 }
 
 impl<'a> Setting<'a> {
-    /// Everything about a known problem.
+    /// The setting of a fully known problem.
     #[must_use]
     pub fn of_problem(problem: &'a Problem, mixing: Option<&'a Mixing>, horizon: u64) -> Self {
         Self {
@@ -37,6 +37,6 @@ impl<'a> Setting<'a> {
 pub struct Known<'a> {
     /// The problem.
     pub problem: &'a Problem,
-    /// How fast its chain mixes, unless it is too large to say.
+    /// The mixing of its chain, unless the chain is too large to compute it.
     pub mixing: Option<&'a Mixing>,
 }

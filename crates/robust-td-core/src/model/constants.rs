@@ -1,4 +1,4 @@
-//! Gathers the constants that the theory of a problem is written in.
+//! Collects the constants of a problem that the theory uses.
 
 use serde::Serialize;
 
@@ -28,7 +28,7 @@ pub struct Constants {
     pub theta_star: Vec<f64>,
     /// `|theta*|`.
     pub theta_star_norm: f64,
-    /// `f(0)`: what doing nothing achieves, to be read next to every bound.
+    /// `f(0)`, the value for `theta = 0`: the baseline for every bound.
     pub f_zero: f64,
     /// Modulus of the second eigenvalue of `P`, where mixing is known.
     pub lambda2: Option<f64>,
@@ -37,7 +37,7 @@ pub struct Constants {
 }
 
 impl Constants {
-    /// The constants of a problem; without `mixing` those that need it are `None`.
+    /// The constants of a problem; those that need `mixing` are `None` without it.
     pub fn new(problem: &Problem, mixing: Option<&Mixing>) -> Self {
         Self {
             states: problem.states(),

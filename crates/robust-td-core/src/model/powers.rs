@@ -1,18 +1,18 @@
-//! Computes the powers of a transition matrix and their distances, each once.
+//! Computes the powers of a transition matrix and their distances, each only once.
 
 use crate::matrix::{Matrix, SparseMatrix};
 
-/// How far `d(0), d(1), ...` is computed, with the power of P to continue from.
+/// The distances `d(0), d(1), ...` computed so far, with the power of P to continue from.
 #[derive(Debug, Default)]
 pub(crate) struct Reached {
     powers: Powers,
     distances: Vec<f64>,
-    /// `dbar` at the last lag, once it was asked for.
+    /// `dbar` at the last lag, once requested.
     contraction: Option<(usize, f64)>,
 }
 
 impl Reached {
-    /// Computes the distances up to `lag` that are not there yet.
+    /// Computes the missing distances up to `lag`.
     pub fn extend(&mut self, transition: &SparseMatrix, stationary: &[f64], lag: usize) {
         if self.distances.is_empty() {
             self.powers = Powers::new(stationary.len());
@@ -21,7 +21,7 @@ impl Reached {
         }
         while self.distances.len() <= lag {
             self.powers.advance(transition);
-            // Rounding may lift a distance by a last digit; d never grows.
+            // d is nonincreasing, but rounding may raise a distance in its last digit.
             let previous = self.distances.last().copied().unwrap_or(1.0);
             self.distances
                 .push(distance_to(stationary, &self.powers.current).min(previous));
@@ -51,7 +51,7 @@ impl Reached {
 #[derive(Debug)]
 pub(crate) struct Powers {
     current: Matrix,
-    /// Memory for the next one.
+    /// Scratch space for the next power.
     next: Matrix,
 }
 
@@ -70,19 +70,19 @@ impl Powers {
         }
     }
 
-    /// The power reached.
+    /// The current power.
     pub fn current(&self) -> &Matrix {
         &self.current
     }
 
-    /// Replaces the power by `P` times it, row by row.
+    /// Multiplies the power by `P` from the left, row by row.
     pub fn advance(&mut self, transition: &SparseMatrix) {
         for s in 0..self.current.rows() {
             let row = self.next.row_mut(s);
             for (place, (to, probability)) in transition.entries(s).enumerate() {
                 let terms = row.iter_mut().zip(self.current.row(to));
                 if place == 0 {
-                    // Every row has an entry; it overwrites what was there.
+                    // Every row has an entry, so this overwrites the old values.
                     terms.for_each(|(sum, value)| *sum = probability * value);
                 } else {
                     terms.for_each(|(sum, value)| *sum += probability * value);
@@ -95,7 +95,7 @@ impl Powers {
 
 /// `TV(p, q) = 1/2 sum |p - q|`.
 fn total_variation(p: &[f64], q: &[f64]) -> f64 {
-    // Eight partial sums, so that the additions do not wait for each other.
+    // Eight partial sums make the additions independent.
     let (p_blocks, p_rest) = p.as_chunks::<8>();
     let (q_blocks, q_rest) = q.as_chunks::<8>();
     let mut sums = [0.0; 8];

@@ -1,33 +1,33 @@
 //! Views a feature vector phi(s), dense or sparse, without copying it.
 //!
 //! # Bits
-//! Both views of the same vector give the same bits as long as every number is finite: inner products
-//! are summed in eight interleaved partial sums (index modulo 8) that are joined in a fixed order, and a
+//! Both views of the same vector give the same bits as long as every number is finite. Inner products
+//! are summed in eight interleaved partial sums (index modulo 8), combined in a fixed order, and a
 //! zero feature adds +0.0, which changes no partial sum (they start at +0.0 and so are never -0.0).
-//! The eight partial sums are also what lets the compiler use vector instructions for the dense view.
+//! The eight partial sums also let the compiler vectorise the dense view.
 
 use crate::check::check_length;
 use crate::error::{Error, Result};
 
-/// How many interleaved partial sums an inner product keeps.
+/// The number of interleaved partial sums of an inner product.
 const LANES: usize = 8;
 
-/// All bits of the first of two numbers, and all bits of the second.
+/// Masks that select the first or the second of two numbers.
 static HALVES: [[u64; 2]; 2] = [[u64::MAX, 0], [0, u64::MAX]];
 
 /// A borrowed feature vector.
 ///
-/// The constructors check it once, outside the loop; the arithmetic trusts it. A vector that was put
-/// together by hand and does not fit the parameter vector makes the arithmetic panic.
+/// The constructors validate it once, outside the loop; the arithmetic relies on that. A vector constructed
+/// directly that does not match the parameter vector makes the arithmetic panic.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Features<'a> {
     /// All the entries.
     Dense(&'a [f64]),
-    /// The entries that may differ from zero.
+    /// The entries that may be nonzero.
     Sparse {
-        /// Where they are: strictly increasing.
+        /// The indices, strictly increasing.
         indices: &'a [u32],
-        /// What they are, one per index.
+        /// The values, one per index.
         values: &'a [f64],
     },
 }
@@ -67,8 +67,8 @@ impl<'a> Features<'a> {
     /// A sparse vector of the given dimension.
     ///
     /// # Errors
-    /// When there are more indices than values or fewer, when an index is not below the dimension, or
-    /// when the indices are not strictly increasing.
+    /// When the numbers of indices and values differ, an index is not below the dimension, or
+    /// the indices are not strictly increasing.
     pub fn sparse(indices: &'a [u32], values: &'a [f64], dimension: usize) -> Result<Self> {
         let features = Self::Sparse { indices, values };
         features.check(dimension)?;
@@ -154,7 +154,7 @@ impl<'a> Features<'a> {
         }
     }
 
-    /// Visits the entries that are not zero, as (index, value).
+    /// Visits the nonzero entries as (index, value).
     #[inline]
     pub fn for_each(self, mut visit: impl FnMut(usize, f64)) {
         match self {
@@ -189,12 +189,12 @@ impl<'a> Features<'a> {
     }
 }
 
-/// The inner product of two dense vectors of one length.
+/// The inner product of two dense vectors of the same length.
 #[inline]
 pub(crate) fn dot(x: &[f64], y: &[f64]) -> f64 {
     assert_eq!(x.len(), y.len(), "features have the dimension of theta");
-    // The same sums without those that are empty: short vectors are common, and the others' loops cost more
-    // than the work. `0.0 +` makes a product of -0.0 the +0.0 that a sum would be.
+    // The same sums without the empty ones: short vectors are common, and the general loops would cost more
+    // than the work. `0.0 +` turns a product of -0.0 into the +0.0 of a sum.
     let product = |i: usize| 0.0 + x[i] * y[i];
     match x.len() {
         1 => return product(0),
@@ -222,8 +222,8 @@ pub(crate) fn dot(x: &[f64], y: &[f64]) -> f64 {
 #[inline]
 fn sparse_sum(indices: &[u32], values: &[f64], term: impl Fn(usize, f64) -> f64) -> f64 {
     assert_eq!(indices.len(), values.len(), "one value per index");
-    // The neighbour of a sum gets +0.0. So both are written together, as they are read when the sums are joined: what was
-    // written in parts could not be read before it has reached the cache.
+    // The adjacent sum gets +0.0, so that both are written together, as they are later read: a load that spans two
+    // smaller stores would have to wait until they reach the cache.
     let mut sums = [[0.0; 2]; LANES / 2];
     for (&index, &value) in indices.iter().zip(values) {
         let index = index as usize;

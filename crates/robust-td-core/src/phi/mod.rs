@@ -1,4 +1,4 @@
-//! Speaks the language of all learners: feature vectors phi(s) and transitions between them.
+//! Defines the input of all learners: feature vectors phi(s) and transitions between them.
 
 mod features;
 mod transition;

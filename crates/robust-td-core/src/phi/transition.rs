@@ -1,43 +1,42 @@
-//! Describes one observed transition (phi(s), r, what came next) and its temporal-difference error.
+//! Describes one observed transition (phi(s), r, outcome) and its temporal-difference error.
 //!
-//! Episodes end in two ways that must not be confused. After a *terminated* episode nothing follows:
-//! the next value is 0. A *truncated* one was cut by the clock while the process went on: its next value
-//! is bootstrapped as usual, and only then a new episode starts, so eligibility traces restart after both.
+//! Episodes end in two different ways. A *terminated* episode is over: the next value is 0.
+//! A *truncated* episode was cut off while the process continued: its next value is bootstrapped
+//! as usual. A new episode starts after both, so eligibility traces restart after both.
 
 use crate::check::check_length;
 use crate::error::Result;
 use crate::model::problem::Problem;
 use crate::phi::Features;
 
-/// What follows the state that was left.
+/// What follows the current state.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Outcome<'a> {
     /// The next state of the same episode.
     Continues(Features<'a>),
-    /// The next state, where one may also stop for a reward: the value after it is the larger of the two.
+    /// The next state, where stopping for a reward is also possible: the next value is the larger of the two.
     Stoppable {
         /// The features of the next state.
         next: Features<'a>,
         /// U(s'), the reward for stopping there.
         stop_reward: f64,
     },
-    /// The next state as the features of its actions, row after row: the value after it is the largest.
+    /// The next state as the features of its actions, row by row: the next value is the largest over the actions.
     Choices(&'a [f64]),
-    /// The end: the value after it is 0.
+    /// The end of the episode: the next value is 0.
     Terminated,
-    /// The next state, after which the observation stops and a new episode starts.
+    /// The next state, after which observation stops and a new episode starts.
     Truncated(Features<'a>),
 }
 
 impl<'a> Outcome<'a> {
-    /// The features to bootstrap from, if anything follows; of a state where one may stop, those of going on.
+    /// The features to bootstrap from, if anything follows; for a stoppable state, those of continuing.
     ///
     /// # Panics
-    /// When there is a choice of actions: methods that are linear in the next features do not learn from
-    /// it.
+    /// For a choice of actions: methods that are linear in the next features cannot learn from it.
     ///
     /// # Performance
-    /// By reference, because the CPU can copy a pair of numbers at once only after both have reached the cache.
+    /// Returns a reference, because the CPU can copy a pair of numbers at once only after both have reached the cache.
     #[inline]
     #[must_use]
     pub fn next_features(&self) -> Option<&Features<'a>> {
@@ -50,7 +49,7 @@ impl<'a> Outcome<'a> {
         }
     }
 
-    /// The value of what follows: phi(s').theta, max(U(s'), phi(s').theta), max_a phi(s', a).theta, or 0.
+    /// The next value: phi(s').theta, max(U(s'), phi(s').theta), max_a phi(s', a).theta, or 0.
     #[inline]
     #[must_use]
     pub fn next_value(&self, theta: &[f64]) -> f64 {
@@ -65,7 +64,7 @@ impl<'a> Outcome<'a> {
         }
     }
 
-    /// Whether the next transition belongs to a new episode, where traces start from zero.
+    /// Whether the next transition belongs to a new episode, where traces restart from zero.
     #[inline]
     #[must_use]
     pub fn ends_episode(&self) -> bool {
@@ -82,25 +81,25 @@ impl<'a, F: Into<Features<'a>>> From<F> for Outcome<'a> {
 /// One observed transition.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Transition<'a> {
-    /// phi(s), the features of the state that was left.
+    /// phi(s), the features of the current state.
     pub features: Features<'a>,
     /// r(s, s').
     pub reward: f64,
     /// What came next.
     pub outcome: Outcome<'a>,
-    /// rho = target(a|s) / behaviour(a|s), the importance ratio of the action that was taken; 1 on-policy.
+    /// rho = target(a|s) / behaviour(a|s), the importance ratio of the action taken; 1 on-policy.
     pub ratio: f64,
 }
 
-/// The larger of two values; NaN if either is.
+/// The larger of two values; NaN if either is NaN.
 #[inline]
 fn greater(x: f64, y: f64) -> f64 {
     if x > y || x.is_nan() { x } else { y }
 }
 
 impl<'a> Transition<'a> {
-    /// An on-policy transition. Next features, or a slice of them, stand for a step within an episode; any other
-    /// [`Outcome`] can be given too.
+    /// An on-policy transition. Next features, or a slice of them, mean a step within an episode; any other
+    /// [`Outcome`] is also accepted.
     ///
     /// ```
     /// use robust_td_core::{Outcome, Transition};
@@ -124,20 +123,20 @@ impl<'a> Transition<'a> {
         }
     }
 
-    /// The same transition, its action taken by another policy than the one to evaluate.
+    /// The same transition with the importance ratio of its action.
     #[must_use]
     pub fn with_ratio(self, ratio: f64) -> Self {
         Self { ratio, ..self }
     }
 
-    /// The last step of an episode that terminated: nothing follows.
+    /// The last step of an episode that terminated.
     #[inline]
     #[must_use]
     pub fn terminated(features: impl Into<Features<'a>>, reward: f64) -> Self {
         Self::new(features, reward, Outcome::Terminated)
     }
 
-    /// The last observed step of an episode that was truncated: its process continues unobserved.
+    /// The last observed step of a truncated episode, whose process continues unobserved.
     #[inline]
     #[must_use]
     pub fn truncated(

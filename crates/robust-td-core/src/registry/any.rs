@@ -1,4 +1,4 @@
-//! Holds a learner of any kind, so that it can be chosen by name, cloned, saved and restored.
+//! Holds a learner of any kind, so that it can be selected by name, cloned, saved and restored.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use crate::learner::forward::forward;
 use crate::learner::{self, Learner, algorithms};
 use crate::registry::{Abilities, find};
 
-/// Declares the kinds.
+/// Declares the kinds of learner.
 macro_rules! kinds {
     ([] $($module:ident $(: $learner:ident)? [$($method:ident),*];)*) => {
         /// A learner of any kind.
@@ -28,7 +28,7 @@ macro_rules! kinds {
 }
 algorithms!(kinds);
 
-/// Evaluates an expression with the learner inside, whatever its kind.
+/// Evaluates an expression with the inner learner of any kind.
 macro_rules! matched {
     (
         [$any:expr, $inside:ident => $call:expr]
@@ -40,7 +40,7 @@ macro_rules! matched {
     };
 }
 
-/// As [`matched`], called as [`forward`] calls it.
+/// As [`matched`], in the form that [`forward`] expects.
 macro_rules! inside {
     ($any:expr, $inside:ident => $call:expr) => {
         algorithms!(matched $any, $inside => $call)
@@ -55,7 +55,7 @@ impl Learner for AnyLearner {
 }
 
 impl AnyLearner {
-    /// What its method declares; for a recipe that was made by hand under another id, what any TD(0)-type method does.
+    /// The declaration of its method; for a recipe with an unregistered id, that of a generic TD(0)-type method.
     #[must_use]
     pub fn abilities(&self) -> Abilities {
         find(self.id()).map_or(Abilities::PLAIN, |method| method.abilities)

@@ -1,4 +1,4 @@
-//! Lists every method by its id, and holds the learner of any of them.
+//! Lists every method by its id and sets up its learner.
 //!
 //! ```
 //! use robust_td_core::{Learner, catalog, registry};
@@ -41,7 +41,7 @@ macro_rules! methods {
 }
 algorithms!(methods);
 
-/// The id of the method that is used where none is named.
+/// The id of the default method.
 pub const DEFAULT: &str = alg1::DECAYING.id;
 
 /// The method with an id.
@@ -56,7 +56,7 @@ pub fn find(id: &str) -> Result<&'static Method> {
     })
 }
 
-/// The methods that weigh samples by their importance ratios; the others take every sample as on-policy.
+/// The methods that weight samples by importance ratios; the others treat every sample as on-policy.
 pub fn with_ratios() -> impl Iterator<Item = &'static Method> {
     let methods = METHODS.iter().copied();
     methods.filter(|method| method.abilities.ratios)

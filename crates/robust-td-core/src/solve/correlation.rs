@@ -1,10 +1,10 @@
-//! Estimates how long the scores of a stream stay correlated, to choose blocks that are nearly independent.
+//! Estimates the correlation time of a stream's scores, to choose blocks that are nearly independent.
 //!
-//! The score of a transition is s_t = delta_t(theta) phi_t at a fixed theta. For each coordinate its sums S over blocks of
-//! length l have the variance l V_l, where V_l goes with l from V_1, the variance of one score, to the variance per step that
-//! matters for averages. V_l / V_1 is the correlation time seen at length l; the largest among the coordinates counts. Blocks of
-//! [`TIMES`] correlation times miss only a small part of it. Sums are kept for l = 32, 64, 128, ... at once, each made of two of
-//! the shorter ones.
+//! The score of a transition is s_t = delta_t(theta) phi_t at a fixed theta. For each coordinate, the sum S over a block of
+//! length l has variance l V_l. As l grows, V_l goes from V_1, the variance of one score, to the asymptotic variance per step, which
+//! determines the error of averages. V_l / V_1 is the correlation time seen at length l; the largest among the coordinates counts.
+//! Blocks of [`TIMES`] correlation times miss only a small part of it. Sums are kept for l = 32, 64, 128, ... at once, each the sum
+//! of two shorter ones.
 
 use robust_td_simd::{Simd, Vector, Wide};
 use serde::{Deserialize, Serialize};
@@ -14,17 +14,17 @@ use crate::phi::Features;
 
 /// The shortest block.
 const SHORTEST: u64 = 32;
-/// Correlation times in a block.
+/// The number of correlation times in a block.
 const TIMES: f64 = 8.0;
-/// With fewer blocks of a length nothing is said about it.
+/// The minimum number of blocks for judging a length.
 const FEWEST: u64 = 64;
 
-/// How long blocks should be.
+/// The recommended block length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct BlockLength {
     pub samples: u64,
-    /// Whether a block holds as many correlation times as it should, as far as the samples can tell.
+    /// Whether a block holds enough correlation times, as far as the samples show.
     pub enough: bool,
 }
 
@@ -33,17 +33,17 @@ pub(crate) struct BlockLength {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Correlation {
     count: u64,
-    /// Which features were ever different from zero.
+    /// Which features were nonzero at least once.
     seen: Vec<bool>,
-    /// How many were not.
+    /// The number of features never nonzero.
     unseen: usize,
-    /// Per coordinate the sum of s_t^2.
+    /// For each coordinate, the sum of s_t^2.
     #[serde(with = "crate::exact_float")]
     squares: Vec<f64>,
     /// Sum of s_t over complete blocks.
     #[serde(with = "crate::exact_float")]
     total: Vec<f64>,
-    /// Sum of s_t over the block that is not complete.
+    /// Sum of s_t over the incomplete block.
     #[serde(with = "crate::exact_float")]
     open: Vec<f64>,
     levels: Vec<Level>,
@@ -54,17 +54,17 @@ pub(crate) struct Correlation {
 #[serde(deny_unknown_fields)]
 struct Level {
     blocks: u64,
-    /// Per coordinate the sum of S^2.
+    /// For each coordinate, the sum of S^2.
     #[serde(with = "crate::exact_float")]
     squares: Vec<f64>,
-    /// The first block of a pair, if the second is still to come.
+    /// The first block of a pair whose second is incomplete.
     #[serde(with = "crate::exact_float")]
     waiting: Vec<f64>,
     waits: bool,
 }
 
 impl Correlation {
-    /// Before the first score.
+    /// The state before the first score.
     pub fn new(dimension: usize) -> Self {
         let zeros = vec![0.0; dimension];
         Self {
@@ -78,7 +78,7 @@ impl Correlation {
         }
     }
 
-    /// The same for the scores to come; what was seen stays seen.
+    /// An empty state for further scores that keeps the record of nonzero features.
     pub fn renewed(&self) -> Self {
         Self {
             seen: self.seen.clone(),
@@ -87,12 +87,12 @@ impl Correlation {
         }
     }
 
-    /// Which features were ever different from zero.
+    /// Which features were nonzero at least once.
     pub fn seen(&self) -> &[bool] {
         &self.seen
     }
 
-    /// Takes the score delta phi in.
+    /// Adds the score delta phi.
     #[inline(always)]
     pub fn push<S: Simd>(&mut self, s: S, delta: f64, phi: &Features<'_>) {
         self.count += 1;
@@ -164,7 +164,7 @@ impl Correlation {
         self.open = sum;
     }
 
-    /// The shortest length that holds enough correlation times, or the longest that can be judged.
+    /// The shortest length that holds enough correlation times, or the longest with enough blocks to judge.
     pub fn block_length(&self) -> BlockLength {
         let mut samples = SHORTEST;
         for (k, level) in self.levels.iter().enumerate() {
@@ -194,7 +194,7 @@ impl Correlation {
         times.fold(0.0, f64::max)
     }
 
-    /// Whether all parts have that many coordinates.
+    /// Whether the buffers match this dimension.
     pub fn fits(&self, dimension: usize) -> bool {
         let parts = [&self.squares, &self.total, &self.open];
         let parts = parts
@@ -226,7 +226,7 @@ mod tests {
         correlation.block_length().samples
     }
 
-    /// Of an autoregression x' = a x + noise the correlation time is (1 + a) / (1 - a).
+    /// An autoregression x' = a x + noise has correlation time (1 + a) / (1 - a).
     #[test]
     fn blocks_grow_with_the_correlation_time() {
         assert_eq!(length(0.0, 100_000), 32);

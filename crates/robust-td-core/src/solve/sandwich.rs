@@ -1,21 +1,21 @@
-//! Estimates the TD fixed point by least squares, with a covariance that allows for correlated samples.
+//! Estimates the TD fixed point by least squares, with a covariance that accounts for correlated samples.
 //!
 //! # Formulas
-//! With A = sum rho phi (phi - gamma phi')' and b = sum rho r phi over n samples (rho = 1 on-policy) the estimate is theta = (A + R)^{-1} b, R a
-//! diagonal matrix that is next to nothing. Its
+//! With A = sum rho phi (phi - gamma phi')' and b = sum rho r phi over n samples (rho = 1 on-policy), the estimate is
+//! theta = (A + R)^{-1} b with a tiny diagonal matrix R. Its
 //! error is A^{-1} times the sum of the scores rho delta phi, so its covariance is
 //! ```text
 //! n A^{-1} C A^{-T},     C = lim Var( sum of the scores of n samples ) / n,
 //! ```
-//! the sandwich. C is estimated by batch means: sums of scores over blocks that are long for the correlation time, each taken at
-//! an estimate from before the block. It rests on the later half of the samples, at least.
+//! the sandwich. C is estimated by batch means: sums of scores over blocks much longer than the correlation time, each taken at
+//! an estimate from before the block. It uses at least the later half of the samples.
 //!
 //! # Reference
 //! Bradtke & Barto 1996 for the estimate; Flegal & Jones, "Batch means and spectral variance estimators in Markov chain Monte
 //! Carlo", Annals of Statistics 38, 2010, for batch means.
 //!
 //! # Performance
-//! O(d nonzeros) per sample and d^2 memory, so d is limited to 500; O(d^3) whenever the number of samples has doubled.
+//! O(d nonzeros) per sample and d^2 memory, so d is limited to 500; O(d^3) each time the number of samples doubles.
 
 use robust_td_simd::{Simd, Work};
 use serde::{Deserialize, Serialize};
@@ -30,12 +30,12 @@ use crate::solve::{BlockLength, Correlation};
 
 /// The largest dimension.
 pub const LARGEST_DIMENSION: usize = 500;
-/// With fewer blocks nothing is said about the error.
+/// The minimum number of blocks for an error estimate.
 const FEWEST_BLOCKS: u64 = 8;
-/// What the diagonal of A is raised by, times the sum of phi_j^2: next to nothing, whatever the units of a feature, but combinations
-/// of features that never vary get the value 0.
+/// The ridge, relative to the sum of phi_j^2: negligible in any units, but it gives the value 0 to combinations
+/// of features that never vary.
 const RIDGE: f64 = 1e-12;
-/// The first number of samples with an estimate.
+/// The number of samples at the first estimate.
 const FIRST: u64 = 64;
 
 /// Least squares with standard errors, one transition at a time.
@@ -43,11 +43,11 @@ const FIRST: u64 = 64;
 #[serde(try_from = "Saved", into = "Saved")]
 pub struct Sandwich {
     sums: Sums,
-    /// Room for gamma phi(s') - phi(s).
+    /// Scratch space for gamma phi(s') - phi(s).
     difference: Difference,
 }
 
-/// Equal if they know the same.
+/// Compares the estimates, not the scratch space.
 impl PartialEq for Sandwich {
     fn eq(&self, other: &Self) -> bool {
         self.sums == other.sums
@@ -59,15 +59,15 @@ impl PartialEq for Sandwich {
 struct Sums {
     discount: f64,
     count: u64,
-    /// Per coordinate the sum of phi_j^2.
+    /// For each coordinate, the sum of phi_j^2.
     #[serde(with = "crate::exact_float")]
     squares: Vec<f64>,
-    /// -A = sum rho phi psi' with psi = gamma phi' - phi, row after row.
+    /// -A = sum rho phi psi' with psi = gamma phi' - phi, row by row.
     #[serde(with = "crate::exact_float")]
     minus_a: Vec<f64>,
     #[serde(with = "crate::exact_float")]
     b: Vec<f64>,
-    /// Where scores are taken.
+    /// The theta at which scores are taken.
     #[serde(with = "crate::exact_float")]
     theta: Vec<f64>,
     correlation: Correlation,
@@ -89,7 +89,7 @@ struct Window {
     /// Sum of S.
     #[serde(with = "crate::exact_float")]
     total: Vec<f64>,
-    /// Sum of S S', row after row.
+    /// Sum of S S', row by row.
     #[serde(with = "crate::exact_float")]
     products: Vec<f64>,
 }
@@ -116,7 +116,7 @@ impl Window {
 }
 
 impl Sandwich {
-    /// Before the first sample.
+    /// The state before the first sample.
     ///
     /// # Errors
     /// When the dimension is 0 or above [`LARGEST_DIMENSION`], or the discount is outside [0, 1).
@@ -162,13 +162,13 @@ impl Sandwich {
         self.sums.discount
     }
 
-    /// How many samples came.
+    /// The number of samples.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.sums.count
     }
 
-    /// Takes a transition in.
+    /// Adds a transition.
     pub fn step(&mut self, transition: &Transition<'_>) {
         let Self { sums, difference } = self;
         robust_td_simd::run(TakeIn {
@@ -211,7 +211,7 @@ impl Sandwich {
             };
             part(older) + part(younger)
         };
-        // Of the sum of all scores: C n.
+        // The covariance of the sum of all scores: C n.
         let samples = (older.samples + younger.samples) as f64;
         let factor = sums.count as f64 / samples;
         let middle = Matrix::from_fn(d, d, |i, j| factor * centred(i, j));
@@ -247,7 +247,7 @@ impl Sums {
         self.left = self.length.samples;
     }
 
-    /// Takes scores at the present estimate from now on, in blocks of the length that the last ones ask for.
+    /// Switches to scores at the current estimate, with the block length that the last scores recommend.
     fn renew(&mut self) {
         let theta = linalg::solve(&self.matrix(), &self.b);
         if theta.iter().all(|x| x.is_finite()) {
@@ -266,22 +266,22 @@ impl Sums {
 pub struct Estimate {
     /// theta.
     pub theta: Vec<f64>,
-    /// Of theta, around the TD fixed point.
+    /// The covariance of theta around the TD fixed point.
     pub covariance: Matrix,
-    /// Which features were ever different from zero.
+    /// Which features were nonzero at least once.
     seen: Vec<bool>,
-    /// Samples that it rests on.
+    /// The number of samples.
     pub samples: u64,
-    /// Blocks that the covariance rests on.
+    /// The number of blocks behind the covariance.
     pub blocks: u64,
-    /// Samples of a block.
+    /// The number of samples in a block.
     pub block: u64,
-    /// Whether there were enough samples for blocks that hold several correlation times; if not, errors may be too small.
+    /// Whether there were enough samples for blocks of several correlation times; if not, errors may be underestimated.
     pub long_enough: bool,
 }
 
 impl Estimate {
-    /// The standard error of phi.theta; infinite where a feature was never seen.
+    /// The standard error of phi.theta; infinite if it uses a feature that was never nonzero.
     #[must_use]
     pub fn standard_error(&self, phi: Features<'_>) -> f64 {
         let (mut square, mut unseen) = (0.0, false);
@@ -303,12 +303,12 @@ impl Estimate {
 
     /// Half the width of an interval around another estimate of phi.theta.
     ///
-    /// It is that of [`Estimate::half_width`] when the two are close. When they are not, the fixed point lies towards least
-    /// squares, and the interval reaches beyond it by its one-sided error: |value - phi.theta| + t_confidence standard errors.
+    /// It equals [`Estimate::half_width`] when the two are close. Otherwise the fixed point lies towards least
+    /// squares, and the interval extends beyond it by its one-sided error: |value - phi.theta| + t_confidence standard errors.
     #[must_use]
     pub fn half_width_around(&self, value: f64, phi: Features<'_>, confidence: f64) -> f64 {
         let beyond = self.standard_error(phi) * one_sided(confidence, self.freedom());
-        // A millionth more, so that rounding does not count where there is no other error.
+        // Widened by 1e-6 to cover rounding where there is no other error.
         let distance = (value - phi.dot(&self.theta)).abs() * (1.0 + 1e-6);
         self.half_width(phi, confidence).max(distance + beyond)
     }
@@ -318,7 +318,7 @@ impl Estimate {
     }
 }
 
-/// What is stored.
+/// The saved form.
 #[derive(Serialize, Deserialize)]
 #[serde(transparent)]
 struct Saved(Sums);

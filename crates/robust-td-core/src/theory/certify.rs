@@ -1,4 +1,4 @@
-//! Gathers all that is proved about Algorithm 1 on one problem at one horizon.
+//! Collects everything proved about Algorithm 1 on one problem at one horizon.
 
 use super::certificate::{self, Certificate, Inputs};
 use super::constants::{C0, rho};
@@ -12,13 +12,13 @@ use crate::model::constants::Constants;
 use crate::model::mixing::Mixing;
 use crate::model::problem::Problem;
 
-/// The most lags that are tried. A chain that needs more mixes too slowly for any of the bounds to be small.
+/// The maximum lag. A chain that needs more mixes too slowly for any bound to be small.
 const MAX_LAG: u64 = 1 << 20;
 
-/// What is guaranteed for a problem, at a horizon, with a stepsize constant.
+/// The guarantees for a problem at a horizon with a stepsize constant.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Certification {
-    /// The constants of the problem; those of mixing are present exactly when [`Self::mixing`] has bounds.
+    /// The constants of the problem; those related to mixing are present exactly when [`Self::mixing`] is `Ok`.
     pub constants: Constants,
     /// The horizon `T`.
     pub horizon: u64,
@@ -26,22 +26,22 @@ pub struct Certification {
     pub log_t: f64,
     /// The threshold `c_0`.
     pub c0: f64,
-    /// The constant that was asked for, or else the recommended one.
+    /// The requested constant, or else the recommended one.
     pub c: Option<f64>,
     /// The radius `rho_c`; `None` unless `c > c_0`.
     pub rho_c: Option<f64>,
-    /// What rests on mixing, or why the chain's mixing is not computed.
+    /// The bounds that depend on mixing, or why mixing was not computed.
     pub mixing: std::result::Result<MixingBounds, String>,
 }
 
-/// The part of a [`Certification`] that needs to know how the chain mixes.
+/// The part of a [`Certification`] that depends on mixing.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MixingBounds {
-    /// The rate `2^(-1/t_mix)` with which the horizon conditions are tested, `C = 2`.
+    /// The rate `2^(-1/t_mix)` used in the horizon conditions, with `C = 2`.
     pub alpha: f64,
     /// Both horizon conditions.
     pub conditions: Horizon,
-    /// The `log T` of the paper's condition with `|lambda_2|` for `alpha`: no admissible rate needs less.
+    /// The `log T` that the paper's condition requires with `|lambda_2|` for `alpha`; no admissible rate requires less.
     pub best_rate_required_log_t: f64,
     /// The largest lag tried.
     pub max_lag: u64,
@@ -63,7 +63,7 @@ impl Problem {
     /// Certifies Algorithm 1 on this problem with horizon `T` and constant `c`; `None` means the recommended `c`.
     ///
     /// # Errors
-    /// A horizon below 3, and a `c` that is not a positive finite number. A chain too large for its mixing to be computed is not
+    /// When the horizon is below 3 or `c` is not positive and finite. A chain too large for its mixing to be computed is not
     /// an error: [`Certification::mixing`] then holds the reason.
     ///
     /// ```
@@ -107,7 +107,7 @@ impl Problem {
     }
 }
 
-/// What the certificates need to know about `problem`, with the mixing distances `d(0..=max_lag)`.
+/// The inputs of the certificates for `problem`, with the mixing distances `d(0..=max_lag)`.
 pub fn inputs(problem: &Problem, mixing: &Mixing, max_lag: u64) -> Inputs {
     inputs_with(problem, mixing.distances(max_lag as usize))
 }
@@ -125,10 +125,10 @@ pub fn inputs_with(problem: &Problem, distances: Vec<f64>) -> Inputs {
     }
 }
 
-/// The lags that compete: `0..=min(T-1, 4 ceil(log T / log(1/|lambda_2|)))`, at most `2^20`.
+/// The largest candidate lag: `min(T-1, 4 ceil(log T / log(1/|lambda_2|)))`, at most `2^20`.
 pub fn max_lag(horizon: u64, lambda2: f64) -> u64 {
     let rate = -lambda2.ln();
-    // A chain with lambda_2 = 0 is the limit of ever smaller ones, whose ceiling is 1.
+    // As lambda_2 tends to 0 the ceiling tends to 1, so lambda_2 = 0 gets 1.
     let times = ((horizon as f64).ln() / rate).ceil().max(1.0);
     let lags = if rate > 0.0 {
         4.0 * times
@@ -158,7 +158,7 @@ fn bounds(
             mixing.t_mix()
         )
     })?;
-    // d(t) <= 2 * 2^(-t/t_mix) is below 1/sqrt(T) at the latest here; certificate C looks for where it is.
+    // d(t) <= 2 * 2^(-t/t_mix) is below 1/sqrt(T) by this lag; certificate C searches for the exact one.
     let surely_mixed = mixing.t_mix() as f64 * (2.0 + 0.5 * (horizon as f64).log2());
     let reach = (surely_mixed.ceil().min(MAX_LAG as f64) as u64).max(max_lag);
     let all_lags = inputs(problem, mixing, reach);

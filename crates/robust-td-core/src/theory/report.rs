@@ -6,7 +6,7 @@ use super::certificate::Certificate;
 use super::certify::Certification;
 use crate::constants::Constants;
 
-/// A certification as one JSON object; the keys and their order are stable, further keys follow at the end.
+/// A certification as one JSON object. The keys and their order are stable; new keys are added at the end.
 #[derive(Debug, Serialize)]
 pub struct CertificationReport<'a> {
     #[serde(flatten)]
@@ -32,7 +32,7 @@ struct Horizon {
     paper_required_log_t_at_lambda2: Option<f64>,
 }
 
-/// Each is null only when the chain's mixing is not available.
+/// Each field is null only when the chain's mixing is not available.
 #[derive(Debug, Serialize)]
 struct Certificates {
     p: Option<Entry>,
@@ -58,7 +58,7 @@ struct Recommended {
 }
 
 impl Certification {
-    /// The certification in the form that is written as JSON.
+    /// The certification in the form written as JSON.
     pub fn report(&self) -> CertificationReport<'_> {
         CertificationReport::new(self)
     }
@@ -84,7 +84,7 @@ impl<'a> CertificationReport<'a> {
                 p: bounds.map(|b| Entry::new(b.p.as_ref())),
                 x: bounds.map(|b| Entry::new(b.x.as_ref())),
                 y: bounds.map(|b| Entry::new(b.y.as_ref())),
-                // A2 is a quantity of X and Y; the closed form has none of its own.
+                // A2 belongs to X and Y; the closed form does not have it.
                 c: bounds.map(|b| Entry {
                     a2: None,
                     ..Entry::new(Some(&b.constant_step))
@@ -118,7 +118,7 @@ impl Entry {
                 u: None,
                 a2: None,
                 applies: false,
-                why_not: Some("no c was given and none is certified".into()),
+                why_not: Some("no c was given, and no c is certified".into()),
             },
         }
     }

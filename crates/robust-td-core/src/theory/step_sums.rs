@@ -1,4 +1,4 @@
-//! Sums products of stepsizes and mixing distances up to a lag, the raw material of the certificates.
+//! Sums the products of stepsizes and mixing distances that the certificates use.
 //!
 //! For stepsizes `eta_0 >= eta_1 >= ...`, convex in `t`, horizon `T`, mixing distances `d(0..=U)` and a lag `u`:
 //!
@@ -9,8 +9,8 @@
 //! ```
 //!
 //! `E`, `W` and `H` enter a certificate's numerator and are never below their true value; `S` enters the
-//! denominator and is never above it. Up to `2^24` steps they are sums of all terms; beyond that the tail is
-//! summed in geometric blocks, which keeps these directions (`eta^2` and `eta_k eta_{k-l}` are decreasing and convex with `eta`).
+//! denominator and is never above it. Up to `2^24` steps all terms are summed; beyond that the tail is
+//! summed in geometric blocks, which preserves these directions (`eta^2` and `eta_k eta_{k-l}` are decreasing and convex with `eta`).
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ const EXACT_HORIZON: u64 = 1 << 24;
 /// Terms summed exactly before the first block of a longer horizon.
 const HEAD: u64 = 1 << 20;
 
-/// Terms over which a window of steps slides before it is summed again.
+/// The number of terms over which a window of steps slides before it is recomputed.
 const WINDOWS: usize = 1 << 14;
 
 /// The six sums at one lag.
@@ -60,7 +60,7 @@ impl StepSums {
     }
 }
 
-/// The sums of one schedule at every lag: all but `W2` ready, `W2` computed on demand in `O(T)` and kept.
+/// The sums of one schedule at every lag: `W2` is computed on demand in `O(T)` and cached, the others in advance.
 #[derive(Debug, Clone)]
 pub struct StepProfile<F> {
     step_size: F,
@@ -79,7 +79,7 @@ pub struct StepProfile<F> {
     w1: Vec<f64>,
     h: f64,
     s: f64,
-    /// `W1 + W2` at the lags where it is known.
+    /// `W1 + W2` at the lags computed so far.
     drift: BTreeMap<u64, f64>,
 }
 
@@ -97,16 +97,16 @@ impl<F: Fn(u64) -> f64> StepProfile<F> {
         Self::with_head(step_size, horizon, distances, head)
     }
 
-    /// The same in a fraction of the time: terms after the first 2^16 are summed in blocks, which keeps every
-    /// certificate valid and loosens it a little.
+    /// A faster version: terms after the first 2^16 are summed in blocks, which keeps every
+    /// certificate valid and loosens it slightly.
     pub fn quick(step_size: F, horizon: u64, distances: &[f64]) -> Self {
         Self::with_head(step_size, horizon, distances, horizon.min(1 << 16))
     }
 
-    /// The same with a chosen head; it is lengthened to twice the largest lag, so that blocks see whole windows.
+    /// With a chosen head, extended to at least twice the largest lag so that blocks see whole windows.
     fn with_head(step_size: F, horizon: u64, distances: &[f64], head: u64) -> Self {
-        assert!(horizon > 0, "a horizon has at least one step");
-        assert!(!distances.is_empty(), "the distance d(0) is needed");
+        assert!(horizon > 0, "the horizon must be at least 1");
+        assert!(!distances.is_empty(), "the distance d(0) is required");
         let lags = (distances.len() as u64).min(horizon);
         let head = head.max(2 * lags).min(horizon);
         let eta: Vec<f64> = (0..head).map(&step_size).collect();
@@ -181,12 +181,12 @@ impl<F: Fn(u64) -> f64> StepProfile<F> {
         self.assemble(lag, drift)
     }
 
-    /// Whether the sums at `lag` are already known.
+    /// Whether the sums at `lag` are already computed.
     pub fn is_known(&self, lag: u64) -> bool {
         self.drift.contains_key(&lag)
     }
 
-    /// The sums at all lags with `W1 + W2` interpolated between the known ones.
+    /// The sums at all lags with `W1 + W2` interpolated between the computed ones.
     ///
     /// `W1 + W2 = sum_{l=1}^{u} sum_k eta_k eta_{k-l}` is concave in `u` (the inner sum falls with `l`), so the
     /// interpolation never exceeds the true value, and a bound computed from it never exceeds the true bound.
@@ -230,7 +230,7 @@ impl<F: Fn(u64) -> f64> StepProfile<F> {
         let u = lag as usize;
         let head = self.eta.len();
         let terms = head - (u + 1);
-        // Four chunks at once, so that the additions of one do not wait for each other; then those that are left.
+        // Four independent chunks at once, then the remainder.
         let together = terms / (4 * WINDOWS) * (4 * WINDOWS);
         let mut total = Compensated::default();
         for start in (0..together).step_by(4 * WINDOWS) {
@@ -255,7 +255,7 @@ impl<F: Fn(u64) -> f64> StepProfile<F> {
 
 /// `sum_{k=start}^{start+length-1} eta_k sum_{k-u<=i<k} eta_i` for each start.
 ///
-/// The window of u steps before k slides along; a range is short, so that rounding does not add up.
+/// The window of u steps before k slides along; ranges are short, so that rounding errors do not accumulate.
 fn slide<const N: usize>(eta: &[f64], u: usize, starts: [usize; N], length: usize) -> [f64; N] {
     let before = starts.map(|start| &eta[start - u..start]);
     let mut windows = [0.0; N];
@@ -276,7 +276,7 @@ fn slide<const N: usize>(eta: &[f64], u: usize, starts: [usize; N], length: usiz
     sums
 }
 
-/// Adds `sum(range)` over chunks of `0..len`, so that rounding grows with the length and number of chunks and not with
+/// Sums `sum(range)` over chunks of `0..len`, so that rounding errors grow with the length and number of chunks, not with
 /// the number of terms.
 fn sum_by_chunks(chunk: usize, len: usize, sum: impl Fn(std::ops::Range<usize>) -> f64) -> f64 {
     let mut total = Compensated::default();
@@ -286,7 +286,7 @@ fn sum_by_chunks(chunk: usize, len: usize, sum: impl Fn(std::ops::Range<usize>) 
     total.value()
 }
 
-/// A running sum that carries its rounding error (Neumaier).
+/// A running sum with compensated rounding error (Neumaier).
 #[derive(Debug, Clone, Copy, Default)]
 struct Compensated {
     sum: f64,

@@ -1,21 +1,21 @@
-//! Searches for a horizon at which a certificate beats doing nothing.
+//! Searches for a horizon at which a certificate beats the trivial bound f(0).
 
 use super::certify::Certification;
 use super::recommend::Recommendation;
 use crate::problem::Problem;
 
-/// Chains up to this size are certified again in a moment; larger ones would keep the user waiting.
+/// Chains up to this size are certified quickly; larger ones would take too long.
 const MAX_STATES: usize = 200;
 
 /// The longest horizon tried, as a power of ten that fits in 64 bits.
 const MAX_EXPONENT: u32 = 19;
 
 impl Certification {
-    /// A power of ten at which the recommended `c` is certified to beat `f(0)`, when none is at this horizon.
+    /// A power of ten at which the recommended `c` is certified to beat `f(0)`, if none is at this horizon.
     ///
-    /// Bisects over the exponents: the bound falls with the horizon, so this is the first power of ten or close to it.
-    /// `problem` is the one that was certified. `None` where no search is needed or none is affordable: a bound below
-    /// `f(0)` already, more than 200 states, or no such horizon below `10^20`.
+    /// Bisects over the exponents: the bound falls with the horizon, so this is the first such power of ten or close to it.
+    /// `problem` must be the certified problem. `None` if no search is needed (the bound is below `f(0)` already), the search is too
+    /// expensive (more than 200 states), or no such horizon exists below `10^20`.
     pub fn sufficient_horizon(&self, problem: &Problem) -> Option<(u64, Recommendation)> {
         let bounds = self.mixing.as_ref().ok()?;
         let f_zero = self.constants.f_zero;

@@ -1,4 +1,4 @@
-//! Makes random problems for the property tests.
+//! Generates random problems for the property tests.
 
 #![allow(dead_code, reason = "each test file uses its own part")]
 #![allow(clippy::unwrap_used)]
@@ -8,7 +8,7 @@ use robust_td_core::random::Stream;
 use robust_td_core::simulate::Sampler;
 use robust_td_core::{Chain, Matrix, Problem, Reward, catalog};
 
-/// The discounts that the statements are tested at.
+/// The discounts used in the tests.
 pub const DISCOUNTS: [f64; 4] = [0.0, 0.3, 0.9, 0.99];
 
 /// A random problem: 3 to 7 states, up to 4 features, some transitions missing, curvature at least 1e-8.
@@ -28,8 +28,8 @@ fn attempt_problem(stream: &mut Stream) -> Option<Problem> {
     let mut rows = vec![vec![0.0; n]; n];
     for row in &mut rows {
         for entry in row.iter_mut() {
-            // A third of the transitions cannot happen; the others differ by orders of magnitude, but not so much that
-            // the chain takes for ever to mix.
+            // A third of the transitions cannot happen. The others differ by orders of magnitude, but not so much that
+            // the chain mixes extremely slowly.
             if stream.uniform() < 0.67 {
                 *entry = 1e-3 + stream.uniform().powi(3);
             }
@@ -55,7 +55,7 @@ fn attempt_problem(stream: &mut Stream) -> Option<Problem> {
     (problem.omega() >= 1e-8).then_some(problem)
 }
 
-/// Random problems for `proptest!`; the seed is what a failure reports.
+/// Random problems for `proptest!`; a failure reports the seed.
 pub fn problems() -> impl Strategy<Value = (u64, Problem)> {
     any::<u64>().prop_map(|seed| (seed, random_problem(seed)))
 }

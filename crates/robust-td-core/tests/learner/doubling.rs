@@ -1,4 +1,4 @@
-//! Compares the doubling learner with runs of Algorithm 1 on the pieces of the stream (T40).
+//! Compares the doubling learner with runs of Algorithm 1 on the phases of the stream (T40).
 
 use proptest::prelude::*;
 use robust_td_core::learner::{Alg1, Doubling, Learner, alg1, doubling};
@@ -24,7 +24,7 @@ proptest! {
         let params = doubling::DoublingParams { t0, factor, ..doubling::DoublingParams::new(stream.discount, c, stream.phi_inf) };
         let mut learner = Doubling::new(params, stream.dimension).unwrap();
 
-        // The reference lays out the phases on its own: ceil(t0 factor^j), at least one longer each time.
+        // The reference computes the phases independently: ceil(t0 factor^j), at least one longer each time.
         let (mut start, mut length, mut ideal) = (0usize, t0 as usize, t0 as f64);
         let mut reported = None;
         let mut largest = 0.0_f64;
@@ -65,7 +65,7 @@ fn divergence_is_dated_by_the_whole_stream() {
         .iter()
         .for_each(|sample| sample.feed(&mut learner));
     assert_eq!(learner.health().diverged_at, Some(30));
-    // Phase 1 (samples 10 to 29) blew up in its last step; phase 2 started afresh.
+    // Phase 1 (samples 10 to 29) diverged in its last step; phase 2 started from zero.
     assert!(learner.theta().iter().all(|x| x.abs() < 10.0));
     assert!(learner.output().iter().all(|x| x.abs() < 10.0));
 }

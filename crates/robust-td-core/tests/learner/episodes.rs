@@ -5,7 +5,7 @@ use robust_td_core::learner::{Alg1, Learner, alg1};
 
 use crate::stream::{End, Stream, assert_close};
 
-/// Algorithm 1 as written in the paper, with the running average and the three kinds of ends.
+/// Algorithm 1 as written in the paper, with the running average and the three kinds of outcome.
 fn reference(stream: &Stream, horizon: u64, c: f64) -> (Vec<f64>, Vec<f64>) {
     let dot = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
     let mut theta = vec![0.0; stream.dimension];

@@ -1,4 +1,4 @@
-//! Checks the bound that holds on every path, and that divergence is a flag, never a panic.
+//! Checks the pathwise bound, and that divergence sets a flag and never panics.
 
 use proptest::prelude::*;
 use robust_td_core::iterate::average::AveragedIterate;
@@ -42,7 +42,7 @@ fn check_prefix_bound(stream: &Stream, schedule: &dyn Schedule) {
     }
 }
 
-/// Feeds the samples, densely and sparsely, and checks both records against the iterates themselves.
+/// Feeds the samples in dense and sparse form, and checks both records against the iterates.
 fn check_record(samples: &[Sample], params: alg1::Alg1Params) -> Health {
     let mut dense = Alg1::new(params, samples[0].features.len()).unwrap();
     let mut sparse = dense.clone();

@@ -1,4 +1,4 @@
-//! Saves and restores learners at random moments: they continue to the same bits.
+//! Checks that learners saved and restored at random moments continue bit-identically.
 
 use proptest::prelude::*;
 use robust_td_core::learner::{Alg1, Doubling, Learner, alg1, doubling};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::stream::{Stream, bits};
 
-/// Interrupts one of two equal learners after each of the given numbers of samples.
+/// Saves and restores one of two equal learners after each of the given numbers of samples.
 fn check_interrupted<L>(fresh: &L, stream: &Stream, moments: &[usize])
 where
     L: Learner + Clone + Serialize + DeserializeOwned,
@@ -38,7 +38,7 @@ where
             (restored.steps(), restored.health()),
             (whole.steps(), whole.health())
         );
-        // Whatever else a learner holds is in its saved form.
+        // The saved form covers the rest of the learner's state.
         assert_eq!(
             postcard::to_stdvec(restored).unwrap(),
             postcard::to_stdvec(&whole).unwrap()
@@ -72,7 +72,7 @@ proptest! {
     }
 }
 
-/// Restores a learner from JSON in which one place was changed; the message, if it is refused.
+/// Restores a learner from JSON with one changed value; returns the error message, if any.
 fn refusal<L: Serialize + DeserializeOwned>(
     learner: &L,
     place: &str,

@@ -1,11 +1,11 @@
-//! Makes random streams of transitions, in dense and sparse form.
+//! Generates random streams of transitions, in dense and sparse form.
 
 use proptest::prelude::*;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use robust_td_core::learner::{Features, Learner, Outcome, Transition};
 
-/// How a sample ends.
+/// The outcome of a sample.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum End {
     Continues,
@@ -51,7 +51,7 @@ impl Sample {
     }
 }
 
-/// The indices and values of the entries that differ from zero.
+/// The indices and values of the nonzero entries.
 pub fn nonzeros(dense: &[f64]) -> (Vec<u32>, Vec<f64>) {
     (0u32..)
         .zip(dense)
@@ -60,7 +60,7 @@ pub fn nonzeros(dense: &[f64]) -> (Vec<u32>, Vec<f64>) {
         .unzip()
 }
 
-/// A stream of samples with what is known about it.
+/// A stream of samples with its constants.
 #[derive(Debug, Clone)]
 pub struct Stream {
     pub dimension: usize,
@@ -83,7 +83,7 @@ impl Stream {
                     .collect()
             })
             .collect();
-        // A vector without entries is a legal state too.
+        // A state with all features zero is also valid.
         table.push(vec![0.0; dimension]);
         let norm = |phi: &Vec<f64>| phi.iter().map(|x| x * x).sum::<f64>().sqrt();
         let phi_inf = table.iter().map(norm).fold(1e-3, f64::max);
@@ -122,7 +122,7 @@ impl Stream {
         )
     }
 
-    /// The horizon to give to a learner of the whole stream.
+    /// The horizon for a learner of the whole stream.
     pub fn horizon(&self) -> u64 {
         self.samples.len().max(3) as u64
     }

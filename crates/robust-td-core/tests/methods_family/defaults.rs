@@ -1,4 +1,4 @@
-//! Works out by brute force what the methods take from the exact problem, and compares.
+//! Computes by brute force the inputs that methods take from the exact problem, and compares.
 
 use proptest::prelude::*;
 use robust_td_core::learner::{Learner, Steps, srikant_ying};
@@ -49,7 +49,7 @@ pub fn stationary_distances(problem: &Problem, t: usize) -> f64 {
         .fold(0.0, f64::max)
 }
 
-/// Mitra's step by decreasing it until step <= curvature / (8 tau(step^2)). At the largest there is equality, so the
+/// Mitra's step, decreased until step <= curvature / (8 tau(step^2)). The largest step satisfies this with equality, so the
 /// candidates are curvature / (8k).
 pub fn largest_mitra_step(curvature: f64, alpha: f64) -> f64 {
     (1..)
@@ -131,7 +131,7 @@ pub fn largest_srikant_step(problem: &Problem, horizon: usize) -> f64 {
     if allowed(wanted) {
         return wanted;
     }
-    // At the largest one of the conditions is an equality.
+    // The largest step satisfies one of the conditions with equality.
     let candidates = (1..).map(|tau| {
         let tau = f64::from(tau);
         (0.05 / (62.0 * g_max * (1.0 + b_max) * tau + g_max)).min(0.25 / tau)
@@ -139,7 +139,7 @@ pub fn largest_srikant_step(problem: &Problem, horizon: usize) -> f64 {
     candidates.into_iter().find(|&eps| allowed(eps)).unwrap()
 }
 
-/// The distances up to where the chain has mixed for every purpose.
+/// The distances up to a lag at which the chain has fully mixed.
 fn well_mixed(problem: &Problem) -> Vec<f64> {
     let mixing = mixing(problem);
     mixing.bounds(100 * mixing.t_mix() as usize, 1 << 30)
@@ -161,7 +161,7 @@ proptest! {
         prop_assert!(!constants.allows(&distances, factor * step));
     }
 
-    /// d(k-1) <= 4 * 2^(-k/tau) for all k, 1 <= tau <= t_mix, and no k rules a much smaller tau in.
+    /// d(k-1) <= 4 * 2^(-k/tau) for all k, 1 <= tau <= t_mix, and tau is close to the smallest such value.
     #[test]
     fn the_mixing_time_of_pairs_holds(seed in any::<u64>()) {
         let problem = sparse_problem(seed);
@@ -195,7 +195,7 @@ proptest! {
     }
 }
 
-/// What comes from the exact problem is marked, under its name.
+/// Inputs from the exact problem are marked as such, under their names.
 #[test]
 fn oracle_inputs_are_named() {
     let problem = sparse_problem(11);
@@ -238,7 +238,7 @@ fn oracle_inputs_are_named() {
     assert_eq!(oracle("bhandari-c", &[("radius", 3.0)]), ["omega"]);
 }
 
-/// Steps are for features of norm 1, radius, omega and lambda in the units of the features.
+/// Steps are for features of norm 1; radius, omega and lambda are in the units of the features.
 #[test]
 fn given_values_are_used_in_their_units() {
     let problem = sparse_problem(11);

@@ -11,7 +11,7 @@ use robust_td_core::simulate::Sampler;
 use crate::common::{ref_2, ref_3};
 use crate::walk::{FAMILY, mixing};
 
-/// The quantity that a guarantee is about.
+/// The quantity that a guarantee bounds.
 fn measure(problem: &Problem, quantity: Quantity, output: &[f64]) -> f64 {
     let error = problem.error(output);
     match quantity {
@@ -73,12 +73,12 @@ fn bounds_lie_above_what_is_measured() {
     }
 }
 
-/// What is not verified is not printed.
+/// Unverified bounds are not printed.
 #[test]
 fn no_other_method_prints_a_bound() {
     for problem in [ref_2(), ref_3()] {
         for id in [
-            // Its theorem is for a stationary start, and a problem starts at a fixed state.
+            // Its theorem requires a stationary start, but a problem starts at a fixed state.
             "bhandari-a",
             "bhandari-b",
             "bhandari-c",
@@ -107,14 +107,14 @@ fn the_bound_of_bhandari_is_its_formula() {
     let start = (problem.phi_inf() * problem.theta_star_norm()).powi(2);
     let expected = (start + g * g * (9.0 + 12.0 * 16.0)) / (2.0 * 100.0 * 0.1);
     assert!((found / expected - 1.0).abs() < 1e-12, "{found} {expected}");
-    // |theta*| = 1.79: a smaller ball has no theorem.
+    // |theta*| = 1.79, so the theorem does not cover a smaller ball.
     assert_eq!(
         stationary_bound_a(&problem, &mixing(&problem), 10_000, 1.7),
         None
     );
 }
 
-/// From a start drawn from pi, which is what the theorem is about.
+/// With the start drawn from pi, as the theorem requires.
 #[test]
 fn the_bound_of_bhandari_holds_from_a_stationary_start() {
     for problem in [ref_2(), ref_3()] {
@@ -145,7 +145,7 @@ fn the_bound_of_bhandari_holds_from_a_stationary_start() {
     }
 }
 
-/// The bounds are invariant under a change of the units of the features.
+/// The bounds do not depend on the units of the features.
 #[test]
 fn bounds_and_predictions_do_not_depend_on_units() {
     let problem = ref_3();

@@ -1,4 +1,4 @@
-//! Checks which methods weigh samples by their importance ratios.
+//! Checks which methods weight samples by importance ratios.
 
 use robust_td_core::catalog;
 use robust_td_core::learner::{Features, Learner, Transition};

@@ -1,4 +1,4 @@
-//! Reduces methods to each other, to the bit where the operations are the same.
+//! Reduces methods to each other, bit-identically where the operations are the same.
 
 use proptest::prelude::*;
 use robust_td_core::learner::recipe::{Output, Recipe, Samples};
@@ -17,7 +17,7 @@ fn stream() -> impl Strategy<Value = Fed> {
     Fed::any(120).prop_filter("a sample", |stream| !stream.samples.is_empty())
 }
 
-/// T34: the projection ends within the ball, leaves what is inside and is nonexpansive.
+/// T34: the projection ends within the ball, leaves points inside unchanged and is nonexpansive.
 #[test]
 fn the_projection_is_one() {
     let mut stream = Stream::new(34, 0);
@@ -88,7 +88,7 @@ proptest! {
         prop_assert_eq!(bits(&whole.output()), bits(&phased.output()));
     }
 
-    /// A group of one drops nothing, in either way of counting.
+    /// A group of one drops nothing, with either way of counting.
     #[test]
     fn groups_of_one_use_every_sample(stream in stream()) {
         let plain = Recipe::plain("samsonov", stream.discount, Steps::Constant { eta: 0.1 }, Output::half_of(50));
@@ -102,7 +102,7 @@ proptest! {
         prop_assert_eq!(&run(Samples::LastOf(1)), &every);
     }
 
-    /// The tail of a run of unknown length, against the mean of the kept iterates.
+    /// The tail average of a run of unknown length, against the mean of the stored iterates.
     #[test]
     fn the_doubling_tail_is_a_mean(stream in stream(), regulariser in 0.0..0.5, radius in 0.05..2.0, sparse: bool) {
         let steps = Steps::Constant { eta: 0.2 };
@@ -111,7 +111,7 @@ proptest! {
         let mut learner = Td0::new(recipe, stream.dimension).unwrap();
         for n in 1..=stream.samples.len() {
             feed(&mut learner, &stream.samples[n - 1..n], sparse);
-            // The largest power of two below n/2; from the start while there is none.
+            // The largest power of two below n/2; 0 if there is none.
             let first = (0..).map(|k| 1_usize << k).take_while(|m| 2 * m < n).last().unwrap_or(0);
             prop_assert!(first == 0 || 4 * first >= n);
             let line = Line {
@@ -127,7 +127,7 @@ proptest! {
         }
     }
 
-    /// A recipe is all that the method is: a fresh learner made from it does the same.
+    /// A recipe describes the method completely: a new learner built from it does the same.
     #[test]
     fn a_method_is_its_recipe(seed in any::<u64>()) {
         let problem = sparse_problem(seed);

@@ -1,4 +1,4 @@
-//! Writes every method out from its formulas, with plain loops, and compares.
+//! Implements every method from its formulas, with plain loops, and compares.
 
 use proptest::prelude::*;
 use robust_td_core::Problem;
@@ -13,16 +13,16 @@ use crate::defaults::{
 use crate::stream::{End, Sample, assert_close};
 use crate::walk::{FAMILY, feed, mixing, samples, sparse_problem};
 
-/// What is averaged.
+/// The kind of average.
 pub enum Answer {
     Last,
     Uniform,
     Weighted,
-    /// The mean of the iterates from this one on, the last included.
+    /// The mean of the iterates from this one on, including the last.
     From(usize),
 }
 
-/// A TD(0)-type method written out.
+/// A TD(0)-type method in plain form.
 pub struct Line {
     pub eta: Box<dyn Fn(usize) -> f64>,
     /// Whether sample i = 1, 2, 3, ... is used.
@@ -32,12 +32,12 @@ pub struct Line {
     pub answer: Answer,
 }
 
-/// What a method ends with.
+/// The result of a method.
 pub struct Ended {
     pub theta: Vec<f64>,
     pub output: Vec<f64>,
     pub updates: u64,
-    /// How many steps led outside the ball: surely, and possibly, when rounding is in doubt.
+    /// The number of steps that left the ball: certainly, and possibly, where rounding leaves doubt.
     pub projections: std::ops::RangeInclusive<u64>,
 }
 
@@ -52,7 +52,7 @@ impl Line {
         }
     }
 
-    /// Every iterate, kept; the average at the end, summed.
+    /// Stores every iterate and computes the average at the end.
     pub fn run(&self, samples: &[Sample], discount: f64) -> Ended {
         let d = samples[0].features.len();
         let mut thetas = vec![vec![0.0; d]];
@@ -111,8 +111,8 @@ fn agree(found: &[f64], expected: &[f64]) -> bool {
     distance(found, expected) <= 1e-10 * norm(expected).max(1.0)
 }
 
-/// Harmonic steps far above 1/phi_inf^2 throw the iterates across the ball, which amplifies rounding at will; there
-/// omega is given by hand.
+/// Harmonic steps far above 1/phi_inf^2 throw the iterates across the ball, which amplifies rounding without limit; in that
+/// case omega is set explicitly.
 fn well_conditioned(problem: &Problem, id: &str) -> Vec<(&'static str, f64)> {
     let least = 0.25 * problem.phi_inf().powi(2) / (1.0 - problem.discount());
     let given = id == "bhandari-c" && problem.omega() < least;
@@ -123,7 +123,7 @@ fn well_conditioned(problem: &Problem, id: &str) -> Vec<(&'static str, f64)> {
     }
 }
 
-/// What the method was told under a name.
+/// The input of the method with this name.
 fn told(prepared: &Prepared, name: &str) -> f64 {
     let found = prepared.inputs.iter().find(|input| input.name == name);
     found.unwrap().value
@@ -168,7 +168,7 @@ pub fn line(problem: &Problem, id: &str, horizon: usize, prepared: &Prepared) ->
             constant(eps * scale * scale, Answer::Last)
         }
         "patil-tail" | "patil-reg" => {
-            // ln(1/alpha) = ln(2) / t_mix; the slack is for whole numbers, at powers of two.
+            // ln(1/alpha) = ln(2) / t_mix; the slack is for integers, at powers of two.
             let lag = t_mix as f64 * (2.0 * t.powi(3)).log2();
             let group = 1 + (lag - 1e-9).ceil() as usize;
             let updates = (1..=horizon)
@@ -218,7 +218,7 @@ pub fn line(problem: &Problem, id: &str, horizon: usize, prepared: &Prepared) ->
             }
         }
         "lee26" => {
-            // That it is valid and small is tested apart.
+            // Another test checks that it is valid and small.
             let tau = told(prepared, "tau_mix");
             let eta = move |j: usize| {
                 let j = j as f64;
@@ -245,7 +245,7 @@ pub fn line(problem: &Problem, id: &str, horizon: usize, prepared: &Prepared) ->
     }
 }
 
-/// On REF-2, where dbar(t) = 0.6^t: 2 lags of 1/2 and 3 of 1/4, so that at T = 2^8 the formulas give whole numbers.
+/// On REF-2, where dbar(t) = 0.6^t: 2 lags to 1/2 and 3 to 1/4, so at T = 2^8 the formulas give integers.
 #[test]
 fn whole_numbers_are_not_rounded_up() {
     let problem = crate::common::ref_2();
@@ -267,7 +267,7 @@ fn whole_numbers_are_not_rounded_up() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
-    /// Dense and sparse, at the horizon and before it.
+    /// Dense and sparse, at and before the horizon.
     #[test]
     fn every_method_is_its_formulas(seed in any::<u64>(), length in 3usize..400, share in 0.1..1.0) {
         let problem = sparse_problem(seed);

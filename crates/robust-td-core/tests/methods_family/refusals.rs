@@ -1,4 +1,4 @@
-//! Gives the methods what they cannot use: they say which method, which parameter and what is valid.
+//! Checks that invalid inputs are rejected with the method, the parameter and the valid range.
 
 use robust_td_core::registry;
 use robust_td_core::registry::Setting;
@@ -77,7 +77,7 @@ fn a_horizon_without_samples_is_refused() {
     }
 }
 
-/// Without a model the methods ask for what they need by name, and run when it is given.
+/// Without a model the methods name the inputs they need, and run when those are given.
 #[test]
 fn data_alone_must_bring_what_is_needed() {
     let setting = Setting {
@@ -123,7 +123,7 @@ fn data_alone_must_bring_what_is_needed() {
     }
 }
 
-/// A ring of states, each with a feature of its own.
+/// A ring of states, each with its own feature.
 fn tabular(states: usize) -> Problem {
     let p = Matrix::from_fn(states, states, |i, j| {
         if i == j || (i + 1) % states == j {
@@ -147,9 +147,9 @@ fn methods_that_cannot_run_say_why() {
     assert!(
         refused
             .to_string()
-            .contains("up to 100 features, and there are 101")
+            .contains("up to 100 features; the problem has 101")
     );
-    // The mixing of a chain may be unknown though the problem is known.
+    // Mixing may be unknown even if the problem is known.
     let setting = Setting::of_problem(&large, None, 1000);
     for id in [
         "srikant-ying",

@@ -1,4 +1,4 @@
-//! Saves and restores every method that exists, in the middle of a run: it continues to the same bits.
+//! Checks that every method saved and restored in the middle of a run continues bit-identically.
 
 use proptest::prelude::*;
 use robust_td_core::catalog;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::stream::{Sample, bits};
 use crate::walk::{mixing, samples, sparse_problem};
 
-/// Every learner that can be set up for a problem without being told anything.
+/// Every learner that can be set up for a problem without explicit parameters.
 fn learners(problem: &robust_td_core::Problem, horizon: u64) -> Vec<AnyLearner> {
     let mixing = mixing(problem);
     let setting = Setting::of_problem(problem, Some(&mixing), horizon);
@@ -50,7 +50,7 @@ fn check_interrupted(fresh: &AnyLearner, samples: &[Sample], moments: &[usize]) 
             (restored.steps(), restored.updates(), restored.projections()),
             (whole.steps(), whole.updates(), whole.projections())
         );
-        // Whatever else a learner holds is in its saved form.
+        // The saved form covers the rest of the learner's state.
         assert_eq!(
             postcard::to_stdvec(restored).unwrap(),
             postcard::to_stdvec(&whole).unwrap(),
@@ -77,7 +77,7 @@ proptest! {
     }
 }
 
-/// On the reference problems no method is left out.
+/// The reference problems cover every method.
 #[test]
 fn every_method_of_the_list_runs_on_a_reference_problem() {
     let problem = catalog::problem("ref-3", &[]).unwrap();

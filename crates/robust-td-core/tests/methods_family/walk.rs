@@ -1,4 +1,4 @@
-//! Makes trajectories of random problems, with episode ends and zeros among the features.
+//! Generates trajectories of random problems, with episode ends and zero features.
 
 use robust_td_core::learner::Learner;
 use robust_td_core::random::Stream;
@@ -7,7 +7,7 @@ use robust_td_core::{Matrix, Mixing, Problem};
 use crate::common::{random_problem, trajectory};
 use crate::stream::{End, Sample};
 
-/// The ids of the methods that these tests are about.
+/// The ids of the methods under test.
 pub const FAMILY: [&str; 14] = [
     "bhandari-a",
     "bhandari-b",
@@ -25,7 +25,7 @@ pub const FAMILY: [&str; 14] = [
     "td-const-certified",
 ];
 
-/// A random problem with about a third of its features zero, when that leaves them independent.
+/// A random problem with about a third of its features zero, if they remain linearly independent.
 pub fn sparse_problem(seed: u64) -> Problem {
     let problem = random_problem(seed);
     let phi = problem.features();

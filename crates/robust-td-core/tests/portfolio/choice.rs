@@ -1,4 +1,4 @@
-//! Tests that the data choose a good constant.
+//! Tests that the portfolio selects a good constant from the data.
 
 use robust_td_core::catalog;
 use robust_td_core::learner::{Alg1, Learner, Transition, alg1};
@@ -49,11 +49,11 @@ fn within_a_factor_two_of_the_best_constant_in_hindsight() {
         }
     }
     assert!(good * 100 >= 95 * cases, "{good} of {cases}");
-    // The plain average is better than the weighted one of any constant nearly always.
+    // The plain average is nearly always better than the weighted one for any constant.
     assert!(better * 100 >= 90 * cases, "{better} of {cases}");
 }
 
-/// Divergence that no step size avoids: one feature that doubles, off the chain's own distribution.
+/// Divergence at any step size: one feature that doubles, sampled off the chain's own distribution.
 #[test]
 fn all_constants_retired_is_said_to_be_divergence() {
     let params = RobustTdParams {
@@ -73,12 +73,12 @@ fn all_constants_retired_is_said_to_be_divergence() {
         .iter()
         .filter(|lane| lane.retired_at.is_some())
         .count();
-    // The small steps of the large constants would take longer than there are samples.
+    // The large constants have steps too small to diverge within these samples.
     assert!(retired >= 10, "{retired}");
     assert_eq!(answer.health.diverged(), retired == 16);
 }
 
-/// The answer is in the units of rewards and features: other units, the same choice.
+/// The answer scales with the units of rewards and features, and the choice does not change.
 #[test]
 fn the_choice_does_not_depend_on_units() {
     let problem = catalog::problem("boyan", &[]).unwrap();
@@ -104,7 +104,7 @@ fn the_choice_does_not_depend_on_units() {
         });
         auto.answer()
     };
-    // Powers of two, so that even the rounding is the same.
+    // Powers of two, so that even the rounding is identical.
     let plain = answer(1.0, 1.0);
     for (reward, feature) in [
         (2_f64.powi(60), 1.0),
@@ -119,7 +119,7 @@ fn the_choice_does_not_depend_on_units() {
     }
 }
 
-/// On a few rows, too, what blew up is not reported.
+/// A diverged lane is not reported, even after only a few rows.
 #[test]
 fn short_logs_report_bounded_constants() {
     for seed in 0..200 {
@@ -149,7 +149,7 @@ fn short_logs_report_bounded_constants() {
     }
 }
 
-/// An iterate that is not a number never wins.
+/// An iterate that is NaN is never selected.
 #[test]
 fn a_residual_that_is_not_a_number_does_not_win() {
     let params = RobustTdParams {

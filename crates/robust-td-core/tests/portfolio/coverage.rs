@@ -1,4 +1,4 @@
-//! Tests that intervals cover the TD fixed point as often as they say, by both routes.
+//! Tests that intervals cover the TD fixed point at the stated rate, for both estimates.
 
 use robust_td_core::catalog;
 use robust_td_core::learner::{Features, Learner, Lstd, lstd};
@@ -7,14 +7,14 @@ use robust_td_core::sandwich::Sandwich;
 
 use crate::walk::walk;
 
-/// How often intervals of values cover.
+/// The coverage of intervals of values.
 #[derive(Debug)]
 struct Coverage {
     bootstrap: f64,
     sandwich: f64,
-    /// The larger of the bootstrap's and what the sandwich says around the same answer.
+    /// The larger of the bootstrap interval and the sandwich interval around the same answer.
     together: f64,
-    /// The mean ratio of the widths by the two routes.
+    /// The mean ratio of the two widths.
     widths: f64,
 }
 
@@ -76,7 +76,7 @@ fn intervals_cover_as_often_as_they_say() {
     }
 }
 
-/// Where the answer is still on its way the bootstrap does not know it, and least squares does.
+/// Before the answer has converged the bootstrap interval is too narrow; least squares detects this.
 #[test]
 fn both_routes_together_cover_before_the_answer_has_converged() {
     let discounted = [("discount", 0.9)];
@@ -113,7 +113,7 @@ fn least_squares_is_that_of_the_recursion() {
     }
 }
 
-/// Values and their errors do not depend on the units of single features.
+/// Values and their errors do not depend on the units of individual features.
 #[test]
 fn least_squares_does_not_depend_on_units() {
     let problem = catalog::problem("garnet", &[]).unwrap();
@@ -146,7 +146,7 @@ fn least_squares_does_not_depend_on_units() {
     }
 }
 
-/// What was never seen has no value to be sure about.
+/// A feature that was never seen has an infinite standard error.
 #[test]
 fn features_never_seen_have_unbounded_intervals() {
     let problem = catalog::problem("ref-3", &[]).unwrap();

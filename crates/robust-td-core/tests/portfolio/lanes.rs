@@ -56,7 +56,7 @@ fn the_reported_lane_is_algorithm_1_with_its_constant() {
                 assert_eq!(report.residual, None);
             }
         }
-        // What is retired is too aggressive: of two constants the smaller one is given up first.
+        // Retirement means that steps are too large: the smaller of two constants is retired first.
         let times: Vec<u64> = (answer.lanes.iter())
             .map(|lane| lane.retired_at.unwrap_or(u64::MAX))
             .collect();
@@ -112,7 +112,7 @@ fn sparse_features_give_the_same_bits() {
     for other in [sparse.answer(), mixed.answer()] {
         assert_eq!(dense.output, other.output);
         assert!(dense.bootstrap == other.bootstrap && dense.c == other.c);
-        // Norms are summed in another order.
+        // Norms are summed in a different order.
         for (x, y) in dense.lanes.iter().zip(&other.lanes) {
             assert_eq!((x.residual, x.retired_at), (y.residual, y.retired_at));
             if x.retired_at.is_none() {
@@ -143,7 +143,7 @@ fn a_lane_that_overflowed_does_not_forget_it() {
     assert!(lanes.iter().all(|lane| lane.max_theta_norm_sq > 0.0));
 }
 
-/// Nothing is learned from features that do not fit, rather than something wrong.
+/// Features of the wrong dimension cause a panic, not a wrong result.
 #[test]
 fn features_of_another_dimension_are_a_panic() {
     let [one, two, three] = [&[1.0][..], &[1.0; 2], &[1.0; 3]].map(Features::Dense);

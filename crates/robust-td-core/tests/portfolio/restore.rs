@@ -1,4 +1,4 @@
-//! Tests that a saved portfolio goes on to the same bits.
+//! Tests that a saved portfolio resumes bit-identically.
 
 use robust_td_core::catalog;
 use robust_td_core::learner::{Features, Learner};
@@ -13,7 +13,7 @@ use crate::walk::walk;
 fn a_saved_portfolio_goes_on_to_the_same_bits() {
     let problem = catalog::problem("ref-3", &[]).unwrap();
     let mut stream = Stream::new(8, 0);
-    // In phases the first ends at 1024 and the second at 3072.
+    // Without a horizon, the first phase ends at 1024 and the second at 3072.
     for horizon in [None, Some(5000)] {
         let params = RobustTdParams {
             horizon,
@@ -43,7 +43,7 @@ fn a_saved_portfolio_goes_on_to_the_same_bits() {
     }
 }
 
-/// The answer in phases is that of a portfolio with the phase's horizon, on its samples alone.
+/// In phases, the answer is that of a portfolio with the phase's horizon on the samples of that phase alone.
 #[test]
 fn a_phase_is_a_run_of_its_own() {
     let problem = catalog::problem("boyan", &[]).unwrap();
@@ -108,7 +108,7 @@ fn least_squares_goes_on_to_the_same_bits() {
         }
         whole.step(&transition);
         parts.step(&transition);
-        // What one of them has room for and the other not yet makes no difference.
+        // Scratch space that only one of them has allocated makes no difference.
         assert_eq!(whole, parts);
     });
     assert!(whole.estimate().unwrap() == parts.estimate().unwrap());

@@ -119,7 +119,7 @@ proptest! {
         prop_assert!(one.kappa() == 0.0);
     }
 
-    /// T32: the bias of an update fades as dl(h), whatever the trace was before.
+    /// T32: the bias of an update decays as dl(h), for any earlier trace.
     #[test]
     fn the_bias_fades_with_the_lag((seed, problem) in problems(), lambda in 0.0..=1.0) {
         let theory = LambdaTheory::new(&problem, lambda).unwrap();
@@ -145,13 +145,13 @@ proptest! {
         }
     }
 
-    /// T32: a trace is never longer than phi_inf / (1 - gamma lambda).
+    /// T32: the norm of a trace never exceeds phi_inf / (1 - gamma lambda).
     #[test]
     fn the_trace_is_bounded(seed in any::<u64>(), lambda in 0.0..=1.0) {
         let recording = Recording::episodes(seed, 200, 1.0);
         let decay = recording.discount * lambda;
         let longest = recording.phi_inf / (1.0 - decay);
-        // With step 1 theta moves by delta z: the trace is seen from outside.
+        // With step 1 theta moves by delta z, which reveals the trace.
         let params = td_lambda::TdLambdaParams::constant(recording.discount, lambda, 1.0);
         let mut learner = TdLambda::new(params, recording.dimension).unwrap();
         for sample in &recording.samples {
@@ -205,7 +205,7 @@ fn the_certificate_is_its_formula() {
     }
 }
 
-/// The mean of f_l over runs stays below the certificate; with larger steps than can be certified it falls well below f_l(0).
+/// The mean of f_l over runs stays below the certificate; with steps too large to be certified it falls well below f_l(0).
 #[test]
 fn the_certificate_holds_on_runs() {
     let (problem, horizon) = (ref_3(), 5_000);
@@ -229,7 +229,7 @@ fn the_certificate_holds_on_runs() {
     }
 }
 
-/// LSTD(lambda) tends to theta*_lambda, and can tell it from theta*.
+/// LSTD(lambda) tends to theta*_lambda, not to theta*.
 #[test]
 fn lstd_finds_the_fixed_point_of_each_lambda() {
     let (problem, steps, runs) = (ref_3(), 200_000, 20);

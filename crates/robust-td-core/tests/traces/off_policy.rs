@@ -31,7 +31,7 @@ fn iterate(update: impl Fn(&[f64]) -> Vec<f64>, d: usize, doublings: u32) -> Vec
     (0..d).map(|i| matrix[i][d]).collect()
 }
 
-/// The mean update of two iterates as one vector.
+/// The mean update of both iterates as one vector.
 fn joined(
     mean: impl Fn(&[f64], &[f64]) -> (Vec<f64>, Vec<f64>),
     step: f64,
@@ -63,7 +63,7 @@ fn the_counterexample_is_the_published_one() {
     // All values are 0 at theta = 0.
     let home = [-1.0, -1.0, -1.0, -1.0, -1.0, -1.0, -10.0, -1.0];
     assert!(problem.value_error(&home) < 1e-10);
-    // The emphasis is the discounted number of visits by the target from mu: 1/7 each, and 99 more in state 7.
+    // The emphasis is the target's discounted number of visits, starting from mu: 1/7 each, and 99 more in state 7.
     for (s, emphasis) in problem.emphasis().iter().enumerate() {
         let expected = if s == 6 { 99.0 + 1.0 / 7.0 } else { 1.0 / 7.0 };
         assert!((emphasis - expected).abs() < 1e-10);
@@ -88,8 +88,8 @@ fn td_diverges() {
     }
 }
 
-/// Figure 11.5 (TDC, steps 0.005 and 0.05): in the mean the gradient methods first stop near a value error of 2, where the
-/// projected Bellman error is almost 0, and from there go to 0 at a rate of the order a (1-gamma)^2: millions of steps.
+/// Figure 11.5 (TDC, steps 0.005 and 0.05): in the mean the gradient methods first stall near a value error of 2, where the
+/// projected Bellman error is almost 0, and from there tend to 0 at a rate of the order a (1-gamma)^2: millions of steps.
 #[test]
 fn gradient_methods_converge_in_the_mean() {
     let problem = baird().unwrap();
@@ -105,7 +105,7 @@ fn gradient_methods_converge_in_the_mean() {
     check(&tdc);
 }
 
-/// So do the learners themselves: all noise vanishes with the error, and a constant step suffices.
+/// The learners do the same: all noise vanishes with the error, so a constant step suffices.
 #[test]
 fn gradient_methods_converge_from_samples() {
     let problem = baird().unwrap();
@@ -140,10 +140,10 @@ fn gradient_methods_converge_from_samples() {
     }
 }
 
-/// Figure 11.6: in the mean emphatic TD with step 0.03 goes to 0 within a thousand updates.
+/// Figure 11.6: in the mean, emphatic TD with step 0.03 tends to 0 within a thousand updates.
 ///
 /// From samples it does so with probability one only in theory: F multiplies ratios of 7, its variance is infinite here, and
-/// the book finds consistent results "nigh impossible" to get. So does this program.
+/// the book finds consistent results "nigh impossible" to get. The same holds for this program.
 #[test]
 fn emphatic_td_converges_in_the_mean() {
     let problem = baird().unwrap();

@@ -6,10 +6,10 @@ use robust_td_core::learner::{Features, Learner, Steps, Td0, TdLambda, Transitio
 use robust_td_core::random::Stream;
 use robust_td_core::simulate::Sampler;
 
-/// The largest discount below 1: episodes of a few hundred steps cannot tell it from 1.
+/// The largest discount below 1; over episodes of a few hundred steps it is equivalent to 1.
 const UNDISCOUNTED: f64 = 1.0 - f64::EPSILON / 2.0;
 
-/// The RMS error over the 19 states after each of the first 10 episodes, averaged, as in Sutton and Barto's Figure 12.6;
+/// The RMS error over the 19 states after each of the first 10 episodes, averaged, as in Sutton and Barto's Figure 12.6,
 /// with its standard error.
 fn error_of_first_episodes(lambda: f64, step: f64) -> (f64, f64) {
     let repetitions = 1000;
@@ -56,8 +56,8 @@ fn error_of_first_episodes(lambda: f64, step: f64) -> (f64, f64) {
 
 /// Online TD(lambda) with accumulating traces, as in Sutton and Barto, 2nd ed., Figure 12.6.
 ///
-/// The published number is that of lambda = 0.8, about 0.27 near step 0.36. For 0 and 0.4 the book prints only curves; the minima
-/// here are those of a separate tabular program with other random numbers (0.344 +- 0.001 at 0.8, 0.272 +- 0.002 at 0.68).
+/// The published number is for lambda = 0.8, about 0.27 near step 0.36. For 0 and 0.4 the book prints only curves; the minima
+/// here are from a separate tabular program with other random numbers (0.344 +- 0.001 at 0.8, 0.272 +- 0.002 at 0.68).
 #[test]
 fn error_curves_of_the_19_state_walk_have_their_known_minima() {
     for (lambda, known, steps) in [
@@ -74,7 +74,7 @@ fn error_curves_of_the_19_state_walk_have_their_known_minima() {
             .collect();
         let best = curve.iter().min_by(|x, y| x.0.total_cmp(&y.0)).unwrap();
         let &(error, spread, step) = best;
-        // A hundredth is what can be read off a figure.
+        // Figures can be read to about a hundredth.
         assert!(
             spread < 0.0025 && (error - known).abs() < 0.01,
             "TD({lambda}): {error} at {step}"
@@ -85,7 +85,7 @@ fn error_curves_of_the_19_state_walk_have_their_known_minima() {
     assert!((published - 0.27).abs() < 0.01, "{published}");
 }
 
-/// TD(0) with a small constant step, averaged over the later half, reaches the fixed point of the 1000-state walk.
+/// TD(0) with a small constant step, averaged over the later half, converges to the fixed point of the 1000-state walk.
 #[test]
 fn the_1000_state_walk_reaches_its_fixed_point() {
     let problem = catalog::problem("thousand-walk", &[]).unwrap();
@@ -119,7 +119,7 @@ fn the_1000_state_walk_reaches_its_fixed_point() {
             .sum::<f64>();
         let standard_error = (squares / (count * (count - 1.0))).sqrt();
         assert!(standard_error < 0.005, "{standard_error}");
-        // The 0.999 quantile of Student's distribution with 7 degrees of freedom is 4.8.
+        // The 0.999 quantile of Student's t distribution with 7 degrees of freedom is 4.8.
         assert!(
             (mean - expected).abs() < 4.8 * standard_error,
             "group {g}: {mean}, {expected}"

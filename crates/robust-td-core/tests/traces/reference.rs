@@ -1,4 +1,4 @@
-//! Compares each method with a straight-line reference written from its formulas.
+//! Compares each method with a plain reference written from its formulas.
 
 use proptest::prelude::*;
 use robust_td_core::learner::{Alg1, Learner, LstdBatch, alg1, lstd};
@@ -6,7 +6,7 @@ use robust_td_core::learner::{Alg1, Learner, LstdBatch, alg1, lstd};
 use crate::common::{dot, norm};
 use crate::samples::{Recording, Sample};
 
-/// What a reference carries along: every vector by its name in the formulas.
+/// The state of a reference: every vector by its name in the formulas.
 struct State {
     theta: Vec<f64>,
     z: Vec<f64>,
@@ -32,7 +32,7 @@ fn combine(a: f64, x: &[f64], b: f64, y: &[f64]) -> Vec<f64> {
     x.iter().zip(y).map(|(x, y)| a * x + b * y).collect()
 }
 
-/// Runs a rule over the recording: theta at the end and the mean of theta_0, ..., theta_{T-1} with the weights it returns.
+/// Runs a rule over the recording; returns the last theta and the mean of theta_0, ..., theta_{T-1} with the weights that the rule returns.
 fn run(
     recording: &Recording,
     mut rule: impl FnMut(usize, &Sample, &mut State) -> f64,
@@ -61,7 +61,7 @@ fn assert_near(what: &str, x: &[f64], y: &[f64], tolerance: f64) {
     assert!(difference <= tolerance * size, "{what}: {x:?} is not {y:?}");
 }
 
-/// Runs the method in both views; both must agree with the reference, and their thetas with each other.
+/// Runs the method with dense and sparse features; both must agree with the reference, and their thetas with each other.
 #[track_caller]
 fn check(recording: &Recording, id: &str, given: &[(&str, f64)], expected: (&[f64], &[f64])) {
     for sparse in [false, true] {
@@ -177,7 +177,7 @@ fn etd(recording: &Recording, lambda: f64, a: f64) {
     );
 }
 
-/// AdaTD on features that are divided by phi_inf, with the radius phi_inf R; theta = theta' / phi_inf.
+/// AdaTD on features divided by phi_inf, with the radius phi_inf R; theta = theta' / phi_inf.
 fn adatd(
     recording: &Recording,
     radius: f64,
@@ -270,7 +270,7 @@ fn lstd(recording: &Recording, lambda: f64, ridge: f64) {
         (&theta, &theta),
     );
 
-    // T36: batch and recursive form agree.
+    // T36: the batch and recursive forms agree.
     let params = lstd::LstdParams {
         discount: gamma,
         lambda,

@@ -1,4 +1,4 @@
-//! Gives the methods what they must refuse, and looks at what they say about their inputs.
+//! Checks that methods reject invalid inputs and report the inputs they use.
 
 use robust_td_core::learner::Learner;
 use robust_td_core::registry;
@@ -112,7 +112,7 @@ fn another_target_is_said_with_its_cost() {
                 .iter()
                 .all(|note| !note.contains("theta*_lambda"))
         );
-        let expected = "the answer approaches theta*_lambda, where f is ";
+        let expected = "the output approaches theta*_lambda, where f is ";
         assert!(
             notes(0.5).iter().any(|note| note.starts_with(expected)),
             "{id}"

@@ -1,4 +1,4 @@
-//! Saves and restores the methods at random moments: they continue to the same bits.
+//! Checks that methods saved and restored at random moments continue bit-identically.
 
 use proptest::prelude::*;
 use robust_td_core::learner::Learner;
@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::samples::Recording;
 
-/// Every method here, with parameters.
+/// The methods under test, with parameters.
 const METHODS: [(&str, &[(&str, f64)]); 9] = [
     ("adatd", &[("radius", 2.0)]),
     ("adatd", &[("radius", 2.0), ("coordinatewise", 1.0)]),
@@ -53,7 +53,7 @@ proptest! {
             for restored in [json, postcard] {
                 let bits = |x: &[f64]| x.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
                 prop_assert_eq!(bits(&restored.output()), bits(&whole.output()));
-                // Whatever else a learner holds is in its saved form.
+                // The saved form covers the rest of the learner's state.
                 prop_assert_eq!(&postcard::to_stdvec(&restored).unwrap(), &saved);
             }
         }
@@ -73,7 +73,7 @@ fn saved_methods_that_contradict_themselves_are_refused() {
         ("etd", "/trace/z", short.clone(), "the saved trace"),
         ("etd", "/params/discount", json!(1.0), "discount is 1"),
         ("lstd", "/inverse", short.clone(), "the saved inverse"),
-        ("lstd", "/skipped", json!(31), "31 of 30 samples left out"),
+        ("lstd", "/skipped", json!(31), "31 of 30 samples skipped"),
         ("lstd", "/params/ridge", json!(0.0), "ridge is 0"),
         (
             "gtd2",

@@ -1,4 +1,4 @@
-//! Makes recorded transitions, with episode ends and importance ratios, that can be replayed in dense and sparse form.
+//! Generates transitions, with episode ends and importance ratios, that can be replayed in dense and sparse form.
 
 use robust_td_core::Problem;
 use robust_td_core::learner::{Features, Learner, Outcome, Transition};
@@ -8,7 +8,7 @@ use robust_td_core::registry::{self, AnyLearner};
 
 use crate::common::{between, norm, random_problem, random_vector, trajectory};
 
-/// How a sample ends.
+/// The outcome of a sample.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum End {
     Continues,
@@ -40,7 +40,7 @@ impl Sample {
         self.end != End::Continues
     }
 
-    /// Hands the sample on, in either view.
+    /// Passes on the sample, dense or sparse.
     pub fn with<R>(&self, sparse: bool, receive: impl FnOnce(&Transition<'_>) -> R) -> R {
         let (phi, next) = (entries(&self.phi), entries(&self.next));
         let view = |dense, (indices, values)| match sparse {
@@ -63,7 +63,7 @@ fn entries(dense: &[f64]) -> (Vec<u32>, Vec<f64>) {
     nonzero.map(|(i, v)| (i, *v)).unzip()
 }
 
-/// Recorded samples with what is known about them.
+/// Recorded samples with their constants.
 #[derive(Debug, Clone)]
 pub struct Recording {
     pub dimension: usize,
@@ -152,7 +152,7 @@ impl Recording {
         }
     }
 
-    /// The learner of a method, fresh.
+    /// A new learner of a method.
     pub fn learner(&self, id: &str, given: &[(&str, f64)]) -> AnyLearner {
         let method = registry::find(id).unwrap();
         method.prepare(&self.setting(), given).unwrap().learner

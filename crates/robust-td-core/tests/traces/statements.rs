@@ -14,7 +14,7 @@ use robust_td_core::{Matrix, Problem, Reward};
 use crate::common::{close, distance, dot, norm, problems, random_vector, ref_2, ref_3};
 use crate::samples::{Recording, feed_problem};
 
-/// A problem seen from another policy: the same chain as behaviour, its successors reweighted as target.
+/// An off-policy problem with the same chain as behaviour and reweighted successors as target.
 fn off_policy(problem: &Problem, reweight: bool, seed: u64, origin: &[f64]) -> OffPolicyProblem {
     let behaviour = problem.chain().transition().to_dense();
     let mut target = behaviour.clone();
@@ -42,7 +42,7 @@ fn off_policy(problem: &Problem, reweight: bool, seed: u64, origin: &[f64]) -> O
     .unwrap()
 }
 
-/// The stationary mean of what one more step changes, by a sum over all transitions.
+/// The stationary mean change of one more step, summed over all transitions.
 fn mean_change<L: Learner + Clone>(
     problem: &OffPolicyProblem,
     learner: &L,
@@ -118,7 +118,7 @@ proptest! {
                 let before = learner.theta().to_vec();
                 let delta = sample.with(false, |t| { learner.step(t); t.td_error(&before, gamma) });
                 let after = learner.theta();
-                // theta' = theta + eta (delta + z.theta - z.theta') z, whose error grows with the size of eta |z|^2.
+                // theta' = theta + eta (delta + z.theta - z.theta') z, with an error that grows with eta |z|^2.
                 let error = delta + dot(&z, &before) - dot(&z, after);
                 let size = 1.0 + norm(&before) + eta * dot(&z, &z) * (delta.abs() + norm(&before));
                 for i in 0..z.len() {
@@ -155,12 +155,12 @@ fn lstd_tends_to_the_fixed_point() {
         let (short, long) = (mean_error(1_000), mean_error(100_000));
         let size = norm(problem.theta_star());
         assert!(long < 0.02 * size, "{long} of {size}");
-        // A hundred times the samples: a tenth of the error, give or take the spread of 20 runs.
+        // A hundred times the samples give a tenth of the error, up to the spread of 20 runs.
         assert!((5.0..20.0).contains(&(short / long)), "{short} to {long}");
     }
 }
 
-/// Once the emphasis has risen, on-policy emphatic TD makes the steps of TD(lambda), larger by the fair factor.
+/// Once the emphasis has risen, on-policy emphatic TD takes the steps of TD(lambda), larger by the fair factor.
 #[test]
 fn emphatic_td_on_policy_is_td_lambda_with_larger_steps() {
     let problem = ref_3();

@@ -42,7 +42,7 @@ fn random_control(seed: u64, discount: f64) -> ControlProblem {
     ControlProblem::new(mdp, behaviour, features, discount, 0).unwrap()
 }
 
-/// Every pair has a feature of its own, all actions are equally likely.
+/// Every pair has its own feature, and all actions are equally likely.
 fn tabular(seed: u64, states: usize, discount: f64) -> ControlProblem {
     let mdp = random_mdp(&mut Stream::new(seed, 1), states, 2);
     let behaviour = Matrix::from_fn(states, 2, |_, _| 0.5);
@@ -96,7 +96,7 @@ fn tabular_q_learning_has_the_optimal_values_as_fixed_point() {
         let smallest = problem.stationary().iter().copied().fold(1.0, f64::min);
         let largest = problem.stationary().iter().copied().fold(0.0, f64::max);
         let rest = 0.5 - discount * discount;
-        // A negative rest is worst where mu is largest.
+        // If the rest is negative, the minimum is at the largest mu.
         let expected = rest * if rest > 0.0 { smallest } else { largest };
         assert!(close(problem.curvature().unwrap(), expected, 1e-13));
         let theta = problem.fixed_point().unwrap();
@@ -106,7 +106,7 @@ fn tabular_q_learning_has_the_optimal_values_as_fixed_point() {
 
 /// Two states; "go" changes the state and pays 1 from state 0, "stay" pays 0 (state 0) or 1/2 (state 1); gamma = 1/2.
 ///
-/// From state 1 both staying for ever and going back and forth are worth V(1); by hand V(1) = 1 = 1/2 + 1/2 V(1), V(0) = 1 + V(1)/2 = 3/2,
+/// From state 1, always staying and alternating are both worth V(1); by hand V(1) = 1 = 1/2 + 1/2 V(1), V(0) = 1 + V(1)/2 = 3/2,
 /// Q(1, go) = V(0)/2 = 3/4, Q(0, stay) = V(0)/2 = 3/4.
 #[test]
 fn a_process_solved_by_hand() {
@@ -159,7 +159,7 @@ proptest! {
         }
     }
 
-    /// No direction does better than the enumerated minimum; on the line it is attained.
+    /// No direction is below the enumerated minimum; in one dimension it is attained.
     #[test]
     fn d_q_is_the_minimum_over_directions(seed in any::<u64>(), discount in 0.0..1.0) {
         let mut stream = Stream::new(seed, 3);
@@ -252,7 +252,7 @@ fn the_walk_has_the_right_frequencies() {
     }
 }
 
-/// From T = 1e4 to 1e6 the error falls by more than ln^2(T)/sqrt(T) does (a factor 4.4), and the greedy policy is the optimal one in the end.
+/// From T = 1e4 to 1e6 the error falls by more than ln^2(T)/sqrt(T) does (a factor 4.4), and the final greedy policy is optimal.
 #[test]
 fn the_learner_approaches_the_optimal_values() {
     let problem = tabular(7, 3, 0.6);
@@ -274,7 +274,7 @@ fn the_learner_approaches_the_optimal_values() {
     assert_eq!(problem.greedy(&late), problem.greedy(&star));
 }
 
-/// One state whose actions have the features `phi`, all paid 1.
+/// One state whose actions have the features `phi` and pay 1.
 fn one_state(phi: &[f64], chances: &[f64], discount: f64) -> ControlProblem {
     let stay = || SparseMatrix::from_dense(&Matrix::identity(1));
     let transitions = phi.iter().map(|_| stay()).collect();

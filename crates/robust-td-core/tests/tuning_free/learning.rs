@@ -1,4 +1,4 @@
-//! Lets the tuning-free learners run on the reference problems with their defaults.
+//! Runs the tuning-free learners on the reference problems with their defaults.
 
 use robust_td_core::Problem;
 use robust_td_core::learner::{Learner, Transition};
@@ -29,7 +29,7 @@ fn remaining(problem: &Problem, id: &str, given: &[(&str, f64)], steps: usize) -
     sum / (RUNS as f64 * problem.f_zero())
 }
 
-/// All come down to a few hundredths of f(0) or less, from anywhere and with nothing tuned.
+/// All reach a few hundredths of f(0) or less, from any start and without tuning.
 #[test]
 fn defaults_learn_the_reference_problems() {
     for problem in [ref_2(), ref_3()] {
@@ -45,7 +45,7 @@ fn defaults_learn_the_reference_problems() {
     }
 }
 
-/// Its steps are cautious by a factor of thousands: it moves, in the right direction, and hardly from r_eps.
+/// Its steps are too small by a factor of thousands: it moves in the right direction, but barely beyond r_eps.
 #[test]
 fn tamed_dog_makes_some_progress() {
     for problem in [ref_2(), ref_3()] {

@@ -1,4 +1,4 @@
-//! Sets the methods up by name: what they record, refuse and ask for.
+//! Sets up the methods by name and checks what they record, reject and require.
 
 use robust_td_core::Error;
 use robust_td_core::learner::Learner;
@@ -51,7 +51,7 @@ fn defaults_are_the_documented_ones() {
         assert_eq!(prepared.learner.id(), id);
         assert_eq!(registry::find(id).unwrap().standing, Standing::Experimental);
         assert!(prepared.guarantee.is_none() && prepared.notes.is_empty());
-        // Only t-dog is told something that nobody can know.
+        // Only t-dog takes an input that is not available in practice.
         assert_eq!(prepared.oracle(), id == "t-dog");
         for parameter in registry::find(id).unwrap().parameters {
             let used = prepared
@@ -96,7 +96,7 @@ fn the_bound_on_updates_of_t_dog() {
 #[test]
 fn a_step_size_outside_its_bounds_is_reported() {
     let prepared = prepare("swift-td", &[("alpha_init", 0.5)]).unwrap();
-    assert!(prepared.notes[0].starts_with("alpha_init = 0.5 lies outside [eta_min, eta_max]"));
+    assert!(prepared.notes[0].starts_with("alpha_init = 0.5 is outside [eta_min, eta_max]"));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Runs coin betting and DoG beside straight-line references written from their formulas.
+//! Compares coin betting and DoG with plain references written from their formulas.
 
 use proptest::prelude::*;
 use robust_td_core::learner::{CoinBetting, Dog, Learner, coin_betting, dog};
@@ -141,7 +141,7 @@ fn dog_reference(stream: &Stream, r_eps: f64, tame: Option<(f64, f64, f64)>) -> 
     average(&thetas, &weights)
 }
 
-/// Feeds both views of the stream and compares with the reference.
+/// Feeds the stream in dense and sparse form and compares with the reference.
 #[track_caller]
 fn check<L: Learner + Clone>(learner: &L, stream: &Stream, (last, mean): &Answer) {
     let (mut dense, mut sparse) = (learner.clone(), learner.clone());
@@ -192,7 +192,7 @@ proptest! {
     }
 }
 
-/// The wealth of the bettors is never spent, so a parameter-free method stays near its start if there is nothing to learn.
+/// The bettors' wealth is not spent, so a parameter-free method stays near its start if there is nothing to learn.
 #[test]
 fn without_rewards_nothing_moves() {
     let mut stream = Stream::random(5, 0.9, 60, 1);

@@ -1,4 +1,4 @@
-//! Saves and restores the learners at random moments: they continue to the same bits.
+//! Checks that learners saved and restored at random moments continue bit-identically.
 
 use proptest::prelude::*;
 use robust_td_core::learner::{Learner, optimal_stopping, q_learning};
@@ -72,7 +72,7 @@ proptest! {
                 prop_assert_eq!(bits(restored.theta()), bits(whole.theta()));
                 prop_assert_eq!(bits(&restored.output()), bits(&whole.output()));
                 prop_assert_eq!(restored.id(), whole.id());
-                // Whatever else a learner holds is in its saved form.
+                // The saved form covers the rest of the learner's state.
                 prop_assert_eq!(
                     postcard::to_stdvec(restored).unwrap(),
                     postcard::to_stdvec(&whole).unwrap()

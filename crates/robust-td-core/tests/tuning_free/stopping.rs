@@ -1,4 +1,4 @@
-//! Tests optimal stopping: known answers, inequalities at random points, and the learner.
+//! Tests optimal stopping: known solutions, inequalities at random points, and the learner.
 
 use proptest::prelude::*;
 use robust_td_core::learner::{Features, Learner, Outcome, Transition, optimal_stopping};
@@ -8,7 +8,7 @@ use robust_td_core::{Chain, Matrix, Mixing, Problem, Reward, StoppingProblem};
 use crate::common::{close, distance, dot, norm, problems, random_vector, ref_3};
 use crate::stream::{assert_close, nonzeros};
 
-/// Offers 1, 2, 3, 4 come independently with probabilities .4, .3, .2, .1; waiting costs .1, gamma = .9.
+/// Offers 1, 2, 3, 4 arrive independently with probabilities .4, .3, .2, .1; waiting costs .1, gamma = .9.
 ///
 /// The value of waiting is the same at all offers: q = -.1 + .9 E max(X, q), that is q = .8 / .37 = 2.16.
 fn house_selling(features: Matrix) -> StoppingProblem {
@@ -32,7 +32,7 @@ fn selling_a_house() {
     }
 }
 
-/// A perpetual put: the price doubles or halves, as a walk on {1/8, ..., 8} held at its ends; strike 1, gamma = .9.
+/// A perpetual put: the price doubles or halves, as a walk on {1/8, ..., 8} that stays at its ends; strike 1, gamma = .9.
 #[test]
 fn a_perpetual_put_is_exercised_below_a_price() {
     let n = 7;
@@ -59,7 +59,7 @@ fn a_perpetual_put_is_exercised_below_a_price() {
     assert!((0..n).all(|s| stops[s] == (s < threshold)) && (1..=3).contains(&threshold));
 }
 
-/// Rewards for stopping at a problem's states, of the size of its values.
+/// Rewards for stopping, of the order of the problem's values.
 fn with_stopping(problem: Problem, seed: u64) -> StoppingProblem {
     let mut stream = Stream::new(seed, 77);
     let size = 1.0 + norm(&problem.true_values());
@@ -150,7 +150,7 @@ proptest! {
         prop_assert_eq!(learner.output(), sparse.output());
     }
 
-    /// Where stopping never pays the problem is the plain one; the certificate is certificate Y of it.
+    /// If stopping never pays, the problem is the plain one, and the certificate is its certificate Y.
     #[test]
     fn without_worthwhile_stops_it_is_policy_evaluation((_, problem) in problems()) {
         let never = vec![-1e9; problem.states()];
@@ -175,7 +175,7 @@ fn the_certificate_is_certificate_y() {
     assert!(never.certificate(&mixing, 100, 0.0).is_err());
 }
 
-/// A problem where one state stops and two go on.
+/// A problem where it is optimal to stop in one state and continue in two.
 fn mixed_stops() -> StoppingProblem {
     let stopping = StoppingProblem::new(ref_3(), vec![1.2, 0.2, 0.4]).unwrap();
     let stops = stopping.stops(stopping.theta_star());
@@ -199,7 +199,7 @@ fn mean_error_sq(stopping: &StoppingProblem, horizon: u64, c: f64) -> f64 {
     (0..RUNS).map(run).sum::<f64>() / RUNS as f64
 }
 
-/// From T = 1e4 to 1e6 the error falls by more than ln^2(T)/sqrt(T) does (a factor 4.4), to below a thousandth of where it started.
+/// From T = 1e4 to 1e6 the error falls by more than ln^2(T)/sqrt(T) does (a factor 4.4), to below a thousandth of its initial value.
 #[test]
 fn the_learner_approaches_the_solution() {
     let stopping = mixed_stops();

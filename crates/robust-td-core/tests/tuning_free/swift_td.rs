@@ -1,4 +1,4 @@
-//! Runs SwiftTD beside the pseudo-code of the specification, and beside TD(0) where they must agree.
+//! Compares SwiftTD with the pseudo-code of the specification, and with TD(0) where they must agree.
 
 use proptest::prelude::*;
 use robust_td_core::learner::{Learner, SwiftTd, swift_td};
@@ -6,7 +6,7 @@ use robust_td_core::learner::{Learner, SwiftTd, swift_td};
 use crate::references::direction;
 use crate::stream::{End, Stream, assert_close};
 
-/// The pseudo-code, vector by vector.
+/// The pseudo-code, with one vector per symbol.
 struct Reference {
     params: swift_td::SwiftTdParams,
     w: Vec<f64>,
@@ -97,7 +97,7 @@ impl Reference {
         s.v_old = v;
     }
 
-    /// A new episode: the traces are gone, and with them what h_tmp took ahead of the next step.
+    /// Starts a new episode: clears the traces and the look-ahead h_tmp.
     fn restart(&mut self) {
         for trace in [&mut self.z, &mut self.zd, &mut self.zbar, &mut self.p] {
             trace.fill(0.0);
@@ -106,7 +106,7 @@ impl Reference {
         (self.v_old, self.v_delta) = (0.0, 0.0);
     }
 
-    /// Feeds a stream as the contract says.
+    /// Feeds a stream in the specified order.
     fn run(mut self, stream: &Stream) -> Self {
         let mut started = false;
         for sample in &stream.samples {
@@ -124,7 +124,7 @@ impl Reference {
     }
 }
 
-/// The learner after a stream in both views.
+/// The learners after a stream in dense and sparse form.
 fn learned(params: swift_td::SwiftTdParams, stream: &Stream) -> [SwiftTd; 2] {
     let learner = SwiftTd::new(params, stream.dimension).unwrap();
     let (mut dense, mut sparse) = (learner.clone(), learner);
@@ -160,7 +160,7 @@ proptest! {
         }
     }
 
-    /// T43: one call of `step` later than TD(0), which is the call that starts the episode.
+    /// T43: one call of `step` behind TD(0), because the first call starts the episode.
     #[test]
     fn without_traces_and_meta_learning_it_is_td0(stream in Stream::any(150), share in 0.01..1.0) {
         let alpha = 0.1 * share / stream.phi_inf.powi(2).max(1.0);
@@ -181,7 +181,7 @@ proptest! {
     }
 }
 
-/// The pseudo-code without a reset, as for a continuing task: nothing but the first call is special.
+/// The pseudo-code without resets, as for a continuing task: only the first call is special.
 #[test]
 fn a_continuing_task_is_never_reset() {
     let mut stream = Stream::random(6, 0.9, 120, 9);
@@ -202,7 +202,7 @@ fn a_continuing_task_is_never_reset() {
     }
 }
 
-/// The bound on the rate of learning: however large alpha is, the value moves at most by eta_max delta.
+/// The bound on the learning rate: for any alpha, the value moves by at most eta_max delta.
 #[test]
 fn a_large_step_size_is_cut_to_the_bound() {
     let mut stream = Stream::random(8, 0.5, 1, 3);

@@ -1,6 +1,6 @@
-//! Enters the lane kernel compiled for the CPU's instructions and the problem's dimension.
+//! Runs the lane kernel compiled for the CPU's instructions and the problem's dimension.
 //!
-//! Each combination is a function of its own, so the compiler works on small pieces.
+//! Each combination is a separate function, which keeps the functions small for the compiler.
 
 use robust_td_simd::{Kernel, Simd, Work};
 
@@ -8,7 +8,7 @@ use super::scalar;
 use super::step::{Job, run as steps, run_wide};
 use crate::kernel::PACK;
 
-/// Takes all lanes of all runs through a block.
+/// Advances all lanes of all runs through a block.
 pub fn run(kernel: Kernel, job: &mut Job<'_>) {
     match kernel {
         Kernel::Scalar => kernel.run(Twin(job)),
@@ -16,7 +16,7 @@ pub fn run(kernel: Kernel, job: &mut Job<'_>) {
     }
 }
 
-/// The scalar twin as work: with FMA instructions its `mul_add` is one of them.
+/// The scalar twin, compiled with FMA where the CPU has it, so that `mul_add` is one instruction.
 struct Twin<'j, 'a>(&'j mut Job<'a>);
 
 impl Work for Twin<'_, '_> {
@@ -32,7 +32,7 @@ impl Work for Twin<'_, '_> {
     }
 }
 
-/// All runs, several at once while their iterates fit the registers: the operations of one run wait for each other.
+/// All runs, several at once while their iterates fit in registers, because the operations of one run depend on each other.
 struct Vectors<'j, 'a>(&'j mut Job<'a>);
 
 impl Work for Vectors<'_, '_> {
@@ -49,11 +49,11 @@ impl Work for Vectors<'_, '_> {
     }
 }
 
-/// Takes one run or several from `first` on through the block; returns their number.
+/// Advances one or more runs from `first` on through the block; returns their number.
 #[inline(always)]
 fn some_runs<S: Simd>(s: S, job: &mut Job<'_>, first: usize, lane: usize) -> usize {
     let rest = job.runs - first;
-    // Per dimension the runs at once with many registers, and with few.
+    // For each dimension, the number of runs at once with many registers and with few.
     macro_rules! by_dimension {
         ($($d:literal: $many:literal $few:literal,)*) => {
             match job.dimension {

@@ -1,13 +1,13 @@
-//! Runs many methods side by side on the same sampled trajectories.
+//! Runs many methods on the same sampled trajectories.
 //!
-//! Run i of every entrant follows the trajectory of the stream (seed, i), that of the sweeps in
-//! [`Mode::Algorithm`](crate::Mode), so differences between entrants are not differences of luck. Time goes
-//! on in blocks: all trajectories are sampled for a block, then every entrant follows them, the runs in
+//! Run i of every entrant follows the trajectory of the stream (seed, i), as in sweeps with
+//! [`Mode::Algorithm`](crate::Mode), so differences between entrants are not due to chance. Time advances
+//! in blocks: all trajectories are sampled for a block, then every entrant follows them, with the runs in
 //! fixed groups of eight. Results are the same bytes for every [`Kernel`] and thread count, and memory
 //! does not grow with the horizon.
 //!
-//! Methods of TD(0) type, those with a [`Recipe`](robust_td_core::learner::Recipe), are lanes of vectors that one
-//! trajectory drives; all others run as they are.
+//! Methods of TD(0) type, those with a [`Recipe`](robust_td_core::learner::Recipe), are vector lanes driven by one
+//! trajectory; all others run individually.
 //!
 //! ```
 //! use robust_td_core::catalog;
@@ -52,10 +52,10 @@ use crate::run::Progress;
 pub use crate::diagnostics::Estimate;
 pub use score::{CurvePoint, Score};
 
-/// A method that takes part.
+/// A participating method.
 #[derive(Debug, Clone)]
 pub struct Entrant {
-    /// What to call it.
+    /// Its name in the results.
     pub label: String,
     /// The learner at theta_0; every run gets its own copy.
     pub learner: AnyLearner,
@@ -68,21 +68,21 @@ pub struct Contest {
     pub problem: Problem,
     /// The methods.
     pub entrants: Vec<Entrant>,
-    /// T, the samples of each run.
+    /// T, the number of samples of each run.
     pub horizon: u64,
-    /// Independent runs of each method.
+    /// The number of independent runs of each method.
     pub runs: usize,
     /// Seed of the trajectories.
     pub seed: u64,
-    /// Points per decade of samples of the learning curves.
+    /// Points of the learning curves per decade of samples.
     pub points_per_decade: u32,
 }
 
 impl Contest {
-    /// Checks the sizes, and that every entrant fits the problem and has not begun.
+    /// Checks the sizes, and that every entrant fits the problem and has made no steps.
     ///
     /// # Errors
-    /// The first thing that is wrong.
+    /// The first violation found.
     pub fn check(&self) -> Result<()> {
         if self.entrants.is_empty() {
             return Err(Error::NoEntrants);
@@ -104,27 +104,31 @@ impl Contest {
             };
             let (own, expected) = (learner.dimension(), self.problem.dimension());
             if own != expected {
-                return refuse(format!("its dimension is {own}, the problem's {expected}"));
+                return refuse(format!(
+                    "its dimension is {own}, but the problem's is {expected}"
+                ));
             }
             let (own, expected) = (learner.discount(), self.problem.discount());
             if own != expected {
-                return refuse(format!("its discount is {own}, the problem's {expected}"));
+                return refuse(format!(
+                    "its discount is {own}, but the problem's is {expected}"
+                ));
             }
             if learner.steps() != 0 {
-                return refuse(format!("it has made {} steps already", learner.steps()));
+                return refuse(format!("it has already made {} steps", learner.steps()));
             }
         }
         Ok(())
     }
 }
 
-/// How to run a contest. Nothing here changes the results.
+/// Options for running a contest. None of them changes the results.
 pub struct ContestOptions<'a> {
     /// Number of threads; 0 means one per CPU.
     pub threads: usize,
     /// The kernel of the methods that run on vector lanes.
     pub kernel: Kernel,
-    /// Called at the start and after each block with the samples that all entrants have seen in all runs.
+    /// Called at the start and after each block with the total number of samples processed by all entrants in all runs.
     pub progress: Option<&'a (dyn Fn(Progress) + Sync)>,
 }
 
@@ -141,7 +145,7 @@ impl Default for ContestOptions<'_> {
 /// Runs a contest; one score per entrant, in order.
 ///
 /// # Errors
-/// A contest that does not pass [`Contest::check`], or a kernel this CPU lacks.
+/// When the contest fails [`Contest::check`] or this CPU does not support the kernel.
 pub fn contest(contest: &Contest, options: &ContestOptions<'_>) -> Result<Vec<Score>> {
     contest.check()?;
     options.kernel.check()?;

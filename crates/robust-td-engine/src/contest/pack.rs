@@ -1,4 +1,4 @@
-//! Holds methods of TD(0) type as the lanes of vectors, eight to a pack.
+//! Holds methods of TD(0) type as vector lanes, eight to a pack.
 
 use robust_td_core::learner::recipe::{Output, Recipe};
 use robust_td_core::learner::td0::projection_limit;
@@ -12,7 +12,7 @@ use super::step::Job;
 use super::trajectories::{BLOCK, Course, Walkers};
 use crate::kernel::{Kernel, Line, PACK};
 
-/// The recipe of a learner that can run as a lane: one with a single running average.
+/// The recipe of a learner that can run as a lane, which requires a single running average.
 pub fn lane_recipe(learner: &AnyLearner) -> Option<Recipe> {
     let recipe = learner.recipe()?;
     (recipe.output != Output::DoublingTail).then_some(recipe)
@@ -26,7 +26,7 @@ pub struct Pack {
     pull: Line,
     radius: Line,
     radius_sq: Line,
-    /// Per step, 0 where a method drops the sample.
+    /// For each step; 0 where a method drops the sample.
     eta: Vec<Line>,
     weight: Vec<Line>,
     /// Sums of the weights so far.
@@ -74,7 +74,7 @@ impl Pack {
         }
     }
 
-    /// Updates that a method makes on so many samples.
+    /// The number of updates that a method makes on `samples` samples.
     pub fn updates(&self, lane: usize, samples: u64) -> u64 {
         self.recipes[lane].samples.updates(samples)
     }
@@ -85,18 +85,18 @@ impl Pack {
 pub struct PackRuns {
     runs: usize,
     dimension: usize,
-    /// Per run and coordinate: the iterate and the weighted sum of iterates.
+    /// For each run and coordinate: the iterate and the weighted sum of iterates.
     theta: Vec<Line>,
     sum: Vec<Line>,
-    /// Per run: the maximum of |theta_t|^2 and the number of projections.
+    /// For each run: the maximum of |theta_t|^2 and the number of projections.
     max: Vec<Line>,
     projections: Vec<Line>,
-    /// Per step of the block: the sum over these runs of |theta_t|^2.
+    /// For each step of the block: the sum over these runs of |theta_t|^2.
     norms: Vec<Line>,
 }
 
 impl PackRuns {
-    /// So many runs at theta_0 = 0.
+    /// `runs` runs at theta_0 = 0.
     pub fn new(dimension: usize, runs: usize) -> Self {
         let lines = |count: usize| vec![Line::default(); count];
         Self {
@@ -147,7 +147,7 @@ impl PackRuns {
         }
     }
 
-    /// What the runs of a method answer with now.
+    /// The current answers of the runs of a method.
     pub fn answers(&self, pack: &Pack, lane: usize) -> impl Iterator<Item = Answer> {
         let last = pack.recipes[lane].output.last_weight();
         let total = pack.totals[lane] + last;
@@ -158,7 +158,7 @@ impl PackRuns {
         coordinates.map(move |(theta, sum)| {
             let average = |(theta, sum): (&Line, &Line)| {
                 let (theta, sum) = (theta.0[lane], sum.0[lane]);
-                // Before any weight, and for the last iterate itself, no sum is asked.
+                // The last iterate itself, and an average without weight, need no sum.
                 if pack.totals[lane] > 0.0 {
                     (sum + last * theta) / total
                 } else {
@@ -171,18 +171,18 @@ impl PackRuns {
         })
     }
 
-    /// How many runs of a method diverged.
+    /// The number of diverged runs of a method.
     pub fn diverged(&self, lane: usize) -> usize {
         let iterates = self.theta.chunks(self.dimension);
         let diverged = |(theta, max): &(&[Line], &Line)| {
-            // An iterate that is not a number stays so, and the maximum does not show it.
+            // NaN persists in the iterate, but the maximum does not show it.
             let lost = theta.iter().any(|theta| !theta.0[lane].is_finite());
             lost || !(max.0[lane] <= DIVERGENCE_THRESHOLD)
         };
         iterates.zip(&self.max).filter(diverged).count()
     }
 
-    /// Projections in all runs of a method, if it projects.
+    /// The number of projections in all runs of a method, if it projects.
     pub fn projections(&self, pack: &Pack, lane: usize) -> Option<u64> {
         let count = || self.projections.iter().map(|run| run.0[lane] as u64).sum();
         pack.recipes[lane].radius.map(|_| count())

@@ -27,7 +27,7 @@ pub fn run(contest: &Contest, options: &ContestOptions<'_>) -> Vec<Score> {
     race.scores()
 }
 
-/// All entrants after the same number of samples.
+/// The state of all entrants after the same number of samples.
 struct Race<'a> {
     contest: &'a Contest,
     options: &'a ContestOptions<'a>,

@@ -1,9 +1,9 @@
-//! Advances methods of TD(0) type lane by lane: the plain twin of the vector kernels.
+//! Advances methods of TD(0) type lane by lane: the scalar twin of the vector kernels.
 
 use super::step::{Job, row};
 use crate::kernel::Line;
 
-/// Takes one lane of one run through the block; see [`step`](super::step) for the operations.
+/// Advances one lane of one run through the block; see [`step`](super::step) for the operations.
 #[inline(always)]
 pub fn run(job: &mut Job<'_>, run: usize, lane: usize) {
     let d = job.dimension;

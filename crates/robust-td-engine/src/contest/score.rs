@@ -26,7 +26,7 @@ pub struct Score {
     pub divergence_rate: f64,
     /// Mean number of projections per run, for methods that project.
     pub projections: Option<f64>,
-    /// Updates of each run: fewer than the samples where a method drops data.
+    /// The number of updates of each run, below the number of samples for methods that drop data.
     pub updates: u64,
     /// f of the output over time.
     pub curve: Vec<CurvePoint>,
@@ -35,7 +35,7 @@ pub struct Score {
 /// A point of a learning curve.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CurvePoint {
-    /// Samples seen.
+    /// The number of samples.
     pub samples: u64,
     /// f of the output at that time.
     pub f: Estimate,

@@ -1,4 +1,4 @@
-//! Advances eight methods of TD(0) type along a trajectory, with any vector instructions.
+//! Advances eight methods of TD(0) type along a trajectory, for any vector instructions.
 //!
 //! # Operations of one lane
 //! A lane is a method. With eta_t = w_t = 0 where the method drops the sample, R = infinity where it does not
@@ -23,23 +23,23 @@ pub struct Job<'a> {
     pub steps: usize,
     pub runs: usize,
     pub dimension: usize,
-    /// Per step and run the number of the transition; per transition r, psi, phi.
+    /// For each step and run, the index of the transition; for each transition r, psi, phi.
     pub entries: &'a [[u32; GROUP]],
     pub table: &'a [f64],
-    /// Per step: eta and the weight of the iterate in the average.
+    /// For each step: eta and the weight of the iterate in the average.
     pub eta: &'a [Line],
     pub weight: &'a [Line],
     /// -lambda, R and R^2.
     pub pull: &'a Line,
     pub radius: &'a Line,
     pub radius_sq: &'a Line,
-    /// Per run d entries: the iterate and the weighted sum.
+    /// For each run, d entries: the iterate and the weighted sum.
     pub theta: &'a mut [Line],
     pub sum: &'a mut [Line],
-    /// Per run.
+    /// For each run.
     pub max: &'a mut [Line],
     pub projections: &'a mut [Line],
-    /// Per step.
+    /// For each step.
     pub norms: &'a mut [Line],
 }
 
@@ -51,7 +51,7 @@ pub fn row<'a>(table: &'a [f64], entries: &[u32; GROUP], run: usize, d: usize) -
     &table[at..at + length]
 }
 
-/// What a vector of methods is.
+/// The constants of a vector of methods.
 #[derive(Clone, Copy)]
 struct Methods<S: Simd> {
     pull: S::Register,
@@ -69,11 +69,11 @@ impl<S: Simd> Methods<S> {
         }
     }
 
-    /// The factors that bring iterates back to their balls, and the number of times, 0 or 1.
+    /// The factors that project the iterates onto their balls, and the number of projections, 0 or 1.
     #[inline(always)]
     fn projection(&self, s: S, eta: S::Register, norm: S::Register) -> [S::Register; 2] {
         let (zero, one) = (s.splat(0.0), s.splat(1.0));
-        // A dropped sample is no update, and the last projection may have rounded up.
+        // A dropped sample is not an update, and the last projection may have rounded up.
         let limit = eta.where_greater(zero, self.radius_sq, s.splat(f64::INFINITY));
         let factor = self.radius.div(norm.sqrt());
         [
@@ -93,7 +93,7 @@ fn norm_sq<V: Vector, const D: usize>(theta: &[V; D]) -> V {
     norm
 }
 
-/// Takes the lanes from `lane` on of the runs `first..first + N` through the block.
+/// Advances the lanes from `lane` on of the runs `first..first + N` through the block.
 #[inline(always)]
 pub fn run<S: Simd, const D: usize, const N: usize>(
     s: S,
@@ -124,7 +124,7 @@ pub fn run<S: Simd, const D: usize, const N: usize>(
         let eta = s.load(&etas[t].0[lane..]);
         let weight = s.load(&weights[t].0[lane..]);
         let keep = eta.fma(methods.pull, s.splat(1.0));
-        // Stage by stage with the runs inside: independent operations are neighbours.
+        // The inner loops run over the runs, so that adjacent operations are independent.
         let mut rows = [&table[..0]; N];
         let mut delta = [zero; N];
         for i in 0..N {
@@ -175,7 +175,7 @@ pub fn run<S: Simd, const D: usize, const N: usize>(
     }
 }
 
-/// Takes the lanes from `lane` on of one run of any dimension through the block, the iterates in memory.
+/// Advances the lanes from `lane` on of one run of any dimension through the block, with the iterates in memory.
 #[inline(always)]
 pub fn run_wide<S: Simd>(s: S, job: &mut Job<'_>, run: usize, lane: usize) {
     let (d, methods) = (job.dimension, Methods::load(s, job, lane));
@@ -210,7 +210,7 @@ pub fn run_wide<S: Simd>(s: S, job: &mut Job<'_>, run: usize, lane: usize) {
     }
 }
 
-/// Replaces the iterate coordinate by coordinate; the new |theta|^2.
+/// Updates the iterate coordinate by coordinate; returns the new |theta|^2.
 #[inline(always)]
 fn replace<S: Simd>(
     s: S,

@@ -9,7 +9,7 @@ use crate::kernel::Kernel;
 use crate::sampler::Sampler;
 use crate::tables::Tables;
 
-/// Steps of one block, at most.
+/// The maximum number of steps of a block.
 pub const BLOCK: usize = 2048;
 
 /// Bits of a uniform draw.
@@ -17,14 +17,14 @@ const BITS: u32 = 53;
 
 /// The chain with the data of each transition.
 ///
-/// Both tables cost about as much memory as the chain itself: nothing is quadratic in the number of
+/// Both tables need about as much memory as the chain itself: nothing is quadratic in the number of
 /// states.
 #[derive(Debug)]
 pub struct Course<'a> {
     sampler: Sampler,
-    /// As a learner sees them. Rebuilding them for each step would cost a tenth of the step.
+    /// In the form a learner takes. Rebuilding them for each step would cost a tenth of the step.
     transitions: Vec<Transition<'a>>,
-    /// Per transition r, psi = gamma phi' - phi, phi, for lanes.
+    /// For each transition r, psi = gamma phi' - phi, phi, for lanes.
     table: Vec<f64>,
 }
 
@@ -58,7 +58,7 @@ impl<'a> Course<'a> {
         &self.transitions
     }
 
-    /// Per transition 1 + 2 d values: r, psi = gamma phi' - phi, phi; empty unless lanes were
+    /// For each transition 1 + 2 d values: r, psi = gamma phi' - phi, phi; empty unless lanes were
     /// requested.
     pub fn table(&self) -> &[f64] {
         &self.table
@@ -87,12 +87,12 @@ impl Walkers {
         }
     }
 
-    /// The transitions of the block, per step and trajectory.
+    /// The transitions of the block, by step and trajectory.
     pub fn entries(&self) -> &[[u32; GROUP]] {
         &self.entries
     }
 
-    /// Walks the next block.
+    /// Samples the next block.
     pub fn walk(&mut self, course: &Course<'_>, kernel: Kernel, count: usize) {
         let walkers = self;
         kernel.run(Walk {
@@ -103,7 +103,7 @@ impl Walkers {
     }
 }
 
-/// Walking a block, dispatched to the best instruction set.
+/// Samples a block, dispatched to the best instruction set.
 struct Walk<'a> {
     walkers: &'a mut Walkers,
     course: &'a Course<'a>,

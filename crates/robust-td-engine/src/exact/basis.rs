@@ -5,7 +5,7 @@
 //! fixed linear function of their sums over the states, the totals (1, m, M, q, C).
 //!
 //! Only the 1 + d + d(d+1)/2 directions of (1, m, M) are run. S_j does not influence theta, so
-//! (q_j, C_.j) moves like (1, m), driven by (m_j, M_j): those directions serve for all j.
+//! (q_j, C_.j) evolves like (1, m), driven by (m_j, M_j): the same directions serve for all j.
 
 use super::moments::{Chain, Layout, WIDTH};
 use super::pack::{Drive, Pack, Sums};
@@ -47,7 +47,7 @@ pub struct Basis {
     pub steps: u64,
 }
 
-/// The packs that carry the directions of one lane.
+/// The packs that hold the directions of one lane.
 pub struct Bundle<'a> {
     chain: &'a Chain,
     /// Stationary distribution.
@@ -130,7 +130,7 @@ impl<'a> Bundle<'a> {
 }
 
 impl Basis {
-    /// Finds the slow space by running a basis until it no longer turns; `None` if it has not
+    /// Finds the slow space by running a basis until it stops changing; `None` if it has not
     /// settled after `most` steps.
     pub fn find(
         chain: &Chain,
@@ -152,7 +152,7 @@ impl Basis {
         let mut before = f64::INFINITY;
         let mut least = (f64::INFINITY, 0);
         let mut steps = 0;
-        // A basis that keeps turning has no space to settle in: the stepsize is so large that theta
+        // A basis that keeps changing has no space to settle in: the stepsize is so large that theta
         // moves as fast as the chain mixes.
         while steps < most && steps <= least.1 + PATIENCE {
             bundle.load(&values);
@@ -211,7 +211,7 @@ impl Basis {
                     kind = 1;
                     x += p[s] * totals[i];
                 }
-                // `max` drops a NaN, a comparison does not.
+                // `max` drops NaN; a comparison does not.
                 let e = (line.0[lane] - x).abs();
                 error[kind] = if e <= error[kind] { error[kind] } else { e };
                 scale[kind] = scale[kind].max(line.0[lane].abs());

@@ -1,13 +1,13 @@
-//! Enters the exact recursion compiled for the CPU's instructions and the problem's dimension.
+//! Runs the exact recursion compiled for the CPU's instructions and the problem's dimension.
 
 use robust_td_simd::{Kernel, Simd, Work};
 
 use super::moments::{Job, WIDTH, step};
 
-/// Largest dimension of the exact recursion, whose cost grows with its square.
+/// The largest dimension of the exact recursion, whose cost is quadratic in the dimension.
 pub const MAX_DIMENSION: usize = 64;
 
-/// Moves a block of eight lanes forward by one step.
+/// Advances a block of eight lanes by one step.
 pub fn run(kernel: Kernel, job: &mut Job<'_>) {
     macro_rules! by_dimension {
         ($($d:literal)*) => {
@@ -20,7 +20,7 @@ pub fn run(kernel: Kernel, job: &mut Job<'_>) {
     by_dimension!(1 2 3 4 5 6 7 8)
 }
 
-/// The step in dimension N, or in any up to the largest.
+/// The step in dimension N, or in any dimension up to the maximum.
 struct Step<'j, 'a, const N: usize>(&'j mut Job<'a>);
 
 impl<const N: usize> Work for Step<'_, '_, N> {
@@ -28,7 +28,7 @@ impl<const N: usize> Work for Step<'_, '_, N> {
 
     #[inline(always)]
     fn run<S: Simd>(&mut self, s: S) {
-        // A constant dimension: the compiler unrolls the loops over it.
+        // With a constant dimension the compiler unrolls the loops over it.
         let d = match N {
             MAX_DIMENSION => self.0.chain.dimension,
             _ => N,

@@ -11,7 +11,7 @@ use super::{ExactState, ExactSweep, ExactUnit, Scratch};
 use crate::kernel::{Kernel, Line};
 use crate::plan::Plan;
 
-/// Steps before the search for the slow space starts: lanes that overflow early need none.
+/// The number of steps before the search for the slow space starts; lanes that overflow early do not need it.
 const BEGIN: u64 = 1024;
 /// Largest relative distance from the slow space at which a state may jump.
 const CLOSE: f64 = 1e-12;
@@ -27,7 +27,7 @@ pub enum Pace {
     Jumps,
 }
 
-/// What a thread has prepared for the jumps of one unit; rebuilt after an interruption.
+/// The data that a thread has prepared for the jumps of one unit; rebuilt after an interruption.
 #[derive(Default)]
 pub struct Prepared {
     unit: Option<usize>,
@@ -54,7 +54,7 @@ pub fn mixed(plan: &Plan, chain: &Chain) -> Vec<f64> {
 }
 
 impl Prepared {
-    /// The step from which the unit may jump: twice the time that the bases needed.
+    /// The step from which the unit may jump: twice the time that the bases needed to settle.
     fn switch(&self) -> u64 {
         let longest = self.lanes.iter().flatten().map(|(basis, _)| basis.steps);
         (2 * longest.max().unwrap_or(0)).max(BEGIN)

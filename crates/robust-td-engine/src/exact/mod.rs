@@ -1,8 +1,8 @@
 //! Computes the expectations of a sweep without sampling: E|theta_t|^2 at every step and E f of the average.
 //!
-//! The steps are counted as the plan's mode counts them: Algorithm 1 by default, the published
+//! Steps are counted according to the plan's mode: Algorithm 1 by default, the published
 //! program's indexing with [`Mode::Published`]. Eight lanes of one variant form a unit.
-//! A unit ends early once the expectations of all its lanes have overflowed. Lanes of a constant
+//! A unit ends early once the expectations of all its lanes have overflowed. Lanes with a constant
 //! stepsize jump over many steps at once when the chain has mixed (see `jumps.rs`).
 
 mod basis;
@@ -30,7 +30,7 @@ use jumps::{Pace, Prepared};
 use moments::{Chain, Layout, WIDTH};
 use pack::{Drive, Pack};
 
-/// Computes the expectations of a plan; its runs do not matter.
+/// Computes the expectations of a plan; its number of runs is ignored.
 ///
 /// # Errors
 /// As for [`crate::run`], and [`Error::Tables`] for a dimension above 64.
@@ -69,7 +69,7 @@ struct ExactSweep {
     units: Vec<ExactUnit>,
     chains: Vec<Chain>,
     cuts: Vec<u64>,
-    /// The distribution of the state in the long run.
+    /// The limiting distribution of the state.
     mixed: Vec<f64>,
 }
 
@@ -78,7 +78,7 @@ struct ExactSweep {
 struct ExactState {
     done: u64,
     p: Vec<f64>,
-    /// The moments of every state, or their sums once the unit jumps.
+    /// The moments of every state, or their totals once the unit jumps.
     pack: Pack,
     pace: Pace,
     /// E|theta|^2, E[S' A S] and the total weights.
@@ -86,7 +86,7 @@ struct ExactState {
     squared: [f64; WIDTH],
     weight: [f64; WIDTH],
     peaks: [Peak; WIDTH],
-    /// Per lane.
+    /// For each lane.
     curves: Vec<Vec<CurvePoint>>,
     gaps: [f64; WIDTH],
     overflowed: bool,
@@ -105,14 +105,14 @@ impl ExactSweep {
         let computed = computed_lanes(&plan);
         let mut units = Vec::new();
         for variant in 0..plan.variants.len() {
-            // Units do not mix constant stepsizes, which can jump, with others.
+            // Units do not mix constant stepsizes, which allow jumps, with others.
             for constant in [false, true] {
                 let lanes: Vec<_> = computed
                     .iter()
                     .filter(|(l, _)| l.variant == variant)
                     .filter(|(l, _)| (l.family != Family::Decaying) == constant)
                     .collect();
-                // From the end of the grid, where lanes last: those of the smallest c overflow soon.
+                // From the end of the grid, since lanes with the smallest c overflow early.
                 let eights = lanes.rchunks(WIDTH);
                 units.extend(eights.map(|eight| ExactUnit::new(&plan, variant, eight)));
             }
@@ -256,7 +256,7 @@ impl ExactUnit {
 }
 
 impl ExactState {
-    /// Keeps the largest E|theta_t|^2 of a lane, infinite if it is not finite.
+    /// Updates the largest E|theta_t|^2 of a lane, infinite if not finite.
     fn see(&mut self, lane: usize, step: u64, norm: f64) {
         let peak = &mut self.peaks[lane];
         let broken = !norm.is_finite();

@@ -1,21 +1,21 @@
-//! Moves the exact moments of eight lanes forward by one step.
+//! Advances the exact moments of eight lanes by one step.
 //!
-//! Per state s, with S the weighted sum of the iterates theta_0..theta_{t-1}:
+//! For each state s, with S the weighted sum of the iterates theta_0..theta_{t-1}:
 //! ```text
 //! p = P(s_t = s)   m = E[theta 1{s}]   M = E[theta theta' 1{s}]   q = E[S 1{s}]   C = E[theta S' 1{s}]
 //! ```
 //! A step adds w theta to S, then eta (r + psi.theta) phi to theta. With K = C + w M and q+ = q + w m, a
-//! transition of probability P sends to the next state
+//! transition of probability P contributes to the next state
 //! ```text
 //! g = eta phi,  v = r m + M psi,  e = r^2 p + r psi.m + psi.v,  u = v + (e / 2) g,  z = r q+ + K' psi
 //! m += P (m + (r p + psi.m) g)      M += P (M + g u' + u g')
 //! q += P q+                         C += P (K + g z')
 //! ```
 //! and E[S' A S] grows by w tr(A (K + K')) - w^2 tr(A M), summed over the states. All operations are
-//! lane-wise in a fixed order with fused multiply-add: every kernel gives the same bits.
+//! lane-wise in a fixed order with fused multiply-add, so every kernel gives the same bits.
 //!
-//! The sources send in turn. The memory of a source that has sent all its moments is still in the
-//! fastest cache, so the next row to be begun takes it over: a step reads and writes every row once.
+//! The source states are processed in turn. After its last contribution, the memory of a source is still in the
+//! L1 cache, so it is reused for the next new row: a step reads and writes every row once.
 
 use robust_td_simd::{Register, Simd, Vector};
 
@@ -23,10 +23,10 @@ use super::pack::Drive;
 use crate::kernel::Line;
 use crate::tables::Tables;
 
-/// Lanes of one block of moments.
+/// The number of lanes in a block of moments.
 pub const WIDTH: usize = 8;
 
-/// One transition and what it needs.
+/// One transition with its data.
 #[derive(Clone, Debug)]
 pub struct Edge {
     pub from: usize,
@@ -45,18 +45,18 @@ pub struct Chain {
     pub dimension: usize,
     /// Sorted by `from`.
     pub edges: Vec<Edge>,
-    /// Per edge psi.
+    /// For each edge psi.
     pub psi: Vec<f64>,
-    /// Per state phi.
+    /// For each state phi.
     pub phi: Vec<f64>,
     /// The symmetric part of A.
     pub form: Vec<f64>,
-    /// The row of memory that holds state s after a step held state `turn[s]` before it. Entries
+    /// The memory row that holds state s after a step held state `turn[s]` before it. Entries
     /// beyond the states are spare rows.
     pub turn: Vec<u32>,
 }
 
-/// Where the moments of a state lie in its row, in units of WIDTH.
+/// The positions of the moments in a state's row, in units of WIDTH.
 #[derive(Clone, Copy)]
 pub struct Layout {
     d: usize,
@@ -106,7 +106,7 @@ impl Chain {
         chain
     }
 
-    /// Rows of memory: one per state and the spare ones.
+    /// The number of memory rows: one per state plus the spare ones.
     pub fn rows(&self) -> usize {
         self.turn.len()
     }
@@ -121,10 +121,10 @@ impl Chain {
     }
 }
 
-/// The probabilities of a row, the smallest adjusted by rounding errors to make the sum 1.
+/// The probabilities of a row, with the smallest adjusted for rounding so that the sum is 1.
 ///
-/// A sum that misses 1 by 3e-17 loses 3e-10 of all moments in 10^7 steps. The gap, a small difference
-/// of large expectations, would show it in the sixth digit.
+/// A sum that differs from 1 by 3e-17 loses 3e-10 of all moments in 10^7 steps. The gap, a small difference
+/// of large expectations, would change in the sixth digit.
 fn balanced(probabilities: &[f64]) -> Vec<f64> {
     let mut balanced = probabilities.to_vec();
     let mut order: Vec<usize> = (0..balanced.len()).collect();
@@ -138,7 +138,7 @@ fn balanced(probabilities: &[f64]) -> Vec<f64> {
     balanced
 }
 
-/// Which row of memory each state takes over: the one given up last, or else a spare one.
+/// The memory row that each state reuses: the one freed last, or else a spare one.
 fn turn(edges: &[Edge], states: usize) -> Vec<u32> {
     let mut turn = vec![0; states];
     let mut free = Vec::new();
@@ -155,7 +155,7 @@ fn turn(edges: &[Edge], states: usize) -> Vec<u32> {
         }
         free.push(s as u32);
     }
-    // As many rows are left over as were spare before.
+    // As many rows remain as were spare before.
     turn.extend(free);
     turn
 }
@@ -186,16 +186,16 @@ impl Layout {
     }
 }
 
-/// The moments of one block and what drives them through a step.
+/// The moments of one block and the inputs of a step.
 pub struct Job<'a> {
     pub chain: &'a Chain,
     /// P(s_t = s).
     pub p: &'a [f64],
     /// Rows of moments.
     pub rows: &'a mut [Line],
-    /// Per state its row before the step. K and q+ replace C and q before the row is given up.
+    /// For each state, its row before the step. K and q+ replace C and q before the row is freed.
     pub now: &'a [u32],
-    /// Per state its row after the step; every state has an edge into it, so every row is written.
+    /// For each state, its row after the step; every state has an incoming edge, so every row is written.
     pub next: &'a [u32],
     /// Total probabilities (which multiply `p`), stepsizes and weights.
     pub drive: &'a Drive,
@@ -203,7 +203,7 @@ pub struct Job<'a> {
     pub sums: [Line; 3],
 }
 
-/// M_ij of either order.
+/// M_ij, with the indices in either order.
 #[inline(always)]
 fn symmetric(layout: Layout, i: usize, j: usize) -> usize {
     if i <= j {
@@ -213,7 +213,7 @@ fn symmetric(layout: Layout, i: usize, j: usize) -> usize {
     }
 }
 
-/// Moves the lanes `lane..lane + LANES` forward. N is the dimension, or an upper bound of it.
+/// Advances the lanes `lane..lane + LANES`. N is the dimension, or an upper bound on it.
 #[inline(always)]
 pub fn step<S: Simd, const N: usize>(s: S, job: &mut Job<'_>, d: usize, lane: usize) {
     let layout = Layout::new(d);
@@ -223,7 +223,7 @@ pub fn step<S: Simd, const N: usize>(s: S, job: &mut Job<'_>, d: usize, lane: us
     let w = s.load(&job.drive.weight[lane..]);
     let mass = s.load(&job.drive.mass[lane..]);
     let zero = s.splat(0.0);
-    // One sum per column, for shorter chains of additions.
+    // One sum per column shortens the chains of dependent additions.
     let mut cross = [zero; N];
     let (mut square, mut mixed, mut norm) = (zero, zero, zero);
     let form = &chain.form[..d * d];
@@ -266,7 +266,7 @@ pub fn step<S: Simd, const N: usize>(s: S, job: &mut Job<'_>, d: usize, lane: us
             let there = job.next[e.to] as usize * length;
             let places = [here..here + length, there..there + length];
             let Ok([now, next]) = job.rows.get_disjoint_mut(places) else {
-                unreachable!("a state begins a row that no other state has");
+                unreachable!("the source and target rows overlap");
             };
             let trace = match e.fresh {
                 true => send::<S, N, true>(s, d, e, psi, &source, now, next),
@@ -285,7 +285,7 @@ pub fn step<S: Simd, const N: usize>(s: S, job: &mut Job<'_>, d: usize, lane: us
     }
 }
 
-/// The state that an edge leaves.
+/// The source state of an edge.
 struct Source<S: Simd, const N: usize> {
     /// eta phi.
     gain: [S::Register; N],
@@ -293,7 +293,7 @@ struct Source<S: Simd, const N: usize> {
     lane: usize,
 }
 
-/// Sends the moments of one state along one edge; a fresh edge overwrites, others add. Returns the new tr M.
+/// Propagates the moments of one state along one edge; a fresh edge overwrites, others add. Returns the new tr M.
 #[inline(always)]
 fn send<S: Simd, const N: usize, const FRESH: bool>(
     s: S,
@@ -315,7 +315,7 @@ fn send<S: Simd, const N: usize, const FRESH: bool>(
     let at = |i: usize| s.load(&now[i].0[lane..]);
     let probability = s.splat(edge.probability);
     let reward = s.splat(edge.reward);
-    // Puts probability * x on top of what other edges brought.
+    // Adds probability * x to the contributions of other edges.
     let mut bring = |i: usize, x: S::Register| {
         let here = &mut next[i].0[lane..];
         let sum = if FRESH {
@@ -344,7 +344,7 @@ fn send<S: Simd, const N: usize, const FRESH: bool>(
         energy = psi[i].fma(v[i], energy);
     }
     let half = s.splat(0.5).mul(energy);
-    // The cross moments come between: they keep the CPU busy while the chain above completes.
+    // Placed here so that the cross moments keep the CPU busy while the chain above completes.
     for j in 0..d {
         let q = at(layout.sum(j));
         bring(layout.sum(j), q);

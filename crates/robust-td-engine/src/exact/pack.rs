@@ -1,4 +1,4 @@
-//! Holds the moments of eight lanes and takes single steps.
+//! Holds the moments of eight lanes and advances them by single steps.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,14 +6,14 @@ use super::dispatch;
 use super::moments::{Chain, Job, Layout, WIDTH};
 use crate::kernel::{Kernel, Line};
 
-/// Rows of moments, and which row each state has.
+/// Rows of moments, and the row of each state.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Pack {
     rows: Vec<Line>,
     place: Vec<u32>,
 }
 
-/// What drives the eight lanes of a pack through a step.
+/// The inputs of a step for the eight lanes of a pack.
 #[derive(Clone, Copy, Debug)]
 pub struct Drive {
     /// Total probability: 1, or 0 for a direction in the space of moments.

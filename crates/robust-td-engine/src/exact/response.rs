@@ -1,4 +1,4 @@
-//! Computes how the totals of a slow state move over thousands of steps.
+//! Computes how the totals of a slow state evolve over thousands of steps.
 //!
 //! A basis of the slow space (see `basis.rs`), run forward by the plain recursion, gives by
 //! superposition the totals of any slow state after 1, 2, 4, .. steps, and E|theta_t|^2 at every
@@ -8,17 +8,17 @@ use super::basis::{Basis, Bundle, directions};
 use super::moments::{Chain, Layout, WIDTH};
 use crate::kernel::Kernel;
 
-/// Longest jump; a longer one is more accurate (the errors of jumps add up) but takes longer to
+/// The longest jump. Longer jumps are more accurate, because the errors of jumps add up, but take longer to
 /// prepare.
 const LONGEST: u64 = 8192;
 
-/// How the totals of a slow state respond to time.
+/// The evolution of the totals of a slow state over time.
 #[derive(Clone, Debug)]
 pub struct Response {
     dimension: usize,
-    /// For 1, 2, 4, .. steps, per direction the totals and the growth of E[S' A S].
+    /// For 1, 2, 4, .. steps and each direction, the totals and the growth of E[S' A S].
     jumps: Vec<Vec<f64>>,
-    /// Per direction E|theta|^2 after 1, 2, 3, .. steps.
+    /// For each direction, E|theta|^2 after 1, 2, 3, .. steps.
     norms: Vec<f64>,
 }
 
@@ -61,7 +61,7 @@ impl Response {
         }
     }
 
-    /// Steps of the longest jump.
+    /// The number of steps of the longest jump.
     pub fn longest(&self) -> u64 {
         1 << (self.jumps.len() - 1)
     }
@@ -80,7 +80,7 @@ impl Response {
         }
     }
 
-    /// Moves totals forward by `steps` and returns the growth of E[S' A S].
+    /// Advances totals by `steps` and returns the growth of E[S' A S].
     pub fn jump(&self, form: &[f64], totals: &mut [f64], steps: u64) -> f64 {
         let mut growth = 0.0;
         for (k, jump) in self.jumps.iter().enumerate().rev() {
@@ -104,7 +104,7 @@ impl Response {
             }
             x
         };
-        // (q_j, C_.j) moves like (1, m): `i` is a moment m_k or its sum over time, q_k.
+        // (q_j, C_.j) evolves like (1, m): `i` is a moment m_k or its sum over time, q_k.
         let carried = |i: usize, j: usize| {
             let response = at(i);
             let mut x = response[0] * old[layout.sum(j)];

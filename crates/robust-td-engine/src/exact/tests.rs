@@ -1,4 +1,4 @@
-//! Compares jumps with the steps that they stand for.
+//! Compares jumps with the single steps they replace.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -74,7 +74,7 @@ fn jumps_are_the_steps_that_they_stand_for() {
     let f_zero = problem(0.5).f(&[0.0; 2]);
     for mode in [Mode::Algorithm { seed: 0 }, Mode::Published] {
         for stay in [0.1, 0.5] {
-            // The last lane overflows at once and takes no part.
+            // The last lane overflows immediately and is ignored.
             let etas = [1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.03, 10.0];
             let sweep = sweep(mode, stay, &etas);
             let [jumped, stepped] = both(&sweep);
@@ -86,7 +86,7 @@ fn jumps_are_the_steps_that_they_stand_for() {
                 for (a, b) in jumped.curves[l].iter().zip(&stepped.curves[l]) {
                     assert_eq!(a.step, b.step);
                     assert_close(a.norm, b.norm);
-                    // A gap is a difference of expectations of the size of f(0).
+                    // A gap is a difference of expectations of the order of f(0).
                     assert_close(a.gap + f_zero, b.gap + f_zero);
                 }
             }
@@ -98,7 +98,7 @@ fn jumps_are_the_steps_that_they_stand_for() {
 
 #[test]
 fn a_slowly_growing_expectation_overflows_at_the_same_step() {
-    // Between the lanes that stay bounded and those that overflow at once.
+    // Between the lanes that stay bounded and those that overflow immediately.
     let mut found = 0;
     for eta in [2.0, 2.2, 2.4, 2.6, 2.8, 3.0] {
         let [jumped, stepped] = both(&sweep(Mode::Published, 0.5, &[eta]));

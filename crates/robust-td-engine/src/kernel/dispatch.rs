@@ -1,7 +1,7 @@
-//! Enters the kernel compiled for the CPU's instructions and the problem's dimension.
+//! Runs the kernel compiled for the CPU's instructions and the problem's dimension.
 //!
-//! Each combination of instruction set and dimension is a function of its own, so the compiler works on small
-//! pieces.
+//! Each combination of instruction set and dimension is a separate function, which keeps the functions small for
+//! the compiler.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use robust_td_simd::{Kernel, Simd, Work};
 use super::step::{flush, run as steps, run_wide};
 use super::{Job, PACK, scalar};
 
-/// Runs a block and empties its buckets.
+/// Runs a block and flushes its buckets.
 pub fn run<const SPLIT: bool>(kernel: Kernel, job: &mut Job<'_>, packs: Range<usize>) {
     match kernel {
         Kernel::Scalar => kernel.run(Twin::<SPLIT>(job, packs)),
@@ -18,7 +18,7 @@ pub fn run<const SPLIT: bool>(kernel: Kernel, job: &mut Job<'_>, packs: Range<us
     }
 }
 
-/// The scalar twin as work: with FMA instructions its `mul_add` is one of them.
+/// The scalar twin, compiled with FMA where the CPU has it, so that `mul_add` is one instruction.
 struct Twin<'j, 'a, const SPLIT: bool>(&'j mut Job<'a>, Range<usize>);
 
 impl<const SPLIT: bool> Work for Twin<'_, '_, SPLIT> {
@@ -30,7 +30,7 @@ impl<const SPLIT: bool> Work for Twin<'_, '_, SPLIT> {
     }
 }
 
-/// All packs of a block, in groups of 4, 2 and 1 whose iterates fit the registers.
+/// All packs of a block, in groups of 4, 2 and 1 whose iterates fit in registers.
 struct Vectors<'j, 'a, const SPLIT: bool>(&'j mut Job<'a>, Range<usize>);
 
 impl<const SPLIT: bool> Work for Vectors<'_, '_, SPLIT> {
@@ -59,12 +59,12 @@ impl<const SPLIT: bool> Work for Vectors<'_, '_, SPLIT> {
     }
 }
 
-/// Vectors that advance together while their iterates fit the registers.
+/// The number of vectors that advance together while their iterates fit in registers.
 const fn at_once<S: Simd>() -> usize {
     if S::REGISTERS >= 16 { 4 } else { 1 }
 }
 
-/// Runs one vector each of a group of packs through the block.
+/// Advances one vector of each of a group of packs through the block.
 #[inline(always)]
 fn advance<S: Simd, const SPLIT: bool>(
     s: S,
@@ -89,7 +89,7 @@ fn advance<S: Simd, const SPLIT: bool>(
     }
 }
 
-/// The steps of NV packs of dimension D, W variants per entry of the table: the job, the first pack, the first lane.
+/// The steps of NV packs of dimension D, with W variants per table entry: the job, the first pack, the first lane.
 struct Steps<'j, 'a, const D: usize, const NV: usize, const SPLIT: bool, const W: usize>(
     &'j mut Job<'a>,
     usize,
@@ -119,7 +119,7 @@ impl<const SPLIT: bool> Work for Any<'_, '_, SPLIT> {
     }
 }
 
-/// Emptying the buckets of one pack.
+/// Flushes the buckets of one pack.
 struct Flush<'j, 'a, const SPLIT: bool>(&'j mut Job<'a>, usize, usize);
 
 impl<const SPLIT: bool> Work for Flush<'_, '_, SPLIT> {

@@ -2,7 +2,7 @@
 //!
 //! # FMA policy
 //! Every kernel uses fused multiply-add, as written in `step.rs`. On a CPU with FMA all kernels are
-//! compiled for it; elsewhere `f64::mul_add` computes the same bits in software, correct but slow.
+//! compiled for it; otherwise `f64::mul_add` computes the same bits in software, correctly but slowly.
 
 mod dispatch;
 mod scalar;
@@ -12,17 +12,17 @@ pub use robust_td_simd::Kernel;
 
 use crate::unit::CellState;
 
-/// Lanes that one cell holds: four packs of eight.
+/// The number of lanes in a cell: four packs of eight.
 pub(crate) const CELL: usize = 32;
-/// Lanes of one pack.
+/// The number of lanes in a pack.
 pub(crate) const PACK: usize = 8;
-/// Lanes that one trajectory drives in a split cell.
+/// The number of lanes that one trajectory drives in a split cell.
 pub(crate) const QUAD: usize = 4;
 
-/// The numbers of one pack.
+/// One number per lane of a pack.
 pub(crate) type Line = robust_td_simd::Line<PACK>;
 
-/// What the packs of one block share.
+/// The data that the packs of one block share.
 #[derive(Clone, Copy)]
 pub(crate) struct Block<'a> {
     pub sharing: Sharing,
@@ -35,17 +35,17 @@ pub(crate) struct Block<'a> {
     /// One coefficient per step, and the total weight.
     pub coefficients: &'a [f64],
     pub weight: f64,
-    /// Per step and trajectory: where the transition's row begins in `table`, and the state's bucket.
+    /// For each step and trajectory: the start of the transition's row in `table`, and the state's bucket.
     pub moves: &'a [[u32; 8]],
     pub buckets_at: &'a [[u32; 8]],
     /// Rows r, psi, phi (in pairs of variants for split cells).
     pub table: &'a [f64],
     /// Rows phi (in pairs of variants for split cells).
     pub features: &'a [f64],
-    /// Per trajectory `bucket_capacity` states of buckets.
+    /// For each trajectory, the states of its `bucket_capacity` buckets.
     pub bucket_states: &'a [u32],
-    /// Number of buckets, the largest among the trajectories; a bucket beyond a trajectory's own is
-    /// empty and adds zero.
+    /// The number of buckets, the largest among the trajectories; a trajectory's surplus buckets are
+    /// empty and add zero.
     pub bucket_count: usize,
     pub bucket_capacity: usize,
 }
@@ -61,19 +61,19 @@ pub(crate) enum Sharing {
     /// Trajectory i drives the lanes 4 i .. 4 i + 4 of the only cell, which alternate between two
     /// variants.
     Split {
-        /// Number of trajectories that exist.
+        /// Number of actual trajectories.
         runs: usize,
     },
 }
 
 /// A block and the memory that it changes.
 ///
-/// All packs have the same stepsizes and weights and add to the same sums: what differs is the
-/// trajectory. Pack i follows the trajectory i, or 2 i and 2 i + 1 in a split cell.
+/// All packs have the same stepsizes and weights and add to the same sums; only the
+/// trajectories differ. Pack i follows trajectory i, or 2 i and 2 i + 1 in a split cell.
 pub(crate) struct Job<'a> {
     pub block: Block<'a>,
     pub cells: &'a mut [CellState],
-    /// |theta_t|^2 after update t is added to entry t = 1, 2, ..; entry 0 is working memory.
+    /// |theta_t|^2 after update t is added to entry t = 1, 2, ..; entry 0 is scratch space.
     pub sums: &'a mut [Line],
     /// `bucket_capacity` lines for each of four packs, or as many quads for each of eight trajectories; zero before
     /// and after.
@@ -102,7 +102,7 @@ impl Job<'_> {
             Sharing::Split { runs } => {
                 assert!(cells.len() == 1 && runs <= 8);
                 dispatch::run::<true>(kernel, self, 0..runs / 2);
-                // A last pack whose second trajectory does not exist: with stepsize zero the missing lanes stay
+                // A last pack without a second trajectory: with stepsize zero the missing lanes stay
                 // at theta = 0 and add nothing.
                 let whole = self.block;
                 self.block.k1.0[QUAD..].fill(0.0);
@@ -115,7 +115,7 @@ impl Job<'_> {
 }
 
 impl Block<'_> {
-    /// The cell of a pack, and where the pack begins in it.
+    /// The cell of a pack, and the position of the pack in it.
     #[inline(always)]
     fn place(&self, pack: usize) -> (usize, usize) {
         match self.sharing {
@@ -124,7 +124,7 @@ impl Block<'_> {
         }
     }
 
-    /// The first bucket of a pack, or of a trajectory of a split cell; packs four apart share them in turn.
+    /// The first bucket of a pack, or of a trajectory of a split cell; packs four apart reuse the same buckets in turn.
     #[inline(always)]
     fn first_bucket<const SPLIT: bool>(&self, index: usize) -> usize {
         let place = if SPLIT { index } else { index % 4 };

@@ -1,11 +1,11 @@
-//! Advances packs lane by lane: the plain twin of the vector kernels.
+//! Advances packs lane by lane: the scalar twin of the vector kernels.
 
 use std::ops::Range;
 
 use super::step::ONE_CHAIN;
 use super::{Block, CELL, Job, Line, PACK, QUAD};
 
-/// Runs all lanes of the packs through the block, then empties the buckets into the weighted sums.
+/// Advances all lanes of the packs through the block, then flushes the buckets into the weighted sums.
 #[inline(always)]
 pub fn run<const SPLIT: bool>(job: &mut Job<'_>, packs: Range<usize>) {
     for pack in packs {
@@ -16,7 +16,7 @@ pub fn run<const SPLIT: bool>(job: &mut Job<'_>, packs: Range<usize>) {
     }
 }
 
-/// Position of a lane: its trajectory, its variant in the table, the stride of the table.
+/// The position of a lane: its trajectory, its variant in the table, the stride of the table.
 fn place<const SPLIT: bool>(pack: usize, lane: usize) -> (usize, usize, usize) {
     if SPLIT {
         (2 * pack + lane / QUAD, lane % 2, 2)
@@ -72,7 +72,7 @@ fn steps<const SPLIT: bool>(job: &mut Job<'_>, index: usize, lane: usize) {
     }
 }
 
-/// Where a lane's bucket lies; a pack that does not share its trajectory has the trajectory's index.
+/// The position of a lane's bucket; a pack with its own trajectory uses the trajectory's index.
 #[inline(always)]
 fn bucket_of<const SPLIT: bool>(
     block: &Block<'_>,

@@ -1,4 +1,4 @@
-//! Advances packs of lanes through a block of steps, with any vector instructions.
+//! Advances packs of lanes through a block of steps, for any vector instructions.
 //!
 //! # Operations of one lane
 //! With b_t the decay of the step, x_t the coefficient of the average, and fma(a, b, c) = a b + c
@@ -6,15 +6,15 @@
 //! ```text
 //! eta   = fma(b_t, k1, k0)                  decaying lanes have k0 = 0, constant ones k1 = 0
 //! delta = r; delta = fma(psi_j, theta_j, delta) for j in order          (d <= 5)
-//!         for d > 5 the second half of j has its own chain, begun by a product and added at the end
+//!         for d > 5 the second half of j has its own chain, started by a product and added at the end
 //! g     = eta * delta
 //! theta_j = fma(g, phi_j, theta_j)
 //! norm  = theta_0 * theta_0; norm = fma(theta_j, theta_j, norm) for j = 1, 2, ..
 //! max   = norm > max ? norm : max;  sums_t += norm;  bucket_s = fma(x_t, g, bucket_s)
 //! ```
 //! # Order of independent operations
-//! The path from one iterate to the next, delta, g, theta, is as long as the work of all vectors beside it.
-//! The CPU prefers older instructions, so that path comes first: the norm of theta_t is taken after the
+//! The dependency chain from one iterate to the next, delta, g, theta, is as long as the other work of all vectors.
+//! The CPU prefers older instructions, so that chain comes first: the norm of theta_t is computed after the
 //! delta of the next step, just before the update that overwrites theta_t.
 //! # The average by buckets
 //! A weighted sum of iterates over a block is, by Abel summation,
@@ -27,11 +27,11 @@ use robust_td_simd::{Register, Simd, Vector};
 
 use super::{Block, CELL, Job, Line, PACK, QUAD};
 
-/// Dimension up to which the dot product is one chain: there, enough vectors fit the registers to hide its
-/// latency, and a second chain costs an addition.
+/// Dimension up to which the dot product is one chain: enough vectors then fit in registers to hide its
+/// latency, and a second chain would cost an addition.
 pub const ONE_CHAIN: usize = 5;
 
-/// The trajectories of the vector at `lane` of a pack, or twice the only one.
+/// The trajectories of the vector at `lane` of a pack, or the only one twice.
 #[inline(always)]
 fn columns<S: Simd, const SPLIT: bool>(pack: usize, lane: usize) -> [usize; 2] {
     if SPLIT {
@@ -74,7 +74,7 @@ fn fetch<S: Simd, const SPLIT: bool>(s: S, rows: [&[f64]; 2], j: usize) -> S::Re
 
 /// The table rows of a vector's two trajectories, W variants per entry.
 ///
-/// Arrays of known length: loops over them need no checks, so the compiler unrolls them, and only then do the iterates stay in
+/// Arrays of known length need no bounds checks, so the compiler unrolls loops over them, which keeps the iterates in
 /// registers.
 #[derive(Clone, Copy)]
 struct Rows<'a, const D: usize, const W: usize> {
@@ -125,7 +125,7 @@ fn entry<S: Simd, const W: usize>(s: S, [a, b]: [&[f64; W]; 2]) -> S::Register {
     }
 }
 
-/// Runs the vectors at `lane` of the packs `first..first + NV` through the block; W variants per entry of the table.
+/// Advances the vectors at `lane` of the packs `first..first + NV` through the block; W variants per table entry.
 #[inline(always)]
 pub fn run<S: Simd, const D: usize, const NV: usize, const SPLIT: bool, const W: usize>(
     s: S,
@@ -133,9 +133,9 @@ pub fn run<S: Simd, const D: usize, const NV: usize, const SPLIT: bool, const W:
     first: usize,
     lane: usize,
 ) {
-    // Tells the compiler what `lane` can be: it drops the checks of all accesses below.
+    // States the possible values of `lane`, so that the compiler drops the bounds checks below.
     let lane = lane & (PACK - S::LANES);
-    // A local of a whole line aligns the stack: vectors kept there must not straddle lines.
+    // A local variable of a whole line aligns the stack: vectors stored there must not straddle cache lines.
     black_box(&mut Line::default());
     let block = &job.block;
     let zero = s.splat(0.0);
@@ -163,7 +163,7 @@ pub fn run<S: Simd, const D: usize, const NV: usize, const SPLIT: bool, const W:
         let decay = s.splat(block.decay[t]);
         let eta = decay.fma(s.load(&block.k1.0[lane..]), s.load(&block.k0.0[lane..]));
         let x = s.splat(coefficients[t]);
-        // Stage by stage with the vectors inside: independent operations are neighbours, so the
+        // The inner loops run over the vectors: adjacent operations are independent, so the
         // CPU's window always holds work of all vectors.
         let mut p = [Rows::<D, W>::ZERO; NV];
         let mut delta = [zero; NV];
@@ -193,8 +193,8 @@ pub fn run<S: Simd, const D: usize, const NV: usize, const SPLIT: bool, const W:
         }
         let sum = &mut sums[t].0[lane..];
         let total = norms::<S, D, NV>(&theta, &mut max, s.load(sum));
-        // The compiler moves nothing across this store. Where all iterates are in registers, that
-        // keeps the norms before the update; elsewhere it would cost extra trips to the stack.
+        // The compiler moves nothing across this store. If all iterates are in registers, that
+        // keeps the norms before the update; otherwise it would cost extra stack accesses.
         let fits = (D + 1) * NV < S::REGISTERS;
         if fits {
             total.store(sum);
@@ -237,7 +237,7 @@ fn coordinates<const D: usize>(numbers: &mut [f64]) -> &mut [[f64; CELL]; D] {
     }
 }
 
-/// Adds |theta|^2 of the vectors to `total` and takes it into their maxima.
+/// Adds |theta|^2 of the vectors to `total` and updates their maxima.
 #[inline(always)]
 fn norms<S: Simd, const D: usize, const NV: usize>(
     theta: &[[S::Register; D]; NV],
@@ -311,7 +311,7 @@ fn quads(buckets: &mut [Line]) -> &mut [[f64; QUAD]] {
     Line::numbers_mut(buckets).as_chunks_mut().0
 }
 
-/// Runs one vector of any dimension through the block, the iterates in memory.
+/// Advances one vector of any dimension through the block, with the iterates in memory.
 #[inline(always)]
 pub fn run_wide<S: Simd, const SPLIT: bool>(s: S, job: &mut Job<'_>, index: usize, lane: usize) {
     let block = &job.block;
@@ -368,7 +368,7 @@ pub fn run_wide<S: Simd, const SPLIT: bool>(s: S, job: &mut Job<'_>, index: usiz
 
 /// Adds the buckets of one vector, times the features of their states, to the weighted sums; empties them.
 ///
-/// Coordinates are taken N at a time, so that their sums stay in registers.
+/// Processes N coordinates at a time, so that their sums stay in registers.
 #[inline(always)]
 pub fn flush<S: Simd, const SPLIT: bool, const N: usize>(
     s: S,
@@ -398,7 +398,7 @@ pub fn flush<S: Simd, const SPLIT: bool, const N: usize>(
             let row = |q: usize| &block.features[states[q][slot] as usize * width..][..width];
             let rows = if SPLIT { [row(0), row(1)] } else { [row(0); 2] };
             for (k, sum) in sums.iter_mut().enumerate() {
-                // Beyond the last coordinate: any feature does, the sum is not stored.
+                // Beyond the last coordinate any feature works, because the sum is not stored.
                 let coordinate = if j + k < d { j + k } else { 0 };
                 *sum = value.fma(fetch::<S, SPLIT>(s, rows, coordinate), *sum);
             }

@@ -8,7 +8,7 @@ use robust_td_engine::grid::published_c;
 use robust_td_engine::plan::{Family, Lane, Mode, Plan};
 use robust_td_engine::tables::Tables;
 
-/// The published ring at a feature scale: below 1 it scales column 0, above 1 all columns.
+/// The published ring at a feature scale: at most 1 it scales column 0, above 1 all columns.
 pub fn ring(scale: f64) -> Tables {
     Tables::from(&ring_problem(scale))
 }
@@ -65,7 +65,7 @@ pub fn paper_plan(mode: Mode, c: &[f64], runs: usize, horizon: u64, simulate: u6
     }
 }
 
-/// The published c of some indices.
+/// The published c at some indices.
 pub fn c_of(indices: &[usize]) -> Vec<f64> {
     let grid = published_c();
     indices.iter().map(|&i| grid[i]).collect()

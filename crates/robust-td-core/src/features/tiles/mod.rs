@@ -9,25 +9,25 @@ use write::{WriteAll, WriteOne};
 use super::{Range, Sink};
 use crate::error::{Error, Result};
 
-/// How many tilings are worked on together: their comparisons are vector instructions.
+/// The number of tilings processed together with vector instructions.
 const LANES: usize = 8;
 
-/// How many coordinates are scaled at a time.
+/// The number of coordinates scaled at a time.
 const PART: usize = 8;
 
-/// 2^52: from here on all f64 are whole numbers.
+/// 2^52: from here on all f64 are integers.
 const INTEGERS: f64 = (1_u64 << 52) as f64;
 
 /// One active feature per tiling: the tile that the observation falls into.
 ///
 /// Tiling k is a grid of `bins` tiles per coordinate over the range, shifted towards the origin by the asymmetric
 /// displacement k (2 i + 1) / tilings (modulo 1) of a tile in coordinate i, so it has `bins` + 1 tiles per coordinate.
-/// Each tiling has its own `size` features; where its tiles are more, they share features by a hash.
+/// Each tiling has its own `size` features; if it has more tiles than that, they share features by a hash.
 ///
 /// # Performance
-/// A tile is numbered by sum_i weight_i cell_i, a number in base `bins` + 1, or where that is hashed with odd weights that look
-/// random, modulo 2^64. Being linear it is the same for all tilings, up to the coordinates that the shift carries
-/// over to the next cell: one comparison for each of these.
+/// A tile is numbered by sum_i weight_i cell_i: a number in base `bins` + 1, or, if hashed, a sum with pseudo-random odd weights
+/// modulo 2^64. Because the sum is linear, it is the same for all tilings, except for the coordinates that the shift moves
+/// to the next cell; each of these takes one comparison.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Saved")]
 pub(super) struct Tiles {
@@ -37,7 +37,7 @@ pub(super) struct Tiles {
     range: Range,
     #[serde(skip_serializing)]
     blocks: Vec<Block>,
-    /// The shifts of coordinate i in tilings 8 j to 8 j + 7, at j inputs + i.
+    /// The shifts of coordinate i in tilings 8 j to 8 j + 7, at index j inputs + i.
     #[serde(skip_serializing)]
     shifts: Vec<[f64; LANES]>,
     #[serde(skip_serializing)]
@@ -46,7 +46,7 @@ pub(super) struct Tiles {
     hashed: bool,
 }
 
-/// Tilings that are worked on together.
+/// A block of tilings processed together.
 #[derive(Debug, Clone, PartialEq)]
 struct Block {
     /// Their numbers.
@@ -55,23 +55,23 @@ struct Block {
     starts: [u32; LANES],
 }
 
-/// Coordinates that are scaled together. The last part ends with the last coordinate: it begins with some of the part before,
-/// or, where there are only few coordinates, reaches past the end. Neither counts: their weight is 0.
+/// Coordinates that are scaled together. The last part ends with the last coordinate: it overlaps the previous part,
+/// or, if there are too few coordinates, extends past the end. The extra entries have weight 0.
 #[derive(Debug, Clone, PartialEq)]
 struct Part {
     /// The first coordinate.
     first: usize,
-    /// How many are of the part before.
+    /// The number of coordinates shared with the previous part.
     again: usize,
-    /// The low end of each one's range, and the range's width, infinite where it never varied.
+    /// The lower end of each coordinate's range, and the width of the range, infinite if the coordinate never varied.
     lows: [f64; PART],
     widths: [f64; PART],
-    /// The weight of each one's cell.
+    /// The weight of each coordinate's cell.
     weights: [u64; PART],
 }
 
 impl Tiles {
-    /// The number of tiles of one tiling, if that can be counted.
+    /// The number of tiles of one tiling, unless it overflows.
     pub fn per_tiling(bins: usize, inputs: usize) -> Option<usize> {
         (bins + 1).checked_pow(u32::try_from(inputs).ok()?)
     }
@@ -123,7 +123,7 @@ impl Tiles {
         }
     }
 
-    /// How many features are active at a time.
+    /// The number of features active at a time.
     pub fn tilings(&self) -> usize {
         self.tilings
     }
@@ -136,7 +136,7 @@ impl Tiles {
         self.range.fits(inputs)
     }
 
-    /// Hands over the active features of an observation.
+    /// Passes the active features of an observation to a sink.
     #[inline]
     pub fn write(&self, x: &[f64], sink: &mut (impl Sink + ?Sized)) {
         robust_td_simd::run(WriteOne {
@@ -146,7 +146,7 @@ impl Tiles {
         });
     }
 
-    /// Writes the indices of the active features of many observations, which follow each other.
+    /// Writes the indices of the active features of consecutive observations.
     pub fn write_rows(&self, observations: &[f64], indices: &mut Vec<u32>) {
         let rows = observations.len() / self.range.inputs().max(1);
         indices.resize(rows * self.tilings, 0);
@@ -174,7 +174,7 @@ impl Tiles {
         active
     }
 
-    /// The numbers of the tiles of a block of tilings; FEW: there are fewer coordinates than a part holds.
+    /// The tile numbers of a block of tilings; FEW means there are fewer coordinates than a part holds.
     #[inline(always)]
     fn number<const FEW: bool>(&self, x: &[f64], block: usize) -> [u64; LANES] {
         let shifts = &self.shifts[block * x.len()..][..x.len()];
@@ -192,11 +192,11 @@ impl Tiles {
             };
             let (mut places, mut nexts) = ([0.0; PART], [0.0; PART]);
             for i in 0..PART {
-                // As `Range::unit`, but for NaN, which lies at 0 like what never varied.
+                // As `Range::unit`, except that NaN maps to 0, like a coordinate that never varied.
                 let unit = (x[i] - lows[i]) / widths[i];
                 let unit = if unit > 0.0 { unit } else { 0.0 };
                 let place = if unit < 1.0 { unit } else { 1.0 } * bins;
-                // With 2^52 added no fraction is left, and the last bits are those of the whole number.
+                // Adding 2^52 removes the fraction, and the last bits are those of the integer.
                 let rounded = place + INTEGERS;
                 let cell = match rounded - INTEGERS > place {
                     true => rounded - 1.0,
@@ -214,11 +214,11 @@ impl Tiles {
             let places = places.iter().zip(&nexts).zip(weights).skip(again);
             for (((place, next), weight), shifts) in places.zip(&shifts[first + again..]) {
                 for (sum, shift) in carried.iter_mut().zip(shifts) {
-                    // Not a branch, which would be mispredicted.
+                    // Branch-free, because a branch would be mispredicted.
                     let mask = u64::from(place + shift >= *next).wrapping_neg();
                     *sum = sum.wrapping_add(weight & mask);
                 }
-                // Costs nothing, and keeps the compiler from working on several coordinates at a time here, too.
+                // Costs nothing, and keeps the compiler from also vectorising over coordinates here.
                 std::hint::black_box(());
             }
         }
@@ -230,7 +230,7 @@ impl Tiles {
 /// Maps a hash to 0..size by its high bits.
 #[inline(always)]
 fn below(hash: u64, size: usize) -> u64 {
-    // (hash * size) >> 64 by halves, for which there are vector instructions; a size is below 2^32.
+    // (hash * size) >> 64 by halves, for which vector instructions exist; a size is below 2^32.
     let size = size as u64 & 0xffff_ffff;
     let (high, low) = (hash >> 32, hash & 0xffff_ffff);
     (high * size + ((low * size) >> 32)) >> 32
@@ -245,7 +245,7 @@ fn mix(x: u64) -> u64 {
     x ^ (x >> 31)
 }
 
-/// What is stored, before it is checked.
+/// The saved form, before validation.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Saved {
@@ -297,7 +297,7 @@ mod tests {
         let here = active(&map, &[0.5, 0.5]);
         assert_eq!(here.len(), 8);
         assert!(here.iter().enumerate().all(|(k, index)| index / 121 == k));
-        // An eighth of a tile further, one tiling of eight has changed per coordinate.
+        // An eighth of a tile away, one tiling of eight has changed per coordinate.
         let near = active(&map, &[0.5 + 0.1 / 8.0 + 1e-9, 0.5]);
         let shared = here.iter().filter(|index| near.contains(index)).count();
         assert_eq!(shared, 7);
@@ -305,7 +305,7 @@ mod tests {
         assert!(here.iter().all(|index| !far.contains(index)));
     }
 
-    /// The features of the definition, tiling by tiling.
+    /// The features by definition, tiling by tiling.
     fn defined(map: &Tiles, x: &[f64]) -> Vec<usize> {
         let base = map.bins as u64 + 1;
         let tile = |k: usize| {
@@ -331,7 +331,7 @@ mod tests {
 
     #[test]
     fn tiles_are_those_of_the_definition() {
-        // Few coordinates and many, fewer tilings than a block, whole blocks and more, numbered and hashed.
+        // Few and many coordinates, partial and whole blocks of tilings, numbered and hashed tiles.
         for (tilings, bins, size, inputs) in [
             (11, 3, 64, 3),
             (8, 4, 512, 10),
@@ -341,13 +341,13 @@ mod tests {
         ] {
             let mut low = vec![-1.0; inputs];
             let mut high = vec![1.0; inputs];
-            // One that never varied, one that makes divisions inexact.
+            // One coordinate that never varied, one that makes divisions inexact.
             (low[1], high[1]) = (0.5, 0.5);
             (low[2], high[2]) = (-0.7, 0.6);
             let map = Tiles::new(tilings, bins, size, Range::new(low, high));
             let (mut observations, mut all) = (Vec::new(), Vec::new());
             for i in 0..1000_u64 {
-                // Quarters of cells put many points right on the edges, some lie outside.
+                // Quarters of cells put many points exactly on the edges; some lie outside.
                 let coordinate =
                     |j: usize| (mix(i * 64 + j as u64) % 53) as f64 / 24.0 - 26.0 / 24.0;
                 let mut x: Vec<f64> = (0..inputs).map(coordinate).collect();

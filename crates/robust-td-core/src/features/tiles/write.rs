@@ -1,12 +1,12 @@
-//! Writes active tiles with the vector instructions of the CPU. Sums are rounded one by one, so all of them give the same
-//! tiles.
+//! Writes active tiles with the vector instructions of the CPU. Each sum is rounded separately, so all instruction sets give the
+//! same tiles.
 
 use robust_td_simd::{Simd, Work};
 
 use super::{LANES, PART, Tiles};
 use crate::features::Sink;
 
-/// The active features of one observation, handed to a sink.
+/// Passes the active features of one observation to a sink.
 pub(super) struct WriteOne<'a, S: ?Sized> {
     pub tiles: &'a Tiles,
     pub x: &'a [f64],
@@ -20,7 +20,7 @@ impl<S: Sink + ?Sized> WriteOne<'_, S> {
         for block in 0..self.tiles.blocks.len() {
             let active = self.tiles.active::<FEW>(self.x, block);
             match tilings - block * LANES {
-                // The last block may have room for more tilings than there are.
+                // The last block may have fewer tilings than lanes.
                 left @ ..LANES => {
                     for &index in &active[..left] {
                         self.sink.put(index as usize, 1.0);
@@ -44,7 +44,7 @@ impl<S: Sink + ?Sized> Work for WriteOne<'_, S> {
     }
 }
 
-/// The indices of the active features of many observations, which follow each other.
+/// Writes the indices of the active features of consecutive observations.
 pub(super) struct WriteAll<'a> {
     pub tiles: &'a Tiles,
     pub observations: &'a [f64],

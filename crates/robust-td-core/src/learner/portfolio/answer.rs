@@ -1,41 +1,41 @@
-//! Tells what came of all constants.
+//! Reports the result for each candidate constant c.
 
 use serde::{Deserialize, Serialize};
 
 use super::bootstrap::Bootstrap;
 use crate::iterate::Health;
 
-/// What is known about one constant.
+/// The result for one constant.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LaneReport {
     /// The constant.
     pub c: f64,
-    /// The residual on samples not learned from yet; none before any is measured, or once retired.
+    /// The residual on held-out samples; `None` before the first measurement or once retired.
     #[serde(with = "crate::exact_float")]
     pub residual: Option<f64>,
-    /// The sample at which it was given up.
+    /// The sample at which the lane was retired.
     pub retired_at: Option<u64>,
     /// The largest |theta_t|^2.
     #[serde(with = "crate::exact_float")]
     pub max_theta_norm_sq: f64,
 }
 
-/// What the portfolio answers with.
+/// The portfolio's answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Answer {
-    /// The samples that it rests on.
+    /// The number of samples used.
     pub samples: u64,
     /// The constant of the reported lane.
     pub c: f64,
-    /// Its average.
+    /// The average of that lane.
     #[serde(with = "crate::exact_float")]
     pub output: Vec<f64>,
-    /// How far its iterates went.
+    /// The norms of its iterates, and whether they diverged.
     pub health: Health,
-    /// All constants.
+    /// The results of all constants.
     pub lanes: Vec<LaneReport>,
-    /// The replicates, if there are some.
+    /// The bootstrap replicates, if any.
     pub bootstrap: Option<Bootstrap>,
 }

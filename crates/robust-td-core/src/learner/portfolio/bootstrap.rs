@@ -5,15 +5,15 @@ use serde::{Deserialize, Serialize};
 use crate::phi::Features;
 use crate::solve::quantile::two_sided;
 
-/// What the replicates deviate from the answer by, scaled to the size of the answer's own error.
+/// The deviations of the replicates from the answer, scaled to the size of the answer's own error.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Bootstrap {
-    /// Samples of a block, all of which a replicate weights alike.
+    /// The number of samples in a block; a replicate gives all of them the same weight.
     pub block: u64,
-    /// Whether the log was long enough for blocks that hold several correlation times; if not, errors may be too small.
+    /// Whether the log was long enough for blocks of several correlation times; if not, errors may be underestimated.
     pub long_enough: bool,
-    /// Which features were ever different from zero.
+    /// Which features were nonzero at least once.
     pub(crate) seen: Vec<bool>,
     /// One vector per replicate.
     pub(crate) deviations: Vec<Deviation>,
@@ -24,13 +24,13 @@ pub struct Bootstrap {
 pub(crate) struct Deviation(#[serde(with = "crate::exact_float")] pub Vec<f64>);
 
 impl Bootstrap {
-    /// How many replicates there are.
+    /// The number of replicates.
     #[must_use]
     pub fn replicates(&self) -> usize {
         self.deviations.len()
     }
 
-    /// The standard error of phi.theta; infinite where a feature was never seen.
+    /// The standard error of phi.theta; infinite if it uses a feature that was never nonzero.
     #[must_use]
     pub fn standard_error(&self, phi: Features<'_>) -> f64 {
         let mut seen = true;
@@ -44,7 +44,7 @@ impl Bootstrap {
     }
 
     /// Half the width of the interval of phi.theta at a confidence in (0, 1): the standard error times a quantile of
-    /// Student's distribution, as it is estimated from so many replicates.
+    /// Student's t distribution, which accounts for the number of replicates.
     #[must_use]
     pub fn half_width(&self, phi: Features<'_>, confidence: f64) -> f64 {
         let freedom = self.deviations.len() as f64;

@@ -1,11 +1,11 @@
-//! Carries the errors of all replicates over the samples of a block, which they weight by signs.
+//! Propagates the errors of all replicates through a block of samples, which they weight by random signs.
 //!
-//! With a sign xi for the block a replicate's recursion is linear,
+//! With the sign xi of the block, a replicate's recursion is linear,
 //! ```text
 //! e_{t+1} = (I + eta_t phi_t psi_t') e_t + eta_t xi s_t phi_t,     psi_t = gamma phi_{t+1} - phi_t:
 //! ```
-//! over a whole block e becomes M e + xi v, with M and v the same for all replicates. Where there are many more replicates than
-//! features it is cheaper to carry M and v, which are d + 1 lanes, and to apply them when the block ends; otherwise every
+//! over a whole block e becomes M e + xi v, with M and v the same for all replicates. With many more replicates than
+//! features it is cheaper to propagate M and v, which are d + 1 lanes, and apply them at the end of the block; otherwise every
 //! replicate is a lane. The sums of the iterates, for the averages, are linear in the same way.
 
 use robust_td_simd::run;
@@ -13,13 +13,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::lanes::{AdvanceAll, Change, Lanes, Line, Map, WIDTH};
 
-/// The largest dimension of a map, whose lanes are one line; far above it applying the map to all replicates would cost more than
-/// their steps of a short block.
+/// The largest dimension for which the map is used; its lanes then fill one line. For larger maps, applying the map to all replicates
+/// would cost more than their steps over a short block.
 const LARGEST_MAP: usize = WIDTH - 1;
-/// How many replicates a lane of the map must replace.
+/// The minimum number of replicates per lane of the map.
 const WORTHWHILE: usize = 4;
 
-/// Lines with a one at each place: the lane that takes the scores for rewards.
+/// Lines with a single one, at each position: they select the lane that takes the scores as rewards.
 static UNITS: [Line; WIDTH] = {
     let mut units = [Line::of(0.0); WIDTH];
     let mut l = 0;
@@ -30,7 +30,7 @@ static UNITS: [Line; WIDTH] = {
     units
 };
 
-/// The errors, with their averages, and the signs of the block.
+/// The errors of the replicates, their averages, and the signs of the block.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Errors {
@@ -44,7 +44,7 @@ pub(crate) struct Errors {
 enum State {
     /// Every replicate is a lane.
     Lanes(Lanes),
-    /// The replicates at the start of the block, and what became of the unit vectors since.
+    /// The replicates at the start of the block, and the images of the unit vectors since then.
     Map(Mapped),
 }
 
@@ -53,23 +53,23 @@ enum State {
 struct Mapped {
     /// M and v: lane j < d started from the j-th unit vector, lane d from zero with the scores as rewards.
     map: Lanes,
-    /// The errors: the coordinates of one line after the other.
+    /// The errors: all coordinates of the first line, then of the next.
     #[serde(with = "crate::exact_float")]
     errors: Vec<Line>,
-    /// Their sums since the averages began.
+    /// Their sums since the averages started.
     #[serde(with = "crate::exact_float")]
     sums: Vec<Line>,
     counted: u64,
-    /// Room for the map of the sums.
+    /// Scratch space for the map of the sums.
     #[serde(skip)]
     sum_rows: Vec<Line>,
-    /// Room for the errors to come.
+    /// Scratch space for the new errors.
     #[serde(skip)]
     next: Vec<Line>,
 }
 
 impl Errors {
-    /// All at zero.
+    /// All errors at zero.
     pub fn zero(dimension: usize, replicates: usize) -> Self {
         let lines = replicates.div_ceil(WIDTH);
         Self {
@@ -81,7 +81,7 @@ impl Errors {
         }
     }
 
-    /// Whether the parts fit.
+    /// Whether the buffers match this dimension and number of replicates.
     pub fn fits(&self, dimension: usize, replicates: usize) -> bool {
         let lines = replicates.div_ceil(WIDTH);
         self.signs.len() == lines
@@ -95,21 +95,21 @@ impl Errors {
             }
     }
 
-    /// Begins a block; bit r of the words is the sign of replicate r.
+    /// Starts a block; bit r of the words is the sign of replicate r.
     pub fn begin_block(&mut self, words: impl IntoIterator<Item = u64>) {
         self.close();
         let lines = self.signs.chunks_mut(64 / WIDTH);
         for (lines, word) in lines.zip(words) {
             for (l, line) in lines.iter_mut().enumerate() {
                 let bits = word >> (WIDTH * l);
-                // A bit becomes the sign of 1.
+                // The bit becomes the sign bit of 1.0.
                 let sign = |i: usize| f64::from_bits(1_f64.to_bits() | (bits >> i & 1) << 63);
                 *line = Line::new(std::array::from_fn(sign));
             }
         }
     }
 
-    /// One step with a temporal-difference error, which the signs multiply; to be done.
+    /// Prepares one step with a TD error, which the signs multiply.
     #[inline(always)]
     pub fn step<'a>(&'a mut self, change: &'a Change<'a>, delta: f64, eta: f64) -> AdvanceAll<'a> {
         let (lanes, weights) = match &mut self.state {
@@ -128,7 +128,7 @@ impl Errors {
         }
     }
 
-    /// Averages from now on.
+    /// Starts the averages at the current step.
     pub fn restart_averages(&mut self) {
         self.close();
         match &mut self.state {
@@ -140,7 +140,7 @@ impl Errors {
         }
     }
 
-    /// Multiplies the errors by a factor from now on; the averages keep what they have counted.
+    /// Multiplies the errors by a factor; the averages keep the iterates counted so far.
     pub fn scale(&mut self, factor: f64) {
         self.close();
         match &mut self.state {
@@ -163,7 +163,7 @@ impl Errors {
         (0..replicates).map(average).collect()
     }
 
-    /// Brings the replicates up to date.
+    /// Applies the current block to the replicates.
     fn close(&mut self) {
         match &mut self.state {
             State::Lanes(lanes) => lanes.settle(),
@@ -192,7 +192,7 @@ impl Mapped {
             && [self.errors.len(), self.sums.len()] == [dimension * lines; 2]
     }
 
-    /// Applies the map, and begins a new one.
+    /// Applies the map and starts a new one.
     fn close(&mut self, signs: &[Line]) {
         let d = self.map.dimension();
         self.sum_rows.resize(d, Line::default());
@@ -224,7 +224,7 @@ impl Mapped {
     }
 }
 
-/// Whether replicates are carried by a map.
+/// Whether to propagate the map instead of the replicates.
 fn is_mapped(dimension: usize, replicates: usize) -> bool {
     dimension <= LARGEST_MAP && WORTHWHILE * (dimension + 1) <= replicates
 }
@@ -235,7 +235,7 @@ mod tests {
     use crate::phi::Features;
     use crate::random::Stream;
 
-    /// Forty replicates in three dimensions over blocks of changing length, carried in one of the two ways.
+    /// Forty replicates in three dimensions over blocks of varying length, with or without the map.
     fn averages(mapped: bool, sparse: bool) -> Vec<Vec<f64>> {
         let (d, replicates) = (3, 40);
         let mut errors = Errors::zero(d, replicates);

@@ -1,32 +1,32 @@
-//! Measures the answers of all lanes on samples that they have not learned from yet.
+//! Measures the answers of all lanes on samples they have not learned from yet.
 //!
-//! Time is cut into pairs of blocks. At the start of a pair the answers are copied; the first block is a gap, in which the
-//! chain forgets, and over the second the residuals delta phi of the copies are summed. Then the next pair begins: no sample is
+//! Time is divided into pairs of blocks. At the start of a pair the answers are copied. The first block is a gap, in which the
+//! chain decorrelates; over the second, the residuals delta phi of the copies are summed. Then the next pair begins. No sample is
 //! withheld from learning, and none is measured with an answer that has learned from it. The residual of a lane,
 //!
 //! ```text
 //! sqrt( sum_j (mean of delta phi_j)^2 / (mean of phi_j^2) ),
 //! ```
 //!
-//! estimates |E[delta phi]| with every feature scaled to mean square 1: it is 0 at the TD fixed point and does not
-//! depend on the units of the features.
+//! estimates |E[delta phi]| with every feature scaled to mean square 1. It is 0 at the TD fixed point and
+//! independent of the units of the features.
 
 use serde::{Deserialize, Serialize};
 
 use crate::lanes::{Change, Lanes, Line, Measure};
 
-/// The longest block.
+/// The maximum block length.
 const LONGEST: u64 = 256;
-/// Blocks of a run, when they are shorter.
+/// The number of blocks in a run, if that makes them shorter.
 const BLOCKS: u64 = 64;
 
 /// Residuals of one line of lanes.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Judge {
-    /// Steps of a block.
+    /// The number of steps in a block.
     block: u64,
-    /// Steps since this pair of blocks began.
+    /// The number of steps since this pair of blocks began.
     place: u64,
     measured: u64,
     /// Copies of the answers, and their sums of delta phi.
@@ -37,7 +37,7 @@ pub(crate) struct Judge {
 }
 
 impl Judge {
-    /// For a run of so many steps.
+    /// The judge for a run of `horizon` steps.
     pub fn new(dimension: usize, horizon: u64) -> Self {
         let zeros = vec![Line::default(); dimension];
         Self {
@@ -52,7 +52,7 @@ impl Judge {
         }
     }
 
-    /// Whether the parts fit a dimension.
+    /// Whether the buffers match this dimension.
     pub fn fits(&self, dimension: usize) -> bool {
         let Measure { theta, sums } = &self.measure;
         (1..=LONGEST).contains(&self.block)
@@ -61,14 +61,14 @@ impl Judge {
             && self.feature_squares.len() == dimension
     }
 
-    /// Forgets what was measured.
+    /// Discards all measurements.
     pub fn restart(&mut self) {
         self.measure.sums.fill(Line::default());
         self.feature_squares.fill(0.0);
         (self.place, self.measured) = (0, 0);
     }
 
-    /// Looks at a transition before the lanes do; what is to be measured is to be done.
+    /// Processes a transition before the lanes learn from it, and returns the measurement to make.
     #[inline(always)]
     pub fn watch(&mut self, change: &Change<'_>, lanes: &mut Lanes) -> Option<&mut Measure> {
         let place = self.place;
@@ -88,15 +88,15 @@ impl Judge {
         Some(&mut self.measure)
     }
 
-    /// Whether a pair of blocks is just complete.
+    /// Whether a pair of blocks has just been completed.
     pub fn has_measured(&self) -> bool {
         self.place == 0 && self.measured > 0
     }
 
-    /// The residual of a lane; none before the first measurement.
+    /// The residual of a lane; `None` before the first measurement.
     pub fn residual(&self, lane: usize) -> Option<f64> {
         let square = |(sum, &square): (&Line, &f64)| {
-            // A feature that is always zero says nothing.
+            // A feature that is always zero carries no information.
             if square > 0.0 {
                 sum[lane].powi(2) / square
             } else {

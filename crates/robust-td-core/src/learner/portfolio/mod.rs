@@ -1,4 +1,4 @@
-//! Chooses the constant c of Algorithm 1 while it learns: sixteen constants run over the same stream, and the data say which.
+//! Selects the constant c of Algorithm 1 while learning, from sixteen candidates that run on the same stream.
 //!
 //! # Update rule
 //! Every lane is Algorithm 1's recursion with its own c (see [`CONSTANTS`]),
@@ -7,29 +7,30 @@
 //! ```
 //! and its answer is the plain mean of the iterates after the first eighth of the run.
 //!
-//! *Retired*: a lane is given up when, over 64 steps, the root mean square of its TD errors exceeds 20 r_inf / (1 - gamma), r_inf
-//! the largest reward so far. At the TD fixed point it is at most 2 r_inf / (1 - gamma). (Of the first 64 steps all so far count, after
-//! each. An iterate that is not finite counts too.) The rule does not depend on the units of rewards or features.
+//! *Retired*: a lane is retired when, over 64 steps, the root mean square of its TD errors exceeds 20 r_inf / (1 - gamma), with r_inf
+//! the largest reward so far. At the TD fixed point it is at most 2 r_inf / (1 - gamma). (During the first 64 steps the check runs after
+//! each step, over all steps so far. An iterate that is not finite also retires the lane.) The rule is independent of the units of
+//! rewards and features.
 //!
 //! *Reported*: the lane with the smallest residual, measured on samples before they are learned from (file `judge.rs`).
 //!
-//! Where the number of samples is not known, the whole portfolio runs in phases of doubling length, and the answer is that
-//! of the last complete phase, as for [`doubling`](crate::learner::doubling).
+//! If the number of samples is not known, the whole portfolio runs in phases of doubling length, and the answer is that
+//! of the last complete phase, as in [`doubling`](crate::learner::doubling).
 //!
 //! # Why not Algorithm 1's own average
-//! It weights theta_t by eta_t, which makes the theorem work for any c. The noise of step t then enters with eta_t^2, whose sum
-//! converges: the first samples decide, and the variance is about ln(T)^2 / 2 times that of the plain mean. Where c may be
-//! chosen well the plain mean is better by one to three orders of magnitude, and comparable with least squares
+//! It weights theta_t by eta_t, which makes the theorem hold for any c. The noise of step t then enters with eta_t^2, whose sum
+//! converges: the first samples dominate, and the variance is about ln(T)^2 / 2 times that of the plain mean. With a well-chosen c
+//! the plain mean is better by one to three orders of magnitude, and comparable to least squares
 //! (docs/findings.md).
 //!
 //! # Intervals
-//! Replicates of the leader's error run beside the lanes (file `replicates.rs`). They measure the sampling error around the TD
-//! fixed point. They do not measure the approximation error of the features, nor what is left of the start if the leader has
-//! not converged.
+//! Replicates of the leader's error run alongside the lanes (file `replicates.rs`). They measure the sampling error around the TD
+//! fixed point. They measure neither the approximation error of the features, nor the remaining influence of the start if the
+//! leader has not converged.
 //!
 //! # Performance
-//! The sixteen constants are one line of lanes, which takes a step with two registers of AVX-512. Up to fifteen features the replicates are carried by the
-//! linear map of their block (file `errors.rs`). Memory is allocated only now and then: where a block, a phase or
+//! The sixteen constants are one line of lanes, which takes a step with two AVX-512 registers. Up to fifteen features the replicates
+//! are propagated by the linear map of their block (file `errors.rs`). Memory is allocated only when a block, a phase or
 //! a measurement ends.
 
 mod answer;
@@ -57,10 +58,10 @@ use crate::phi::Transition;
 use crate::schedule::upcoming::Upcoming;
 use crate::schedule::{Phase, RobustDecay};
 
-/// How phases grow.
+/// The growth factor of the phases.
 const GROWTH: f64 = 2.0;
 
-/// Algorithm 1 without a constant to choose: the learner `alg1-auto`.
+/// Algorithm 1 with an automatically selected constant: the learner `alg1-auto`.
 ///
 /// ```
 /// use robust_td_core::portfolio::{RobustTd, RobustTdParams};
@@ -87,9 +88,9 @@ pub struct RobustTd {
     /// The largest |reward|.
     largest_reward: f64,
     run: Box<Run>,
-    /// The answer of the phase before this one.
+    /// The answer of the previous phase.
     completed: Option<Box<Answer>>,
-    // The phase and its step sizes for c = 1 follow from the parameters and the number of steps.
+    // The phase and its step sizes for c = 1 are derived from the parameters and the number of steps.
     phase: Phase,
     unit: RobustDecay,
     upcoming: Upcoming,
@@ -152,7 +153,7 @@ impl Learner for RobustTd {
         }
     }
 
-    /// How far the iterates of the reported lane went.
+    /// The norms of the reported lane's iterates, and whether they diverged.
     fn health(&self) -> &Health {
         match self.reported() {
             Some(answer) => &answer.health,
@@ -165,7 +166,7 @@ impl RobustTd {
     /// All constants at theta_0 = 0, for feature vectors of the given dimension.
     ///
     /// # Errors
-    /// When a parameter is out of its range or the dimension is 0.
+    /// When a parameter is out of range or the dimension is 0.
     pub fn new(params: RobustTdParams, dimension: usize) -> Result<Self> {
         params.check()?;
         check_dimension(dimension)?;
@@ -191,13 +192,13 @@ impl RobustTd {
         &self.params
     }
 
-    /// Whether the answer is that of the phase before.
+    /// The answer of the previous phase, if that is the one to report.
     fn reported(&self) -> Option<&Answer> {
         let open = self.steps < self.phase.end();
         self.completed.as_deref().filter(|_| open)
     }
 
-    /// The answer so far, with what led to it.
+    /// The answer so far, with its evidence.
     #[must_use]
     pub fn answer(&self) -> Answer {
         match self.reported() {
@@ -206,7 +207,7 @@ impl RobustTd {
         }
     }
 
-    /// Keeps the answer of the complete phase and starts the next one.
+    /// Stores the answer of the complete phase and starts the next one.
     #[cold]
     fn open_next_phase(&mut self) {
         self.completed = Some(Box::new(self.run.answer()));
@@ -221,10 +222,10 @@ impl RobustTd {
     }
 }
 
-/// Algorithm 1 with the constant chosen by the data.
+/// Algorithm 1 with the constant selected from the data.
 pub const METHOD: Method<RobustTd> = Method {
     id: "alg1-auto",
-    title: "Algorithm 1 with c chosen by the data, plain average",
+    title: "Algorithm 1 with c selected from the data, plain average",
     reference: "a portfolio over Lee & Orabona 2025, arXiv:2506.01052, Algorithm 1",
     standing: Standing::Experimental,
     needs: &["phi_inf", "T"],
@@ -232,7 +233,7 @@ pub const METHOD: Method<RobustTd> = Method {
     abilities: Abilities {
         approach: Approach::Portfolio,
         intervals: IntervalSource::Replicates,
-        advice: "no constant stays bounded: is phi_inf too small, or are the data off-policy? (gtd2, tdc, etd and lstd take ratios)",
+        advice: "every constant diverged: check that phi_inf is large enough and the data are on-policy (gtd2, tdc, etd and lstd take ratios)",
         ..Abilities::PLAIN
     },
     build: |inputs| {
@@ -245,7 +246,7 @@ pub const METHOD: Method<RobustTd> = Method {
     },
 };
 
-/// What is stored.
+/// The saved form.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SavedRobustTd {

@@ -7,7 +7,7 @@ use crate::check::check_discount;
 use crate::error::{Error, Result};
 use crate::schedule::{Phase, RobustDecay};
 
-/// The first phase, where the number of samples is not known.
+/// The length of the first phase when the number of samples is not known.
 const FIRST_PHASE: u64 = 1024;
 
 /// The parameters.
@@ -16,7 +16,7 @@ const FIRST_PHASE: u64 = 1024;
 /// |---|---|---|---|
 /// | `discount` | none | gamma | [0, 1) |
 /// | `phi_inf` | none | an upper bound on the norm of the features | finite, > 0 |
-/// | `horizon` | none known | T, the number of samples to come | >= 3 |
+/// | `horizon` | unknown | T, the planned number of samples | >= 3 |
 /// | `replicates` | 0 | bootstrap replicates for intervals | 0, or 8 to 4096 |
 /// | `seed` | 1 | seed of the replicates' random signs | |
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -26,7 +26,7 @@ pub struct RobustTdParams {
     pub discount: f64,
     /// An upper bound on the norm of the features.
     pub phi_inf: f64,
-    /// T, if it is known.
+    /// T, if known.
     pub horizon: Option<u64>,
     /// Bootstrap replicates.
     pub replicates: usize,
@@ -35,7 +35,7 @@ pub struct RobustTdParams {
 }
 
 impl RobustTdParams {
-    /// The defaults around a discount and a bound on the norm of the features.
+    /// The defaults for this discount and bound on the norm of the features.
     #[must_use]
     pub fn new(discount: f64, phi_inf: f64) -> Self {
         Self {
@@ -50,7 +50,7 @@ impl RobustTdParams {
     /// Checks every range.
     ///
     /// # Errors
-    /// Names the parameter that is out of its range.
+    /// Names the parameter that is out of range.
     pub fn check(&self) -> Result<()> {
         check_discount(self.discount)?;
         let horizon = self.horizon.unwrap_or(FIRST_PHASE);

@@ -1,17 +1,17 @@
-//! Carries bootstrap replicates of the error along: what the answer would deviate by if the noise had other signs.
+//! Propagates bootstrap replicates of the error: how the answer would deviate if the noise had other signs.
 //!
 //! # Update rule
-//! With s_t = delta_t(theta) phi_t the score at a recent answer theta, and xi = +-1 at random for each block of samples and
-//! each replicate, a replicate is
+//! Let s_t = delta_t(theta) phi_t be the score at a recent answer theta, and xi = +-1 a random sign for each block of samples and
+//! each replicate. A replicate is
 //! ```text
 //! e_{t+1} = e_t + eta_t ( (gamma phi(s_{t+1}) - phi(s_t)).e_t phi(s_t) + xi s_t ),     e_0 = 0:
 //! ```
-//! the same linear recursion as the leader's error theta_t - theta*, driven by the same noise with random signs on blocks. Its average
-//! is distributed like the error of the leader's average, to first order. Because it is linear, a replicate
+//! the same linear recursion as that of the leader's error theta_t - theta*, driven by the same noise with random signs on blocks.
+//! To first order, its average is distributed like the error of the leader's average. Because it is linear, a replicate
 //! stays bounded where the leader does.
 //!
-//! Scores are taken at the answer rather than at the iterate: the iterate's own fluctuations are slow, and over a block
-//! they would count as noise.
+//! Scores are taken at the answer rather than at the iterate: the iterate fluctuates slowly, and over a block
+//! its fluctuations would count as noise.
 //!
 //! # Reference
 //! Ramprasad et al., "Online bootstrap inference for policy evaluation in reinforcement learning", JASA 118, 2023, for
@@ -28,25 +28,25 @@ use crate::lanes::Change;
 use crate::random::Stream;
 use crate::solve::{BlockLength, Correlation};
 
-/// With fewer blocks nothing is said about the error.
+/// The minimum number of blocks for an error estimate.
 const FEWEST_BLOCKS: u64 = 16;
 
-/// The replicates, and what decides the length of blocks.
+/// The replicates, and the statistics that determine the block length.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Replicates {
     count: usize,
     lane: usize,
     errors: Errors,
-    /// Blocks begun.
+    /// The number of blocks started.
     blocks: u64,
     length: BlockLength,
     left: u64,
-    /// The answer that scores are taken at.
+    /// The answer at which scores are taken.
     #[serde(with = "crate::exact_float")]
     answer: Vec<f64>,
     correlation: Correlation,
-    /// Of the signs.
+    /// The random stream of the signs.
     stream: Stream,
 }
 
@@ -66,12 +66,12 @@ impl Replicates {
         }
     }
 
-    /// How many there are.
+    /// The number of replicates.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// Whether the parts fit a dimension.
+    /// Whether the buffers match this dimension.
     pub fn fits(&self, dimension: usize) -> bool {
         self.answer.len() == dimension
             && self.lane < CONSTANTS.len()
@@ -80,15 +80,15 @@ impl Replicates {
             && self.errors.fits(dimension, self.count)
     }
 
-    /// The lane whose steps they take.
+    /// The lane whose step sizes the replicates use.
     pub fn lane(&self) -> usize {
         self.lane
     }
 
-    /// Takes the steps of another lane, which are so many times as large.
+    /// Switches to the step sizes of another lane, which are `larger` times as large.
     ///
-    /// Iterates fluctuate as the root of the step size. Small steps would forget the fluctuations of large ones only slowly,
-    /// and a lane that took small steps all the time does not have them.
+    /// Iterates fluctuate in proportion to the square root of the step size. Small steps would forget the fluctuations of large ones
+    /// only slowly, and a lane that used small steps from the start does not have them.
     pub fn change_lane(&mut self, lane: usize, larger: f64) {
         self.lane = lane;
         if larger < 1.0 {
@@ -96,7 +96,7 @@ impl Replicates {
         }
     }
 
-    /// Begins again with another lane: the one before blew up, and they with it.
+    /// Restarts with another lane, after the previous one diverged and the replicates with it.
     pub fn start_anew(&mut self, lane: usize, answer: Vec<f64>) {
         self.lane = lane;
         self.errors = Errors::zero(answer.len(), self.count);
@@ -104,7 +104,7 @@ impl Replicates {
         self.follow(answer);
     }
 
-    /// One step of a size.
+    /// Takes one step of the given size.
     #[inline(always)]
     pub fn step<S: Simd>(&mut self, s: S, change: &Change<'_>, eta: f64) {
         if self.left == 0 {
@@ -119,23 +119,23 @@ impl Replicates {
         self.errors.step(change, delta, eta).run(s);
     }
 
-    /// Averages from now on.
+    /// Starts the averages at the current step.
     pub fn restart_averages(&mut self) {
         self.errors.restart_averages();
     }
 
-    /// Takes the scores to come at another answer.
+    /// Takes further scores at another answer.
     pub fn follow(&mut self, answer: Vec<f64>) {
         self.answer = answer;
     }
 
-    /// Sets the length of the blocks to come from the scores so far, and begins to collect them anew.
+    /// Sets the length of further blocks from the scores so far, and restarts their collection.
     pub fn set_length(&mut self) {
         self.length = self.correlation.block_length();
         self.correlation = self.correlation.renewed();
     }
 
-    /// The replicates' averages; none while there are too few blocks.
+    /// The replicates' averages; `None` while there are too few blocks.
     pub fn bootstrap(&self) -> Option<Bootstrap> {
         let averages = || self.errors.averages(self.count).into_iter();
         (self.blocks >= FEWEST_BLOCKS).then(|| Bootstrap {

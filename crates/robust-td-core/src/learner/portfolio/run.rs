@@ -12,24 +12,24 @@ use crate::lanes::{AdvanceAndWatch, Change, Difference, Lanes, Line, Watch};
 use crate::iterate::{Health, nan_as_infinity};
 use crate::phi::{Features, Transition};
 
-/// Constants c of the portfolio: from 50, which the theorem covers, down to 1.6e-6, two for each decade.
+/// Constants c of the portfolio: from 50, which the theorem covers, down to 1.6e-6, two per decade.
 pub const CONSTANTS: [f64; 16] = [
     50.0, 15.8, 5.0, 1.58, 0.5, 0.158, 0.05, 0.0158, 5e-3, 1.58e-3, 5e-4, 1.58e-4, 5e-5, 1.58e-5,
     5e-6, 1.58e-6,
 ];
-/// Steps between two looks at the lanes' temporal-difference errors.
+/// The number of steps between checks of the lanes' TD errors.
 const CHECK: u64 = 64;
-/// A lane is retired when the root mean square of its temporal-difference errors exceeds this multiple of r_inf / (1 - gamma).
+/// A lane is retired when the root mean square of its TD errors exceeds this multiple of r_inf / (1 - gamma).
 ///
-/// At the TD fixed point it is at most 2: no predictions of root mean square above r_inf / (1 - gamma) are a fixed point.
+/// At the TD fixed point it is at most 2, since predictions with root mean square above r_inf / (1 - gamma) are no fixed point.
 const EXCESS: f64 = 20.0;
-/// Replicates change to another lane when its residual is smaller by this factor: lanes that are about as good have
-/// about the same error.
+/// Replicates switch to another lane when its residual is smaller by this factor; lanes of similar quality have
+/// similar errors.
 const CLEARLY: f64 = 1.25;
-/// One over the share of the run whose iterates do not count in the answer.
+/// The first 1/8 of the run is excluded from the average.
 const BURN_IN: u64 = 8;
 
-/// The lanes and what is known about them.
+/// The lanes and their statistics.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Run {
@@ -37,22 +37,22 @@ pub(crate) struct Run {
     steps: u64,
     lanes: Lanes,
     retired: Vec<Option<u64>>,
-    /// Norms, and temporal-difference errors since the last look.
+    /// Norms, and TD errors since the last check.
     watch: Watch,
-    /// Sparse steps since the norms were last summed in full; after a dense step the largest number.
+    /// Sparse steps since the norms were last summed in full; after a dense step the maximum value.
     corrections: u64,
-    /// 1/c, or 0 for a lane that is retired.
+    /// 1/c, or 0 for a retired lane.
     #[serde(with = "crate::exact_float")]
     inverses: Line,
     leader: usize,
-    /// How far the leader went.
+    /// The leader's norms, and whether it diverged.
     health: Health,
     judge: Judge,
     replicates: Option<Replicates>,
-    /// Room for gamma phi(s') - phi(s).
+    /// Scratch space for gamma phi(s') - phi(s).
     #[serde(skip)]
     difference: Difference,
-    /// The leader's iterate, once somebody asked for it.
+    /// The leader's iterate, copied on the first request.
     #[serde(skip)]
     theta: OnceLock<Vec<f64>>,
 }
@@ -77,12 +77,12 @@ impl Run {
         }
     }
 
-    /// Whether it is so far in a run of a horizon.
+    /// Whether the run has this horizon and has made this number of steps.
     pub fn is_at(&self, horizon: u64, steps: u64) -> bool {
         (self.horizon, self.steps) == (horizon, steps)
     }
 
-    /// Whether its parts fit each other, with so many replicates.
+    /// Whether the parts are consistent with each other and with the number of replicates.
     pub fn is_whole(&self, replicates: usize) -> bool {
         let (n, d) = (CONSTANTS.len(), self.dimension());
         let own = self.replicates.as_ref().map_or(0, Replicates::count);
@@ -108,7 +108,7 @@ impl Run {
         })
     }
 
-    /// Looks before it writes: hardly anybody asks for the iterate.
+    /// Reads before it writes, because the iterate is rarely requested.
     #[inline]
     fn forget_theta(&mut self) {
         if self.theta.get().is_some() {
@@ -120,8 +120,7 @@ impl Run {
         &self.health
     }
 
-    /// One step of all lanes: eta = unit / c, r_inf is the largest reward so far. Returns the leader's temporal-difference
-    /// error.
+    /// One step of all lanes: eta = unit / c, r_inf is the largest reward so far. Returns the leader's TD error.
     #[inline]
     pub fn step(
         &mut self,
@@ -156,7 +155,7 @@ impl Run {
         error
     }
 
-    /// Averages from now on.
+    /// Starts the averages at the current step.
     #[cold]
     fn restart_averages(&mut self) {
         self.lanes.restart_averages();
@@ -166,11 +165,11 @@ impl Run {
         }
     }
 
-    /// Uses what was just measured.
+    /// Updates the leader after a measurement.
     #[inline(never)]
     fn judged(&mut self) {
         self.choose();
-        // Just after a restart the average is worse than the one before.
+        // Just after a restart the new average is worse than the previous one.
         if self.lanes.counted() >= self.steps / 16
             && let Some(replicates) = &mut self.replicates
         {
@@ -178,7 +177,7 @@ impl Run {
         }
     }
 
-    /// Dense steps find the norms anew, sparse ones correct them; sums them in full before the corrections pile up, as
+    /// Dense steps recompute the norms, sparse steps correct them; sums them in full before rounding errors accumulate, as
     /// `Iterate` does.
     #[inline(always)]
     fn keep_norms(&mut self, phi: &Features<'_>) {
@@ -194,15 +193,15 @@ impl Run {
         }
     }
 
-    /// The largest |theta|^2 of a lane; infinite once an iterate was not finite.
+    /// The largest |theta|^2 of a lane; infinite if an iterate was not finite.
     fn largest_norm(&self, lane: usize) -> f64 {
         nan_as_infinity(self.watch.largest[lane])
     }
 
-    /// Retires the lanes whose temporal-difference errors or iterates are too large.
+    /// Retires the lanes whose TD errors or iterates are too large.
     #[inline(never)]
     fn retire(&mut self, value_bound: f64) {
-        // The first steps are the largest: after each of them, all so far are looked at.
+        // The first steps are the largest, so early checks run after each step over all steps so far.
         let seen = (self.steps - 1) % CHECK + 1;
         let limit = seen as f64 * (EXCESS * value_bound).powi(2);
         let mut retiring = [false; CONSTANTS.len()];
@@ -211,7 +210,7 @@ impl Run {
             let bounded = square <= limit && self.largest_norm(lane).is_finite();
             if !bounded && self.retired[lane].is_none() {
                 self.retired[lane] = Some(self.steps);
-                // What is not a number would be forgotten at the next comparison.
+                // Replaces NaN, which the next comparison would lose.
                 self.watch.largest[lane] = self.largest_norm(lane);
                 *retiring = true;
             }
@@ -234,7 +233,7 @@ impl Run {
         }
     }
 
-    /// Makes the lane with the smallest residual the leader; before anything is measured, the largest constant.
+    /// Makes the lane with the smallest residual the leader; before the first measurement, the largest constant.
     #[inline(never)]
     fn choose(&mut self) {
         let residual = |lane: &usize| self.judge.residual(*lane).map_or(0.0, nan_as_infinity);
@@ -288,7 +287,7 @@ impl Run {
     }
 }
 
-/// 1/c of the lanes that go on.
+/// 1/c of the active lanes.
 fn inverses(retired: &[Option<u64>]) -> Line {
     Line::new(std::array::from_fn(|lane| match retired[lane] {
         None => 1.0 / CONSTANTS[lane],
@@ -296,8 +295,8 @@ fn inverses(retired: &[Option<u64>]) -> Line {
     }))
 }
 
-/// The part of a step that is done with vectors, all of it at once: what one part writes, the next often needs, and in between nothing has
-/// to go through memory.
+/// The vectorised part of a step. It is one function, so that intermediate results stay in registers instead of going
+/// through memory.
 struct VectorPart<'a> {
     run: &'a mut Run,
     transition: &'a Transition<'a>,
