@@ -194,15 +194,15 @@ fn the_ring_of_the_paper_is_not_certified_by_its_theorem() {
     for phrase in [
         "The paper's Theorem 1 certifies nothing here",
         "needs log T >= 1.9e7 with the rigorous rate alpha = 2^(-1/147)",
-        "(7.6e6 even with the best conceivable rate |lambda_2|) and has 16.1",
-        "No better than doing nothing",
+        "(7.6e6 even with the best possible rate |lambda_2|), but log T = 16.1",
+        "No better than theta = 0",
         "(certificate Y), but theta = 0 already has f(0) = 4.371",
-        "makes certificate Y smallest",
-        "at T = 1e10 it would be",
+        "minimises certificate Y",
+        "at T = 1e10, c = ",
     ] {
         assert!(page.contains(phrase), "{phrase:?} is not in {page}");
     }
-    assert!(page.ends_with("bound on the expectation; Markov: P(f >= x) <= bound/x"));
+    assert!(page.ends_with("by Markov's inequality P(f >= x) <= bound/x."));
 }
 
 #[test]
@@ -219,7 +219,7 @@ fn a_fast_chain_and_a_long_horizon_are_guaranteed_something() {
         "{page}"
     );
     assert!(
-        page.contains("Its proof goes through under the relaxed condition"),
+        page.contains("Its proof also works under the relaxed condition"),
         "{page}"
     );
     let page = words(&[

@@ -251,7 +251,7 @@ fn without_out_nothing_is_written() {
     assert_eq!(run.code, 0, "{}", run.stderr);
     assert!(
         run.stdout
-            .starts_with("ref-2, T = 500, 3 runs, seed 1\nf(0) = 0.4311 ")
+            .starts_with("ref-2, T = 500, 3 runs, seed 1\nf(0) = 0.4311, ")
     );
     assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 0);
 }
@@ -300,7 +300,7 @@ fn the_markdown_table_has_a_row_per_method() {
     );
 }
 
-/// What a method works out for itself is shown beside what it was told.
+/// Inputs that a method computes itself are shown next to those that were set.
 #[test]
 fn the_steps_that_were_used_are_listed() {
     let report = compare(&[
@@ -350,7 +350,7 @@ fn algorithms_are_listed_with_all_that_can_be_set() {
         "alg1-doubling: ",
         "reference: ",
         "theory: proved",
-        "must be told: phi_inf",
+        "requires: phi_inf",
         "t0",
         "a whole number, at least 3",
     ] {
