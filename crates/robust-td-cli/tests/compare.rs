@@ -52,7 +52,7 @@ fn the_json_has_its_keys() {
         assert_eq!(entry["standing"], "proved");
         assert!(entry["notes"][0].as_str().unwrap().contains("40.4558"));
     }
-    // Certificate Y asks for no c_0; at T = 500 it holds for the constant step only.
+    // Certificate Y does not need c > c_0; at T = 500 it holds only for the constant step.
     assert!(find(&report, "alg1")["guarantee"].is_null());
     let guarantee = &find(&report, "alg1-const:c=0.5")["guarantee"];
     assert_eq!(
@@ -136,7 +136,7 @@ fn without_a_choice_all_methods_that_apply_take_part() {
     seen.sort();
     all.sort();
     assert_eq!(seen, all);
-    // Two learn to act, not to predict; everything else takes part.
+    // Two methods learn to act, not to predict; all others take part.
     assert_eq!(ids(&report["skipped"]), ["optimal-stopping", "q-learning"]);
     for skipped in report["skipped"].as_array().unwrap() {
         assert!(skipped["why"].as_str().unwrap().len() > 10);
@@ -256,7 +256,7 @@ fn without_out_nothing_is_written() {
     assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 0);
 }
 
-/// The rows of the table come by increasing f.
+/// The rows of the table are sorted by increasing f.
 #[test]
 fn the_table_is_sorted() {
     let arguments = with(&["--algorithms", "alg1:c=50,alg1:c=0.1,alg1:c=1"]);

@@ -148,7 +148,7 @@ features = [[0.5, 1.0], [-0.25, 1.0]]
 #[test]
 fn a_decision_process_with_a_policy() {
     let rest = "discount = 0.9\nstart = 1\nfeatures = [[0.5, 1.0], [-0.25, 1.0]]\n";
-    // The policy mixes a chain that stays with one that goes.
+    // The policy mixes a chain that stays with one that moves.
     let mixed = "\
 [mdp]
 transition = [[[1, 0], [0, 1]], [[0, 1], [1, 0]]]

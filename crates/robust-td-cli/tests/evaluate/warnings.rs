@@ -1,4 +1,4 @@
-//! Tests what is said of data and models that are used in a way that may mislead.
+//! Tests the warnings about data and models that may mislead.
 
 use crate::bad_data::assert_refused;
 use crate::common::{folder, run_in};

@@ -12,7 +12,7 @@ use crate::contest::run::Length;
 use crate::error::{Error, Result};
 use crate::problem::problem_beside;
 
-/// An experiment that is known to make sense.
+/// A valid experiment, ready to run.
 pub struct Plan {
     /// What the user wrote.
     pub spec: ExperimentSpec,
@@ -47,7 +47,7 @@ impl Plan {
     pub fn new(spec: ExperimentSpec, directory: &Path) -> Result<Self> {
         let choices = spec.algorithms.iter().map(|text| Choice::parse(text));
         let choices: Vec<Choice> = choices.collect::<std::result::Result<_, _>>()?;
-        // A problem that does not exist is the first thing to say; its parameters come later.
+        // A missing problem is reported first, before errors in its parameters.
         if catalog::find(&spec.problem).is_err() {
             let none: [(&str, f64); 0] = [];
             problem_beside(&spec.problem, &none, directory)?;
