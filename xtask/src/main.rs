@@ -10,8 +10,8 @@ const HELP: &str = "\
 cargo xtask <task>
 
   test    formatting, clippy with warnings denied, oldest Rust version, documentation, every test
-  lint    all but the tests
-  bench   the benchmarks; further arguments go to them";
+  lint    everything except the tests
+  bench   the benchmarks; further arguments are passed on to them";
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
@@ -100,7 +100,7 @@ fn bench(rest: &[String]) -> bool {
     cargo(&arguments, &[])
 }
 
-/// Runs one cargo command in the workspace, saying which.
+/// Prints and runs one cargo command in the workspace.
 fn cargo(arguments: &[&str], environment: &[(&str, &str)]) -> bool {
     eprintln!("== cargo {}", arguments.join(" "));
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());

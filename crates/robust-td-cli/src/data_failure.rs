@@ -36,7 +36,9 @@ fn words(error: &Error) -> String {
             role,
             first,
             second,
-        } => format!("{file}: {first} and {second} could both be {role}; use --column {role}=NAME"),
+        } => format!(
+            "{file}: both {first} and {second} match the role {role}; use --column {role}=NAME"
+        ),
         Error::UnknownFormat { file } => {
             format!("{file}: unknown format; use --format csv, ndjson or parquet")
         }

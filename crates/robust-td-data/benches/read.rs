@@ -1,13 +1,13 @@
-//! Measures how fast each format is read and learned from, next to counting the lines of the same file.
+//! Measures how fast each format is read and learned from, compared with counting the lines of the same file.
 //!
 //! `cargo bench -p robust-td-data` prints one table. Observations have 10 numbers with all their digits. `bare parse` reads
 //! every row into batches and does nothing with them. `alg1` and `tiles` also learn with Algorithm 1, diagnostics
 //! included, from the observation itself and from 8 active features of 4096, while a second thread reads ahead, as
 //! `evaluate` does, or in turn with reading (`one thread`); `16 constants` is `--c auto`, without and with 64 replicates, and with
-//! least squares beside them. Each time that a file is read it is by a new process, as by a call of `evaluate`: the second time
-//! in a process is faster, because its memory is there already. All that is measured on a file takes turns, and the fastest turn
-//! counts: on a machine with other work it is the one that was disturbed least. `of parsing` is the time over that of the bare
-//! parse, `of alg1` the time over that of one constant.
+//! least squares. Every measurement runs in a new process, like a call of `evaluate`: a second run in the same process is
+//! faster, because its memory is already mapped. The measurements of a file alternate, and the fastest round counts: on a busy
+//! machine it is the one that was disturbed least. `of parsing` is the time relative to the bare parse, `of alg1` the time
+//! relative to one constant.
 //!
 //! The last table learns from arrays, without reading: `learner` is the step alone, `model` what `evaluate` does with a
 //! batch that was read, pairing and diagnostics included.
@@ -34,13 +34,13 @@ const ROWS: usize = 400_000;
 const DIMENSION: usize = 10;
 const EPISODE: usize = 500;
 
-/// How often everything that is measured takes its turn.
+/// The number of rounds of all measurements.
 const TURNS: usize = 9;
 
-/// Something to do with a file; returns how many rows it had.
+/// A job on a file; returns the number of rows.
 type Job = fn(&Path) -> usize;
 
-/// What is done with every file, each in a process of its own.
+/// The jobs on every file, each in its own process.
 const JOBS: [(&str, Job); 11] = [
     (PARSE, batches),
     ("alg1", |file| learn_ahead(file, model("identity"))),
@@ -57,7 +57,7 @@ const JOBS: [(&str, Job); 11] = [
 const PARSE: &str = "bare parse";
 const LINES: &str = "lines (wc -l)";
 
-/// The argument of a process that does one job and prints how long it took.
+/// The argument of a process that runs one job and prints the time.
 const ONCE: &str = "--once";
 
 fn main() {
@@ -125,7 +125,7 @@ fn measure_all() {
     print_table(&models, None, "model alg1");
 }
 
-/// Rows per second and ratios of what was measured.
+/// Rows per second and ratios of the measurements.
 fn print_table(measured: &[Measured<'_>], parsing: Option<&str>, one: &str) {
     let seconds = |name: &str| {
         let found = measured.iter().find(|other| other.name == name);
@@ -160,7 +160,7 @@ fn seconds(run: impl FnOnce() -> usize) -> f64 {
     start.elapsed().as_secs_f64()
 }
 
-/// The seconds that a job takes in a process of its own, without those of starting it.
+/// The seconds that a job takes in its own process, without starting it.
 fn in_a_process(job: &str, file: &Path) -> f64 {
     let program = std::env::current_exe().expect("this program");
     let output = Command::new(program)
@@ -189,7 +189,7 @@ fn in_memory(file: &Path) -> (Schema, Vec<Batch>) {
     }
 }
 
-/// Something to measure, with its fastest turn so far.
+/// A measurement with its fastest round so far.
 struct Measured<'a> {
     name: &'static str,
     run: Box<dyn Fn() -> f64 + 'a>,
@@ -197,7 +197,7 @@ struct Measured<'a> {
 }
 
 impl<'a> Measured<'a> {
-    /// Of what tells its seconds itself.
+    /// For a job that reports its own seconds.
     fn of(name: &'static str, run: impl Fn() -> f64 + 'a) -> Self {
         Self {
             name,
@@ -243,7 +243,7 @@ fn model(spec: &str) -> Model {
     Model::new(features, learner, 3.0, None).expect("a model")
 }
 
-/// Sixteen constants at once, with so many replicates.
+/// Sixteen constants at once, with this number of replicates.
 fn sixteen(replicates: usize) -> AnyLearner {
     let params = portfolio::RobustTdParams {
         horizon: Some(ROWS as u64),

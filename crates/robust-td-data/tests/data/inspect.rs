@@ -1,4 +1,4 @@
-//! Tests what is found out about logs.
+//! Tests the reports on logs.
 
 use robust_td_data::{DataReport, FindingKind, Format, Inspector, Purpose, ReadOptions, Reader};
 
