@@ -69,7 +69,7 @@ fn meaning(found: Option<&ReturnCheck>) -> String {
     if largest > MANY {
         return format!(
             "the largest difference is {rounded} standard errors: the features cannot express the values, or the data come \
-             from several policies, or learning has not converged (lstd has no step size to wait for)"
+             from several policies, or learning has not converged (lstd solves for the answer directly)"
         );
     }
     let passed = format!("no difference exceeds {MANY} standard errors (the largest is {rounded})");
