@@ -418,7 +418,7 @@ fn wrong_command_lines_are_refused() {
         ),
         (
             &["certify", "p.toml", "--horizon", "100", "--set", "a=1"],
-            "p.toml is a file",
+            "edit p.toml instead",
         ),
         (&["problems", "paper-rign"], "did you mean \"paper-ring\"?"),
         (&["problems", "--set", "a=1"], "PROBLEM"),

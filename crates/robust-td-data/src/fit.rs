@@ -290,7 +290,7 @@ impl Fit {
         self.elapsed
     }
 
-    /// Everything at once, ready to be written as JSON.
+    /// The complete result, ready to be written as JSON.
     #[must_use]
     pub fn report(&self) -> EvaluationReport {
         EvaluationReport::of(self)

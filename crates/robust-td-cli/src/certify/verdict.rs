@@ -60,7 +60,7 @@ fn answer(certification: &Certification, bounds: &MixingBounds) -> String {
     };
     let iterates = match certificate.iterate_bound {
         Some(squared) => format!(
-            "The iterates stay bounded: E|theta_t - theta*|^2 <= {} for all t <= T.",
+            "The iterates stay bounded: E|theta_t-theta*|^2 <= {} for all t <= T.",
             number(squared)
         ),
         None => String::new(),
@@ -73,13 +73,13 @@ fn answer(certification: &Certification, bounds: &MixingBounds) -> String {
         )
     } else {
         format!(
-            "No better than theta = 0: {setting} is guaranteed to reach E[f(avg)] <= {bound_text} \
+            "No better than theta = 0: the guarantee for {setting} is E[f(avg)] <= {bound_text} \
              (certificate {name}), but theta = 0 already has f(0) = {f_zero}. {iterates}"
         )
     }
 }
 
-/// What the paper's own theorem says.
+/// What the paper's own theorem guarantees.
 fn theorem(certification: &Certification, bounds: &MixingBounds) -> String {
     let conditions = &bounds.conditions;
     let log_t = format!("{:.1}", certification.log_t);

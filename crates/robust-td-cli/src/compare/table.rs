@@ -102,7 +102,7 @@ fn row(contestant: &Contestant, score: &Score) -> [String; 8] {
     ]
 }
 
-/// What a reader should know before comparing.
+/// Remarks on how the result came about.
 pub fn remarks(contestant: &Contestant, score: &Score) -> Vec<String> {
     let mut remarks = Vec::new();
     if contestant.prepared.oracle() {

@@ -29,9 +29,9 @@ Files are read once beforehand to measure phi_inf, fit the features and count th
 uses the doubling trick, and --phi-inf is required.
 
 With --c auto, sixteen constants learn from the same rows. A constant is retired as divergent when the root mean square
-of its TD errors over 64 rows exceeds 20 times the largest reward over 1 - gamma. The constant with the smallest score is
-reported; the score is |mean of delta phi| with scaled features, on rows not learned from yet. Intervals measure the
-sampling error around the TD fixed point, not the approximation error of the features.
+of its TD errors over 64 rows exceeds 20 r / (1 - gamma), where r is the largest |reward| so far. The constant with the
+smallest score is reported; the score is |mean of delta phi| with scaled features, on rows not learned from yet.
+Intervals measure the sampling error around the TD fixed point, not the approximation error of the features.
 
 Examples:
   robust-td evaluate log.csv --discount 0.99

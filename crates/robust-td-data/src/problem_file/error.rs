@@ -27,7 +27,7 @@ pub enum ProblemFileError {
         line: usize,
         /// The column, from 1.
         column: usize,
-        /// What the parser says.
+        /// The message of the parser.
         message: String,
     },
     /// The file, or a matrix file that it names, does not describe a problem.

@@ -76,7 +76,7 @@ pub fn input_words(input: &Input) -> String {
     format!("{} = {}{source}", input.name, number::short(input.value))
 }
 
-/// What a bound is about, as the key that holds the measured value.
+/// The quantity of a bound, as the key of the measured value.
 pub fn quantity(quantity: Quantity) -> &'static str {
     match quantity {
         Quantity::F => "f",
@@ -85,7 +85,7 @@ pub fn quantity(quantity: Quantity) -> &'static str {
     }
 }
 
-/// What a bound is about, in symbols.
+/// The quantity of a bound, in symbols.
 pub fn quantity_words(quantity: Quantity) -> &'static str {
     match quantity {
         Quantity::F => "E f",

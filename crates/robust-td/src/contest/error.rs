@@ -19,7 +19,7 @@ pub enum ContestError {
     /// A method whose settings cannot be read.
     #[error("{text:?}: {source}")]
     Settings {
-        /// What was asked for.
+        /// The requested text.
         text: String,
         /// What is wrong with it.
         source: SettingError,
@@ -30,7 +30,7 @@ pub enum ContestError {
     /// Two identical entries.
     #[error("{label} is given twice; distinguish the entries by settings such as {id}:c=0.1")]
     RepeatedEntry {
-        /// What was asked for.
+        /// The requested text.
         label: String,
         /// The method.
         id: &'static str,

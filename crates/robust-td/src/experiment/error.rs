@@ -38,7 +38,7 @@ pub enum ExperimentError {
     },
     /// A name of nothing that can vary.
     #[error(
-        "{name:?} is not free to vary: it is no parameter of {problem}, no parameter of a method that is not set, and not horizon"
+        "{name:?} is not free to vary: it is neither horizon nor an unset parameter of {problem} or of a method"
     )]
     NothingToVary {
         /// The name.

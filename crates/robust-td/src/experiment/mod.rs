@@ -70,7 +70,7 @@ impl<'a> Experiment<'a> {
         })
     }
 
-    /// An experiment from a spec file; a problem file is looked up beside it.
+    /// An experiment from a spec file; a problem file is looked up relative to it.
     ///
     /// # Errors
     /// A file that cannot be read, or an invalid spec; the message names the file.

@@ -22,7 +22,7 @@ pub struct Plan {
     pub points: Vec<Point>,
 }
 
-/// What a varied name stands for.
+/// The meaning of a varied name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Target {
     Horizon,
@@ -103,7 +103,7 @@ impl Plan {
     }
 }
 
-/// What a name stands for: the horizon, a parameter of the problem, or else one of the methods.
+/// The meaning of a name: the horizon, a parameter of the problem, or else one of the methods.
 fn target(
     spec: &ExperimentSpec,
     name: &str,
