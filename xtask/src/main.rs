@@ -11,9 +11,9 @@ const HELP: &str = "\
 cargo xtask <task>
 
   test     formatting, clippy with warnings denied, oldest Rust version, documentation, every test and example, packages
-  lint     all but the tests
+  lint     everything except tests, examples and packages
   package  package every crate and check what the packages hold
-  bench    the benchmarks; further arguments go to them";
+  bench    the benchmarks; further arguments are passed on";
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
@@ -110,7 +110,7 @@ fn bench(rest: &[String]) -> bool {
     cargo(&arguments, &[])
 }
 
-/// Runs one cargo command in the workspace, saying which.
+/// Prints and runs one cargo command in the workspace.
 fn cargo(arguments: &[&str], environment: &[(&str, &str)]) -> bool {
     eprintln!("== cargo {}", arguments.join(" "));
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());

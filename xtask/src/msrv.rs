@@ -1,7 +1,7 @@
-//! Checks that the oldest Rust version that the workspace promises can build it.
+//! Checks that the oldest supported Rust version can build the workspace.
 //!
-//! With that toolchain installed, it compiles the workspace. Without it, this checks what the current one can: clippy's
-//! `incompatible_msrv` covers the standard library, and no dependency may promise less than the workspace does.
+//! If that toolchain is installed, it compiles the workspace. Otherwise only part is checked: clippy's `incompatible_msrv`
+//! covers the standard library, and no dependency may require a newer version than the workspace.
 
 use std::process::Command;
 
@@ -32,7 +32,7 @@ fn parse(version: &str) -> Vec<u64> {
     parts
 }
 
-/// Whether the workspace keeps the promise of its `rust-version`.
+/// Whether the workspace builds with its `rust-version`.
 pub fn check() -> bool {
     let packages = match packages() {
         Ok(packages) => packages,
@@ -76,7 +76,7 @@ fn compile_with(version: &str) -> bool {
         eprintln!("Rust {version} is not installed: skipped compiling with it");
         return true;
     }
-    // The toolchain compiles into a directory of its own, so that it does not displace the shared build.
+    // The toolchain compiles into its own directory, so that it does not replace the shared build.
     cargo(
         &[
             "check",

@@ -1,4 +1,4 @@
-//! Lists the methods: what each is, what it must be told, what can be set.
+//! Lists the methods with their references, required inputs and parameters.
 
 use clap::Args;
 use robust_td_core::registry::METHODS;
@@ -10,7 +10,7 @@ use robust_td::contest::{choice, field};
 use crate::failure::Failure;
 use crate::{output, text};
 
-/// List the methods with what each must be told and what can be set
+/// List the methods with their required inputs and parameters
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -18,10 +18,12 @@ Examples:
   robust-td algorithms alg1
   robust-td algorithms --json
 
-Theory: proved means a theorem for Markovian samples; baseline, in common use with a theory of another kind;
-experimental, no guarantee is known for TD learning from Markovian samples.")]
+Theory:
+  proved        a theorem for Markovian samples
+  baseline      in common use, with a different kind of theory
+  experimental  no known guarantee for TD learning from Markovian samples")]
 pub struct Arguments {
-    /// One method
+    /// Show only this method
     #[arg(value_name = "ID")]
     id: Option<String>,
 
@@ -51,7 +53,7 @@ fn page(method: &Method) -> String {
     page.push_str(&text::wrap("  reference: ", 4, method.reference));
     page.push_str(&format!("  theory: {}\n", field::standing(method.standing)));
     if !method.needs.is_empty() {
-        page.push_str(&text::wrap("  must be told: ", 4, &method.needs.join(", ")));
+        page.push_str(&text::wrap("  requires: ", 4, &method.needs.join(", ")));
     }
     let rows: Vec<(String, String)> = method
         .parameters

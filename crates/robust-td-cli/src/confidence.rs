@@ -1,12 +1,12 @@
-//! Takes the confidence of intervals from the command line.
+//! Defines the option for the confidence level.
 
 use clap::Args;
 
-/// The confidence of intervals.
+/// The confidence level of intervals.
 #[derive(Debug, Args)]
 #[group(skip)]
 pub struct Confidence {
-    /// The confidence of intervals, above 0 and below 1
+    /// Confidence level of intervals, between 0 and 1
     #[arg(
         long = "confidence",
         value_name = "P",

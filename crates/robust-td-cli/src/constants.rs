@@ -1,4 +1,4 @@
-//! Lays out the constants of a problem for people.
+//! Prints the constants of a problem.
 
 use robust_td::Constants;
 
@@ -51,7 +51,7 @@ pub fn table(constants: &Constants) -> String {
         (
             "f(0)",
             format!(
-                "{} (what doing nothing achieves)",
+                "{} (the error of theta = 0)",
                 text::number(constants.f_zero)
             ),
         ),

@@ -17,7 +17,7 @@ pub fn parse(text: &str) -> Result<u64, String> {
     const LIMIT: f64 = 18_446_744_073_709_551_616.0;
     match digits.parse::<f64>() {
         Ok(count) if count.fract() == 0.0 && count < LIMIT => Ok(count as u64),
-        Ok(count) if count.fract() == 0.0 => Err(format!("{text} is too large (64 bits at most)")),
+        Ok(count) if count.fract() == 0.0 => Err(format!("{text} does not fit in 64 bits")),
         Ok(_) | Err(_) => Err(wrong()),
     }
 }
@@ -25,7 +25,7 @@ pub fn parse(text: &str) -> Result<u64, String> {
 /// Parses a horizon: at least 3, so that log T > 1.
 pub fn horizon(text: &str) -> Result<u64, String> {
     match parse(text)? {
-        count if count < 3 => Err("a horizon is at least 3, so that log T > 1".into()),
+        count if count < 3 => Err("the horizon must be at least 3, so that log T > 1".into()),
         count => Ok(count),
     }
 }

@@ -1,4 +1,4 @@
-//! Turns errors of the data crate into failures, with the flags that set things right.
+//! Turns errors of the data crate into failures and adds the flags that fix them.
 
 use robust_td_core::{Error as Mathematics, suggestion};
 use robust_td_data::{Error, FaultKind, OptionName};
@@ -37,16 +37,16 @@ fn words(error: &Error) -> String {
             first,
             second,
         } => format!(
-            "{file}: both {first} and {second} could play the role {role}; use --column {role}=NAME"
+            "{file}: both {first} and {second} match the role {role}; use --column {role}=NAME"
         ),
         Error::UnknownFormat { file } => {
-            format!("{file}: the format is not known; use --format csv, ndjson or parquet")
+            format!("{file}: unknown format; use --format csv, ndjson or parquet")
         }
         Error::NoTransitions => format!(
-            "{error}: `robust-td inspect` says why (the first part of a longer log needs --horizon and --out)"
+            "{error}; `robust-td inspect` shows why (the first part of a longer log needs --horizon and --out)"
         ),
         Error::ModelComplete { .. } => {
-            format!("{error}; to learn from more, make a new model with a longer --horizon")
+            format!("{error}; to learn from more data, make a new model with a longer --horizon")
         }
         _ => error.to_string(),
     }

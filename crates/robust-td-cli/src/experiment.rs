@@ -1,4 +1,4 @@
-//! Runs an experiment: the same methods for each value of something that varies.
+//! Runs an experiment: the same methods for each value of a parameter or of the horizon.
 
 use std::path::{Path, PathBuf};
 
@@ -10,21 +10,21 @@ use crate::machine::Machine;
 use crate::progress::{self, Bar};
 use crate::{output, text};
 
-/// Run an experiment: the same methods for each value of a parameter or of the horizon
+/// Run the same methods for each value of a parameter or of the horizon
 #[derive(Debug, Args)]
 #[command(after_help = "\
 A spec is a TOML file:
-  title = \"Robust against fast\"        # optional
+  title = \"Robust versus fast\"         # optional
   question = \"Where do they cross?\"    # a sentence for the report (optional)
   problem = \"two-state\"                # a catalog name, or a problem file relative to the spec
   set = { alpha = 0.9 }                # fixed parameters of a catalog problem (optional)
-  vary = { epsilon = [0.3, 0.1] }      # of the problem, or horizon, or of methods (c, \"alg1.c\")
+  vary = { epsilon = [0.3, 0.1] }      # a parameter of the problem or of methods (c, \"alg1.c\"), or horizon
   algorithms = [\"alg1:c=0.1\", \"bhandari-c\"]
   param = { c = 1 }                    # for all methods, or \"alg1.c\" for one (optional)
   horizon = 1_000_000                  # T
   runs = 48                            # (default)
   seed = 1                             # (default)
-  show = \"f\"                           # in the figure: f, d_norm_sq, theta_error_sq,
+  show = \"f\"                           # what the figure shows: f, d_norm_sq, theta_error_sq,
                                        # max_mean_theta_norm_sq or projections
   agents = [1, 4, 16, 64]              # one-shot averaging over N agents (optional)
 
@@ -39,11 +39,11 @@ pub struct Arguments {
     #[arg(value_name = "SPEC")]
     spec: PathBuf,
 
-    /// Output directory; by default out/ and the name of the spec
+    /// Output directory [default: out/ plus the name of the spec]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 
-    /// Check the spec and say what would run, without running it
+    /// Check the spec and report what would run, without running it
     #[arg(long)]
     check: bool,
 

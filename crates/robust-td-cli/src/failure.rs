@@ -5,12 +5,12 @@ use std::process::ExitCode;
 
 use robust_td_data::files::WriteError;
 
-/// Why a command did not do its work.
+/// Why a command failed.
 #[derive(Debug)]
 pub enum Failure {
-    /// The command line, a file or the data are wrong: exit code 2.
+    /// Invalid arguments or input: exit code 2.
     Usage(String),
-    /// Everything was right, but the run failed: exit code 1.
+    /// The input was valid, but the run failed: exit code 1.
     Run(String),
 }
 

@@ -1,4 +1,4 @@
-//! Reports on logged data before anything is learned from them.
+//! Reports on logged data without learning from it.
 
 use clap::Args;
 use robust_td_data::{DataReport, Stats};
@@ -7,11 +7,11 @@ use crate::failure::Failure;
 use crate::log_argument::LogArgument;
 use crate::{output, text};
 
-/// Look at logged transitions: what they hold, and what looks wrong
+/// Describe logged transitions and report what looks wrong
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Bad rows are counted here, not refused. Every finding names the first row where it happens. A file without rewards
-(for `predict`) is described as far as it goes.
+Bad rows are counted, not refused. Each finding names the first row where it occurs. Files without rewards, as used by
+`predict`, can be inspected too.
 
 Examples:
   robust-td inspect log.csv
@@ -35,7 +35,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     output::print(&page(&report))
 }
 
-/// The report for people.
+/// The whole page.
 fn page(report: &DataReport) -> String {
     let range = |stats: Option<(f64, f64, f64, f64)>| match stats {
         Some((min, max, mean, deviation)) => format!(
@@ -91,7 +91,7 @@ fn page(report: &DataReport) -> String {
     page
 }
 
-/// What looks wrong, one paragraph each.
+/// The findings, one paragraph each.
 pub fn findings(report: &DataReport) -> String {
     if report.findings.is_empty() {
         return "Nothing looks wrong.\n".into();

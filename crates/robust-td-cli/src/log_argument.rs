@@ -1,4 +1,4 @@
-//! Takes the logged data that a command reads from the command line.
+//! Defines the arguments that select logged data.
 
 use clap::Args;
 use robust_td_data::{ColumnMap, Format, Log, Preset};
@@ -14,11 +14,11 @@ pub struct LogArgument {
     #[arg(value_name = "FILE", required = true)]
     files: Vec<String>,
 
-    /// csv, ndjson or parquet; inferred from the file name by default, needed for standard input
+    /// csv, ndjson or parquet; required for standard input [default: inferred from the file name]
     #[arg(long, value_name = "FORMAT")]
     format: Option<String>,
 
-    /// Where a role is found, such as reward=r or obs=x,y; roles: obs, next_obs, reward, terminated, truncated, episode, rho
+    /// Column of a role, such as reward=r or obs=x,y; roles: obs, next_obs, reward, terminated, truncated, episode, rho
     #[arg(long = "column", value_name = "ROLE=NAME")]
     columns: Vec<String>,
 
@@ -26,7 +26,7 @@ pub struct LogArgument {
     #[arg(long, value_name = "NAME")]
     layout: Option<String>,
 
-    /// Skip up to N bad rows; each is counted, and nothing is paired across it
+    /// Skip up to N bad rows; they are counted, and no transition spans one
     #[arg(long, value_name = "N", default_value = "0", value_parser = count::parse, allow_negative_numbers = true)]
     skip_bad_rows: u64,
 }

@@ -1,13 +1,13 @@
-//! Says with how many threads and which vector code to run.
+//! Defines the thread and kernel options.
 
 use robust_td_engine::Kernel;
 use robust_td_simd::{KernelError, set_kernel};
 
 use crate::failure::Failure;
 
-/// How to run; nothing here changes the results.
+/// Thread and kernel options; they do not change the results.
 #[derive(Debug, Clone, clap::Args)]
-// Without a group of its own: the sweeps' options are a group of the same name around it.
+// No group: the options of sweeps include this struct in a group of the same name.
 #[group(skip)]
 pub struct Machine {
     /// Number of threads; 0 means one per CPU
@@ -19,13 +19,13 @@ pub struct Machine {
     )]
     threads: usize,
 
-    /// Code that computes the updates: auto, scalar, portable, avx2 or avx512
+    /// Vector code for the updates: auto, scalar, portable, avx2 or avx512
     #[arg(long, value_name = "KERNEL", default_value = "auto")]
     kernel: String,
 }
 
 impl Machine {
-    /// The kernel, if this CPU has it; from now on learners run with it, too.
+    /// The kernel, if this CPU supports it; learners use it from now on.
     pub fn kernel(&self) -> Result<Kernel, Failure> {
         let usage = |error: KernelError| Failure::Usage(error.to_string());
         let kernel = self.kernel.parse().map_err(usage)?;

@@ -1,4 +1,4 @@
-//! Starts the command `robust-td`.
+//! Runs the command `robust-td`.
 
 #![forbid(unsafe_code)]
 
@@ -28,7 +28,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// Policy evaluation by temporal-difference learning without projection: what is proved, computed.
+/// Policy evaluation by temporal-difference learning, without projection or tuning.
 #[derive(Debug, Parser)]
 #[command(
     name = "robust-td",
@@ -45,7 +45,7 @@ Examples:
   robust-td evaluate log.csv --discount 0.99 --c 0.1 --out model.json
   robust-td compare two-state --horizon 1e6 --runs 48 --out out/compare
 
-Exit codes: 0 done, 1 the run failed, 2 the command line or the data are wrong.")]
+Exit codes: 0 success, 1 the run failed, 2 invalid arguments or input.")]
 struct CommandLine {
     #[command(subcommand)]
     command: Command,
@@ -65,13 +65,13 @@ enum Command {
     Sweep(sweep::Arguments),
 }
 
-/// The command line for reports and manifests; where the program lies is the reader's business.
+/// The command line for reports and manifests, without the path of the program.
 fn command_line() -> String {
     let words = std::iter::once("robust-td".to_string()).chain(std::env::args().skip(1));
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Keeps quiet over panics that the data crate catches and tells as errors.
+/// Suppresses the panic message when the data crate reports the panic as an error.
 fn install_panic_hook() {
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {

@@ -1,4 +1,4 @@
-//! Writes to standard output without minding a reader that has seen enough.
+//! Writes to standard output and stops quietly when the pipe is closed.
 
 use std::io::{self, Write};
 

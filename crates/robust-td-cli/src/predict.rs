@@ -10,11 +10,11 @@ use crate::confidence::Confidence;
 use crate::failure::Failure;
 use crate::log_argument::LogArgument;
 
-/// Write the value of every row
+/// Predict the value of every row with a saved model
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Rows need the observation columns only. The feature map is part of the model. A model that diverged is named on
-standard error; if its values would not be finite it is refused.
+Rows need only the observation columns. The feature map is part of the model. A model that diverged causes a warning
+on standard error, or an error if its values are not finite.
 
 Examples:
   robust-td predict model.json new.csv --out values.csv
@@ -30,7 +30,7 @@ pub struct Arguments {
     #[command(flatten)]
     confidence: Confidence,
 
-    /// Where to write the columns: a .csv or .parquet file; without it, CSV on standard output
+    /// Output file, .csv or .parquet; without it, CSV is written to standard output
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 }
@@ -54,7 +54,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let Some(path) = &arguments.out else {
         let stdout = BufWriter::new(std::io::stdout());
         return match fit.write_predictions(log, format, stdout) {
-            // The reader has seen enough.
+            // The pipe was closed.
             Err(error) if error.is_broken_pipe() => Ok(()),
             Err(error) => Err(refused(error).into()),
             Ok(_) => Ok(()),
@@ -71,7 +71,7 @@ fn out_failure(error: &Error) -> Failure {
     Failure::Usage(format!("--out {error}"))
 }
 
-/// Prints what may mislead about the values and their intervals.
+/// Prints warnings about the values and their intervals.
 fn warn(fit: &Fit, name: &str) {
     for warning in fit.warnings() {
         match warning {

@@ -5,10 +5,10 @@ use robust_td::Problem;
 
 use crate::failure::Failure;
 
-/// Which problem a command is about.
+/// The problem that a command works on.
 #[derive(Debug, Args)]
 pub struct ProblemArgument {
-    /// A name from the catalog (`robust-td problems` lists them) or a TOML file
+    /// Catalog name (`robust-td problems` lists them) or TOML file
     #[arg(value_name = "PROBLEM")]
     pub name: String,
 
@@ -22,7 +22,7 @@ impl ProblemArgument {
     pub fn load(&self) -> Result<Problem, Failure> {
         robust_td::problem(&self.name, &self.settings).map_err(|error| match error {
             robust_td::Error::SettingOfFile { key, file } => Failure::Usage(format!(
-                "--set {key}=... changes a catalog problem, but {file} is a file: edit it instead"
+                "--set {key}=... applies only to catalog problems; edit {file} instead"
             )),
             other => other.into(),
         })

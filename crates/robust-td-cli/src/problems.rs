@@ -19,7 +19,7 @@ Examples:
   robust-td problems two-state --set epsilon=0.01
   robust-td problems my-problem.toml --json
 
-A problem file holds a discount, features and a chain (start = 0 unless given):
+A problem file has a discount, features and a chain (start defaults to 0):
   discount = 0.9
   transition = [[0.2, 0.8], [0.8, 0.2]]    # n x n, or a path to a .npy or .csv file
   reward = [[0.2, 1.0], [-1.0, 0.4]]       # n x n r(s,s'), or n numbers r(s), or a path
@@ -28,7 +28,7 @@ Instead of transition and reward: mdp.transition and mdp.reward (a matrix per ac
 policy (n x actions), or for large sparse chains edges = \"edges.csv\", a file with the header
 from,to,probability,reward. Paths are relative to the file; matrix files have no header.")]
 pub struct Arguments {
-    /// A name from the catalog or a TOML file: show it in detail
+    /// Catalog name or TOML file to show in detail
     #[arg(value_name = "PROBLEM")]
     problem: Option<String>,
 
@@ -72,7 +72,7 @@ fn list(json: bool) -> Result<(), Failure> {
         listing.push_str(&parameters(entry, &[]));
         listing.push('\n');
     }
-    listing.push_str("`robust-td problems NAME` shows one with its constants.\n");
+    listing.push_str("`robust-td problems NAME` shows a problem with its constants.\n");
     output::print(&listing)
 }
 
@@ -116,7 +116,7 @@ fn heading(entry: &Entry) -> String {
     text::wrap(&format!("{}: ", entry.name), 4, entry.summary)
 }
 
-/// The parameters of an entry, one line each; those that are set show both values.
+/// The parameters of an entry, one line each; those that are set also show their default.
 fn parameters(entry: &Entry, settings: &[(String, f64)]) -> String {
     let rows: Vec<(String, String)> = entry
         .parameters

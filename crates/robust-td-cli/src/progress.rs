@@ -1,4 +1,4 @@
-//! Shows the progress of a long run on a terminal, and elsewhere only where its results are.
+//! Shows the progress of a long run on a terminal.
 
 use std::io::{IsTerminal, Write};
 use std::time::Duration;
@@ -12,9 +12,9 @@ pub fn say(line: &str) {
     }
 }
 
-/// Prints where the results of a run are on standard error, which need not be a terminal: a log should tell, too.
+/// Prints where the results are to standard error, terminal or not, so that logs show it too.
 pub fn finish(line: &str) {
-    // Nobody listens; the results are there all the same.
+    // A closed standard error is no reason to fail: the results are written.
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
@@ -37,7 +37,7 @@ impl Bar {
             bar.set_style(style.with_key(
                 "rate",
                 |state: &indicatif::ProgressState, out: &mut dyn std::fmt::Write| {
-                    // A terminal that cannot be written to shows no rate; the run goes on.
+                    // A terminal that cannot be written to shows no rate; the run continues.
                     let _ = write!(out, "{:.2e}", state.per_sec());
                 },
             ));
@@ -51,7 +51,7 @@ impl Bar {
         self.bar.println(line);
     }
 
-    /// Shows how much is done; what a resumed run had done before does not count towards the rate.
+    /// Shows how much is done; work done before a resume does not count towards the rate.
     pub fn show(&self, done: u64, total: u64) {
         if self.bar.length() != Some(total) {
             self.bar.set_length(total);

@@ -1,4 +1,4 @@
-//! Runs the experiment of the paper: Figures 1 and 2.
+//! Reproduces Figures 1 and 2 of the paper.
 
 use std::path::PathBuf;
 
@@ -14,8 +14,8 @@ use crate::sweep::{self, Machine};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Modes:
-  published  the authors' program: its random numbers and indexing; lands on the printed points
-  algorithm  Algorithm 1 to the letter with our own random streams; one trajectory per run for all c
+  published  the authors' program: its random numbers and indexing; matches the printed points
+  algorithm  Algorithm 1 exactly as stated, with our own random streams; all c share the trajectory of a run
   exact      expectations without sampling
 
 Examples:
@@ -24,14 +24,14 @@ Examples:
   robust-td reproduce --c-index 28,29,30,31 --simulate 30000
   robust-td reproduce --mode exact --simulate 20000 --indexing published
 
-DIR gets results.csv, curves.csv, figure1 and figure2 as SVG and PNG, report.html and manifest.json. A run that was
-killed continues with --resume, to the same bytes.")]
+DIR gets results.csv, curves.csv, figure1 and figure2 as SVG and PNG, report.html and manifest.json.
+--resume continues a killed run to the same bytes.")]
 pub struct Arguments {
-    /// Which figure
+    /// Which figures
     #[arg(value_enum, default_value_t = Which::All)]
     which: Which,
 
-    /// How the expectation is taken
+    /// How expectations are computed
     #[arg(long, value_enum, default_value_t = Mode::Published)]
     mode: Mode,
 
@@ -39,7 +39,7 @@ pub struct Arguments {
     #[arg(long, value_name = "T", value_parser = count::horizon, allow_negative_numbers = true)]
     steps: Option<u64>,
 
-    /// Stop after K steps, K at most T
+    /// Stop after K <= T steps
     #[arg(long, value_name = "K", value_parser = count::parse, allow_negative_numbers = true)]
     simulate: Option<u64>,
 
@@ -47,7 +47,7 @@ pub struct Arguments {
     #[arg(long, value_name = "N", value_parser = count::parse, allow_negative_numbers = true)]
     runs: Option<u64>,
 
-    /// Places in the paper's grid of 97 values of c, from 0
+    /// Indices into the paper's grid of 97 values of c, from 0
     #[arg(
         long,
         value_name = "I,...",
@@ -65,7 +65,7 @@ pub struct Arguments {
     )]
     c: Option<Vec<f64>>,
 
-    /// Feature scalings: at most 1 scales feature 0 alone, above 1 all features
+    /// Feature scalings; values <= 1 scale only feature 0, values > 1 all features
     #[arg(
         long,
         value_name = "S,...",
@@ -100,12 +100,12 @@ enum Which {
     All,
 }
 
-/// How a sweep takes expectations.
+/// How a sweep computes expectations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Mode {
     /// The authors' program: its random numbers, its indexing
     Published,
-    /// Algorithm 1 to the letter, with our own random streams
+    /// Algorithm 1 exactly as stated, with our own random streams
     Algorithm,
     /// Expectations without sampling
     Exact,
@@ -125,7 +125,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     sweep::run_and_write(requested(arguments)?, &arguments.machine, &arguments.out)
 }
 
-/// The paper's sweep with what the user changed.
+/// The paper's sweep with the user's changes.
 fn requested(arguments: &Arguments) -> Result<Sweep<'static>, Failure> {
     let figures = match arguments.which {
         Which::Fig1 => Figures::First,

@@ -1,4 +1,4 @@
-//! Runs sweeps over the stepsize constant: the user's own, and through it the paper's.
+//! Runs sweeps over the stepsize constant: the user's own and the paper's.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::progress::{self, Bar};
 use crate::{machine, text};
 
-/// How to run; nothing here changes the results.
+/// Thread, kernel and resume options; they do not change the results.
 #[derive(Debug, Clone, Args)]
 pub struct Machine {
     #[command(flatten)]
@@ -27,7 +27,7 @@ A spec is a TOML file:
   problem = \"two-state\"          # a catalog name, or a problem file relative to the spec
   set = { epsilon = 0.1 }        # parameters of a catalog problem (optional)
   schedule = [\"decaying\", \"constant\"]   # or \"plain\": c is the stepsize itself
-  scales = [0.0625, 1, 16]       # feature scalings: at most 1 feature 0 alone, above 1 all (optional)
+  scales = [0.0625, 1, 16]       # feature scalings: <= 1 only feature 0, > 1 all features (optional)
   c = { from = 1e-4, to = 1e2, per_decade = 6 }   # or a list, or \"paper\"
   mode = \"algorithm\"             # or \"exact\", or \"published\"
   steps = 1_000_000              # the horizon T
@@ -61,7 +61,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     run_and_write(sweep, &arguments.machine, &arguments.out)
 }
 
-/// Runs a sweep and writes what it found.
+/// Runs a sweep and writes its results.
 pub fn run_and_write(sweep: Sweep<'_>, machine: &Machine, out: &Path) -> Result<(), Failure> {
     let kernel = machine.machine.kernel()?;
     let bar = Bar::new("lane-steps");
@@ -88,7 +88,7 @@ pub fn run_and_write(sweep: Sweep<'_>, machine: &Machine, out: &Path) -> Result<
     Ok(())
 }
 
-/// Says how to get past a checkpoint that does not fit.
+/// Adds the remedy for a checkpoint that cannot be resumed.
 fn with_remedy(error: robust_td::Error) -> Failure {
     use robust_td_engine::Error as Engine;
     match error {

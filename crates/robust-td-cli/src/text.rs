@@ -1,11 +1,11 @@
-//! Lays out words and numbers for people.
+//! Formats words and numbers for printed pages.
 
 pub use robust_td::number::{count, short as number, whole};
 
-/// The width that no line exceeds.
+/// The maximum width of a line.
 pub const WIDTH: usize = 100;
 
-/// A few numbers in parentheses; of many the first ones and how many there are.
+/// Numbers in parentheses; of a long list the first few and the total count.
 pub fn list(numbers: &[f64]) -> String {
     const SHOWN: usize = 5;
     let mut words: Vec<String> = numbers.iter().take(SHOWN).map(|&x| number(x)).collect();
@@ -54,12 +54,12 @@ pub fn definitions(rows: &[(impl AsRef<str>, String)]) -> String {
         .collect()
 }
 
-/// Lines of cells: the first and last column to the left, the others to the right.
+/// Lines of cells, the first and last column aligned left, the others right.
 pub fn columns<const N: usize>(rows: &[[String; N]]) -> String {
     aligned(rows, |j| j == 0 || j + 1 == N)
 }
 
-/// Lines of cells: the first column to the left, the others to the right.
+/// Lines of cells, the first column aligned left, the others right.
 pub fn number_columns<const N: usize>(rows: &[[String; N]]) -> String {
     aligned(rows, |j| j == 0)
 }

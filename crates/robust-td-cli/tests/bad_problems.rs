@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use crate::common::{doubles, folder, npy, run_in};
 
-/// A wrong problem: its name, its TOML, and the files beside it.
+/// An invalid problem: its name, its TOML, and the files next to it.
 type Case<'a> = (&'a str, String, Vec<(&'a str, Vec<u8>)>);
 
 /// The messages of all cases in one text.
@@ -36,7 +36,7 @@ fn messages(cases: &[Case]) -> String {
     messages
 }
 
-/// A right problem with one line replaced; an empty replacement removes it.
+/// A valid problem with one line replaced; an empty replacement removes it.
 fn with(key: &str, line: &str) -> String {
     [
         "discount = 0.9",
@@ -50,7 +50,7 @@ fn with(key: &str, line: &str) -> String {
     .join("\n")
 }
 
-/// The right problem with a line more.
+/// The valid problem with one more line.
 fn and(line: &str) -> String {
     with("discount", &format!("discount = 0.9\n{line}"))
 }

@@ -52,7 +52,7 @@ fn the_json_has_its_keys() {
         assert_eq!(entry["standing"], "proved");
         assert!(entry["notes"][0].as_str().unwrap().contains("40.4558"));
     }
-    // Certificate Y asks for no c_0; at T = 500 it holds for the constant step only.
+    // Certificate Y does not need c > c_0; at T = 500 it holds only for the constant step.
     assert!(find(&report, "alg1")["guarantee"].is_null());
     let guarantee = &find(&report, "alg1-const:c=0.5")["guarantee"];
     assert_eq!(
@@ -136,7 +136,7 @@ fn without_a_choice_all_methods_that_apply_take_part() {
     seen.sort();
     all.sort();
     assert_eq!(seen, all);
-    // Two learn to act, not to predict; everything else takes part.
+    // Two methods learn to act, not to predict; all others take part.
     assert_eq!(ids(&report["skipped"]), ["optimal-stopping", "q-learning"]);
     for skipped in report["skipped"].as_array().unwrap() {
         assert!(skipped["why"].as_str().unwrap().len() > 10);
@@ -251,12 +251,12 @@ fn without_out_nothing_is_written() {
     assert_eq!(run.code, 0, "{}", run.stderr);
     assert!(
         run.stdout
-            .starts_with("ref-2, T = 500, 3 runs, seed 1\nf(0) = 0.4311 ")
+            .starts_with("ref-2, T = 500, 3 runs, seed 1\nf(0) = 0.4311, ")
     );
     assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 0);
 }
 
-/// The rows of the table come by increasing f.
+/// The rows of the table are sorted by increasing f.
 #[test]
 fn the_table_is_sorted() {
     let arguments = with(&["--algorithms", "alg1:c=50,alg1:c=0.1,alg1:c=1"]);
@@ -300,7 +300,7 @@ fn the_markdown_table_has_a_row_per_method() {
     );
 }
 
-/// What a method works out for itself is shown beside what it was told.
+/// Inputs that a method computes itself are shown next to those that were set.
 #[test]
 fn the_steps_that_were_used_are_listed() {
     let report = compare(&[
@@ -350,7 +350,7 @@ fn algorithms_are_listed_with_all_that_can_be_set() {
         "alg1-doubling: ",
         "reference: ",
         "theory: proved",
-        "must be told: phi_inf",
+        "requires: phi_inf",
         "t0",
         "a whole number, at least 3",
     ] {

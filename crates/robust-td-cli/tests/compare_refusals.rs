@@ -56,7 +56,7 @@ fn bad_requests_name_the_method_the_parameter_and_its_range() {
         ),
         (
             &["--algorithms", "alg1", "--param", "alg1-const.c=2"],
-            &["alg1-const", "does not take part"],
+            &["alg1-const", "not among the chosen methods"],
         ),
         (
             &["--algorithms", "alg1", "--param", "alg9.c=2"],

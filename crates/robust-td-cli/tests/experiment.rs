@@ -189,7 +189,7 @@ fn bad_specs_are_refused_before_anything_is_written() {
         (replaced("epsilon =", "\"alg1.c\" ="), "free to vary"),
         (
             replaced("epsilon = [0.3, 0.1]", "epsilon = [0.3], discount = [0.5]"),
-            "one thing varies",
+            "only one thing varies",
         ),
         (replaced("alg1:c=0.1", "alg2"), "did you mean"),
         (replaced("alg1:c=0.1", "alg1:c=-1"), "alg1: c is -1"),
@@ -216,7 +216,7 @@ fn bad_specs_are_refused_before_anything_is_written() {
     }
 }
 
-/// The specs that come with the project make sense; running them takes minutes.
+/// The specs that come with the project are valid; running them takes minutes.
 #[test]
 fn the_projects_experiments_are_valid() {
     let specs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments");

@@ -24,7 +24,7 @@ fn certified(folder: &Path, file: &str) -> String {
     run.stdout
 }
 
-/// Asserts that a problem file with files beside it is the problem [`INLINE`].
+/// Asserts that a problem file with its matrix files is the problem [`INLINE`].
 fn same_as_inline(toml: &str, files: &[(&str, Vec<u8>)]) {
     let files = files.iter().map(|(name, content)| (*name, &content[..]));
     let folder = folder(files.chain([
@@ -105,7 +105,7 @@ fn numpy_files_of_every_type() {
     ] {
         same_as_inline(&reward, &[("r.npy", npy(descriptor, false, "2, 2", &data))]);
     }
-    // Unsigned numbers and booleans, in a problem of their own.
+    // Unsigned numbers and booleans, in a separate problem.
     let toml =
         "discount = 0.5\ntransition = \"P.csv\"\nreward = \"r.npy\"\nfeatures = [[1.0], [2.0]]\n";
     let with_reward = |name: &str, reward: Vec<u8>| {
@@ -148,7 +148,7 @@ features = [[0.5, 1.0], [-0.25, 1.0]]
 #[test]
 fn a_decision_process_with_a_policy() {
     let rest = "discount = 0.9\nstart = 1\nfeatures = [[0.5, 1.0], [-0.25, 1.0]]\n";
-    // The policy mixes a chain that stays with one that goes.
+    // The policy mixes a chain that stays with one that moves.
     let mixed = "\
 [mdp]
 transition = [[[1, 0], [0, 1]], [[0, 1], [1, 0]]]

@@ -208,7 +208,7 @@ fn a_killed_run_resumes_to_the_same_bytes() {
                 .stderr(Stdio::null())
                 .spawn()
                 .unwrap();
-            // Whether this catches the run before, at or after a checkpoint is up to the machine; all must be well.
+            // Whether this catches the run before, at or after a checkpoint depends on the machine; all three must work.
             std::thread::sleep(Duration::from_millis(200 + 370 * attempt));
             if child.try_wait().unwrap().is_none() {
                 child.kill().unwrap();
@@ -246,10 +246,10 @@ fn a_foreign_or_damaged_checkpoint_is_refused() {
         "{message}"
     );
     assert!(!out.path().join("results.csv").exists());
-    // Nothing was lost: the file is still there, and a run without --resume starts anew.
+    // Nothing was lost: the file is still there, and a run without --resume starts from scratch.
     assert!(out.path().join("checkpoint").exists());
     results(&arguments[..arguments.len() - 1], out.path());
-    // Without a checkpoint --resume starts anew too.
+    // Without a checkpoint --resume starts from scratch too.
     results(&arguments, out.path());
 }
 

@@ -1,23 +1,23 @@
-//! Watches a learner on data: its temporal-difference errors and its residual on blocks not learned from yet.
+//! Tracks a learner's temporal-difference errors and its residual on blocks not learned from yet.
 
 use robust_td_core::learner::{Learner, Transition};
 use serde::{Deserialize, Serialize};
 
-/// Samples of one block that is measured before it is learned from, at least.
+/// The minimum number of samples in a block that is measured before it is learned from.
 const BLOCK: u64 = 64;
-/// One block of so many is measured.
+/// One block in this number is measured.
 const EVERY: u64 = 8;
 
-/// Samples of a block for so many features: copying an answer takes as long as that, which must not matter per sample.
+/// The samples per block for a dimension: long enough that copying the answer costs little per sample.
 fn block(dimension: usize) -> u64 {
     BLOCK.max(dimension as u64 / EVERY)
 }
 
-/// What is known about the errors so far.
+/// The errors so far.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Diagnostics {
-    /// Samples since the last block that is measured began, and how many such blocks began.
+    /// Samples since the start of the last measured block, and the number of measured blocks started.
     place: u64,
     blocks: u64,
     td_errors: TdErrors,
@@ -30,7 +30,7 @@ pub struct Diagnostics {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 struct Floats(#[serde(with = "robust_td_core::exact_float")] Vec<f64>);
 
-/// The temporal-difference errors delta_t at the iterates of their time.
+/// The temporal-difference errors delta_t, each at the iterate of step t.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TdErrors {
@@ -102,7 +102,7 @@ impl Residual {
 }
 
 impl Diagnostics {
-    /// Looks at a transition before the learner does.
+    /// Measures a transition before the learner learns from it.
     #[inline]
     pub fn watch(&mut self, learner: &impl Learner, transition: &Transition<'_>) {
         let block = block(learner.dimension());
@@ -121,13 +121,13 @@ impl Diagnostics {
         }
     }
 
-    /// Takes the temporal-difference error that a learner had.
+    /// Records a temporal-difference error of the learner.
     #[inline]
     pub fn record(&mut self, td_error: f64) {
         self.td_errors.record(td_error);
     }
 
-    /// Fixes the answer that a block is measured with.
+    /// Stores the answer with which a block is measured.
     fn start_block(&mut self, learner: &impl Learner) {
         self.snapshot.0 = learner.output();
         if self.blocks == 0 {
@@ -140,7 +140,7 @@ impl Diagnostics {
         self.blocks += 1;
     }
 
-    /// Whether they are those of so many features.
+    /// Whether the buffers match this dimension.
     pub(crate) fn fit(&self, dimension: usize) -> bool {
         let parts = [&self.snapshot, &self.older.sum, &self.younger.sum];
         let length = if self.blocks == 0 { 0 } else { dimension };
@@ -153,11 +153,11 @@ impl Diagnostics {
         &self.td_errors
     }
 
-    /// |mean of delta phi| over blocks of the stream's later part, each at the answer before the block was
-    /// learned from; it tends to |E[delta phi]|, which is 0 at the TD fixed point.
+    /// |mean of delta phi| over blocks of the later part of the stream, each with the answer before the block was
+    /// learned from. It tends to |E[delta phi]|, which is 0 at the TD fixed point.
     ///
-    /// One block in eight is measured, of 64 samples or of an eighth of the number of features, and at least the later half of the stream
-    /// counts.
+    /// One block in eight is measured. A block has 64 samples, or an eighth of the number of features if that is more. The
+    /// blocks cover at least the later half of the stream.
     #[must_use]
     pub fn residual(&self) -> Option<f64> {
         self.older.norm()

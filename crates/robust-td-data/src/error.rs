@@ -297,18 +297,18 @@ pub enum Error {
     /// A file that cannot be written.
     #[error(transparent)]
     File(#[from] WriteError),
-    /// A file for predictions whose name does not tell the format.
+    /// A file for predictions whose name does not show its format.
     #[error("{file}: the name must end in .csv or .parquet")]
     OutputName {
         /// The file.
         file: String,
     },
-    /// An option of an evaluation that is wrong.
+    /// An invalid option of an evaluation.
     #[error(transparent)]
     Option(#[from] OptionError),
-    /// A method that learns from choices.
+    /// A method that learns from choices of actions.
     #[error(
-        "{algorithm} does not apply: it learns from choices, which a log of one policy does not show"
+        "{algorithm} does not apply: it learns from choices of actions, which a log of one policy does not contain"
     )]
     NeedsChoices {
         /// The algorithm's id.
@@ -318,7 +318,7 @@ pub enum Error {
     #[error("the data yield no transitions")]
     NoTransitions,
     /// A log that is too short for the method.
-    #[error("the data hold {}, but {algorithm} needs at least 3", counted(*found, "transition", "transitions"))]
+    #[error("the data have {}, but {algorithm} needs at least 3", counted(*found, "transition", "transitions"))]
     TooFewTransitions {
         /// The algorithm's id.
         algorithm: &'static str,
@@ -333,13 +333,13 @@ pub enum Error {
     },
     /// A model whose values are not finite.
     #[error(
-        "this model diverged ({divergence}), and its values are not finite; learn it again with smaller steps"
+        "this model diverged ({divergence}), and its values are not finite; train it again with smaller steps"
     )]
     ModelDiverged {
         /// How.
         divergence: Divergence,
     },
-    /// Something wrong with one file.
+    /// An error about one file.
     #[error("{file}: {source}")]
     InFile {
         /// The file.
@@ -350,7 +350,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// The same error with the file that it happened in.
+    /// The same error with the name of its file.
     #[must_use]
     pub fn in_file(self, file: impl Into<String>) -> Self {
         Self::InFile {
@@ -359,7 +359,7 @@ impl Error {
         }
     }
 
-    /// What is wrong with a batch as a whole is wrong with its file.
+    /// Adds the file of a batch to an error about the whole batch.
     pub(crate) fn of_batch(self, files: &[String], batch: &Batch) -> Self {
         match files.get(batch.file()) {
             Some(file) => self.in_file(file),

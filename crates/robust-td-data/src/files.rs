@@ -1,4 +1,4 @@
-//! Writes files whole or not at all.
+//! Writes files atomically.
 
 use std::io::{Error as IoError, Write};
 use std::path::{Path, PathBuf};
@@ -68,7 +68,7 @@ pub fn directory_of(path: &Path) -> Result<&Path, WriteError> {
     }
 }
 
-/// Writes a file through a temporary one beside it, so that a reader never sees half of it.
+/// Writes a file through a temporary one in the same directory, so that no reader sees an incomplete file.
 pub fn write_with<E: From<WriteError>>(
     path: &Path,
     fill: impl FnOnce(&mut std::fs::File) -> Result<(), E>,
@@ -93,7 +93,7 @@ fn cannot_write(path: &Path, source: IoError) -> WriteError {
     }
 }
 
-/// Temporary files are private; the results are ordinary files.
+/// Gives a temporary file, which is private, the permissions of an ordinary file.
 #[cfg(unix)]
 fn readable_by_all(file: &std::fs::File) -> std::io::Result<()> {
     use std::os::unix::fs::PermissionsExt;

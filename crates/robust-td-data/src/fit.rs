@@ -1,4 +1,4 @@
-//! Holds a learned model and answers what a user asks of it.
+//! Holds a learned model and predicts with it.
 
 use std::io::Write;
 use std::path::Path;
@@ -24,7 +24,7 @@ use crate::uncertainty::Uncertainty;
 use crate::warning::{Divergence, Warning, is_finite};
 use crate::write::{ValueFormat, ValueWriter};
 
-/// The confidence of intervals by default.
+/// The default confidence level of intervals.
 pub(crate) const CONFIDENCE: f64 = 0.95;
 
 /// A value function learned from a log.
@@ -39,7 +39,7 @@ pub struct Fit {
     pub(crate) bad_rows: u64,
     pub(crate) elapsed: Duration,
     pub(crate) findings: Vec<Finding>,
-    /// Warnings that only the log shows.
+    /// Warnings about the log.
     pub(crate) log_warnings: Vec<Warning>,
     pub(crate) monte_carlo_check: Option<MonteCarloCheck>,
     pub(crate) layout: (ColumnMap, Preset),
@@ -49,7 +49,7 @@ impl Fit {
     /// A model with intervals of a confidence above 0 and below 1.
     ///
     /// # Errors
-    /// When the confidence is out of its range.
+    /// When the confidence is out of range.
     pub fn new(model: Model, confidence: f64) -> Result<Self> {
         check_confidence(confidence)?;
         Ok(Self {
@@ -69,12 +69,12 @@ impl Fit {
     /// Reads a saved model; intervals have the confidence 0.95 unless [`Fit::with_confidence`] sets another.
     ///
     /// # Errors
-    /// When the file cannot be read, is not a model, is of another version, or contradicts itself.
+    /// When the file cannot be read, is not a model, has another version, or is inconsistent.
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
         Self::new(Model::load(path)?, CONFIDENCE)
     }
 
-    /// Writes the model: everything needed to resume or predict. The file is written whole or not at all.
+    /// Writes the model: everything needed to resume or predict. The file is written atomically.
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -109,7 +109,7 @@ impl Fit {
         self.model.learner().id()
     }
 
-    /// The parameter vector that values are made of.
+    /// The parameter vector, whose inner product with the features is the value.
     #[must_use]
     pub fn theta_bar(&self) -> &[f64] {
         &self.theta_bar
@@ -121,7 +121,7 @@ impl Fit {
         self.model.learner().steps()
     }
 
-    /// Whether the iterates diverged; then the values are not to be relied on.
+    /// Whether the iterates diverged; the values are then not reliable.
     #[must_use]
     pub fn diverged(&self) -> bool {
         self.model.learner().health().diverged()
@@ -142,16 +142,16 @@ impl Fit {
     /// The value of one observation.
     ///
     /// # Errors
-    /// When it does not have the length that the feature map takes.
+    /// When it does not have the length that the feature map expects.
     pub fn value(&self, observation: &[f64]) -> Result<f64> {
         let row = self.row(observation)?;
         Ok(row.features().dot(&self.theta_bar) + self.model.learner().value_offset())
     }
 
-    /// The lower and upper end of the interval of one observation's value; none for most algorithms, and for short logs.
+    /// The lower and upper end of the interval of one observation's value; `None` for most algorithms, and for short logs.
     ///
     /// # Errors
-    /// When the observation does not have the length that the feature map takes.
+    /// When the observation does not have the length that the feature map expects.
     pub fn interval(&self, observation: &[f64]) -> Result<Option<(f64, f64)>> {
         let row = self.row(observation)?;
         let product = row.features().dot(&self.theta_bar);
@@ -173,8 +173,8 @@ impl Fit {
         Ok(row)
     }
 
-    /// The values of the rows of a file, with the ends of their intervals where there are some. Columns are found as in the log
-    /// that was learned from; [`Fit::predict_log`] takes other ones.
+    /// The values of the rows of a file, with the ends of their intervals if there are any. Columns are found as in the log
+    /// that was learned from; [`Fit::predict_log`] takes a log with its own settings.
     ///
     /// # Errors
     /// When the file cannot be read, its observations have another length, or a value is not finite.
@@ -183,7 +183,7 @@ impl Fit {
         self.predict_log(Log::files([file]).columns(columns).layout(preset))
     }
 
-    /// As [`Fit::predict`], of a log that is set up otherwise.
+    /// As [`Fit::predict`], for a log with its own settings.
     ///
     /// # Errors
     /// As [`Fit::predict`].
@@ -198,11 +198,11 @@ impl Fit {
         Ok(all)
     }
 
-    /// Writes the values of a log as columns, in memory that does not depend on its length: `value`, and `lower` and `upper` where
+    /// Writes the values of a log as columns, in memory that does not depend on its length: `value`, and `lower` and `upper` if
     /// there are intervals.
     ///
     /// # Errors
-    /// As [`Fit::predict`], and when the output cannot be written. Nothing is written before the first rows turn out to fit.
+    /// As [`Fit::predict`], and when the output cannot be written. Nothing is written until the first rows are known to match the model.
     pub fn write_predictions<W: Write + Send>(
         &self,
         log: Log,
@@ -236,7 +236,7 @@ impl Fit {
         })
     }
 
-    /// Intervals of theta_bar and how they were made; none for most algorithms, and for short logs.
+    /// Intervals of theta_bar and how they were computed; `None` for most algorithms, and for short logs.
     #[must_use]
     pub fn uncertainty(&self) -> Option<Uncertainty> {
         let intervals = self.intervals.clone()?;
@@ -250,7 +250,7 @@ impl Fit {
         self.model.keeps_errors() && !self.diverged() && self.intervals.is_none()
     }
 
-    /// What may mislead, the gravest first.
+    /// The warnings, most serious first.
     #[must_use]
     pub fn warnings(&self) -> Vec<Warning> {
         let mut warnings = self.log_warnings.clone();
@@ -266,13 +266,13 @@ impl Fit {
         warnings
     }
 
-    /// What looks wrong with the log, where it was read beforehand.
+    /// The report on the log, if it was read beforehand.
     #[must_use]
     pub fn findings(&self) -> &[Finding] {
         &self.findings
     }
 
-    /// How returns compare with predictions, if that was asked for.
+    /// The comparison of returns with predictions, if requested.
     #[must_use]
     pub fn monte_carlo_check(&self) -> Option<&MonteCarloCheck> {
         self.monte_carlo_check.as_ref()
@@ -290,7 +290,7 @@ impl Fit {
         self.elapsed
     }
 
-    /// Everything at once, ready to be written as JSON.
+    /// The complete result, ready to be written as JSON.
     #[must_use]
     pub fn report(&self) -> EvaluationReport {
         EvaluationReport::of(self)
@@ -305,7 +305,7 @@ struct PredictedRows {
 }
 
 impl PredictedRows {
-    /// Replaces the predictions by those of the next batch; false when the log has ended.
+    /// Replaces the predictions by those of the next batch; false at the end of the log.
     fn read(&mut self, found: &mut Predictions) -> Result<bool> {
         let more = self.reader.read(&mut self.batch)?;
         if more {

@@ -1,11 +1,11 @@
 //! Learns value functions from logged transitions in CSV, NDJSON and Parquet files, checked row by row, in constant memory.
 //!
-//! [`evaluate`] learns from a log and returns a [`Fit`], which predicts; [`inspect()`] reports on a log before anything is learned
-//! from it. Below them [`Source`]s become [`Batch`]es through a [`Reader`], whatever their format, and batches become
-//! transitions through a [`Pairing`].
+//! [`evaluate`] learns from a log and returns a [`Fit`], which predicts; [`inspect()`] reports on a log without learning from
+//! it. At a lower level, a [`Reader`] turns [`Source`]s of any format into [`Batch`]es, and a [`Pairing`] turns batches into
+//! transitions.
 //!
 //! Nothing is guessed: a bad row is an [`Error`] that names file, row, column and value, unless some are
-//! allowed to be skipped, and a `done` column is refused until its meaning is said.
+//! allowed to be skipped, and a `done` column is refused until it is mapped to `terminated` or `truncated`.
 
 #![forbid(unsafe_code)]
 
@@ -67,7 +67,7 @@ pub use returns::{Decile, ReturnCheck};
 pub use uncertainty::{Route, Uncertainty};
 pub use warning::{Divergence, Warning};
 
-// What a log holds.
+// The contents of a log.
 pub use bad_rows::{BadKind, BadRows};
 pub use fault::{Fault, FaultKind};
 pub use inspect::{

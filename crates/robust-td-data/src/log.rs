@@ -1,4 +1,4 @@
-//! Opens logged data: which files to read, and how.
+//! Describes a log: which files to read, and how.
 
 use std::io::Read;
 
@@ -10,10 +10,10 @@ use crate::preset::Preset;
 use crate::reader::Reader;
 use crate::source::{Compression, Format, Source};
 
-/// Rows that are read before anything is done with them: on a stream an answer should not wait for many.
+/// The rows per batch: few, so that an answer on a stream does not wait.
 const STREAM_ROWS: usize = 64;
 
-/// A log: files, patterns such as `logs/*.parquet`, or a stream, with what must be known to read it.
+/// A log: files, patterns such as `logs/*.parquet`, or a stream, with the options for reading it.
 #[derive(Debug)]
 pub struct Log {
     input: Input,
@@ -88,7 +88,7 @@ impl Log {
         self
     }
 
-    /// How columns are found, for other files like these.
+    /// The column settings, for other files of the same kind.
     pub(crate) fn layout_used(&self) -> (ColumnMap, Preset) {
         (self.columns.clone(), self.preset)
     }
@@ -105,7 +105,7 @@ impl Log {
     /// Opens the log from its start.
     ///
     /// # Errors
-    /// When there is no input, the first cannot be opened, its columns do not fit, or a stream was opened before.
+    /// When there is no input, the first cannot be opened, its columns do not match, or a stream was opened before.
     pub fn open(&mut self, purpose: Purpose) -> Result<Reader> {
         let mut options = ReadOptions {
             columns: self.columns.clone(),
@@ -126,7 +126,7 @@ impl Log {
         Reader::open(sources, options)
     }
 
-    /// Reports on the log before anything is learned from it; bad rows are counted, however many there are.
+    /// Reports on the log without learning from it; bad rows are counted, not refused.
     ///
     /// # Errors
     /// When the log cannot be read.
@@ -136,7 +136,7 @@ impl Log {
     }
 }
 
-/// Reports on files before anything is learned from them: what they hold, and what looks wrong.
+/// Reports on files without learning from them: their contents, and what looks wrong.
 ///
 /// ```
 /// # let folder = tempfile::tempdir()?;

@@ -19,23 +19,23 @@ use crate::pairing::{Pairing, Step};
 use crate::predictor::{Intervals, intervals};
 use crate::schema::Schema;
 
-/// What the first lines of a model file say.
+/// The kind of file that a model file declares.
 const KIND: &str = "robust-td model";
 /// The version of the file's format.
 const VERSION: u32 = 6;
 
-/// A learner on a log: the feature map, the learner's full state, and where it stands in the log.
+/// A learner on a log: the feature map, the learner's full state, and its position in the log.
 ///
-/// Saved at any row and restored, it goes on to the same bits as if it had not been interrupted.
+/// Saved at any row and restored, it resumes bit-identically.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Model {
     kind: String,
     version: u32,
     phi_inf: f64,
-    /// How many transitions are to be learned from at most.
+    /// The maximum number of transitions to learn from.
     limit: Option<u64>,
-    /// The parameters of the learner, for whoever says them again.
+    /// The parameters of the learner, to compare with repeated options.
     parameters: BTreeMap<String, f64>,
     features: FeatureMap,
     learner: AnyLearner,
@@ -78,7 +78,7 @@ impl Model {
         .checked()
     }
 
-    /// The same with least squares beside the learner, for its standard errors.
+    /// The same with least squares alongside the learner, for its standard errors.
     ///
     /// # Errors
     /// When there are too many features.
@@ -99,7 +99,7 @@ impl Model {
     /// Reads a model that [`Model::save`] wrote.
     ///
     /// # Errors
-    /// When the file cannot be read, is not a model, is of another version, or contradicts itself.
+    /// When the file cannot be read, is not a model, has another version, or is inconsistent.
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
         let file = path.as_ref().display().to_string();
         let text = std::fs::read_to_string(path.as_ref()).map_err(|source| Error::Open {
@@ -109,7 +109,7 @@ impl Model {
         Self::from_json(&text).map_err(|error| error.in_file(file))
     }
 
-    /// Writes the model to a file, whole or not at all.
+    /// Writes the model to a file, atomically.
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -121,9 +121,9 @@ impl Model {
     /// Restores a model.
     ///
     /// # Errors
-    /// When the text is not a model, is of another version, or contradicts itself.
+    /// When the text is not a model, has another version, or is inconsistent.
     pub fn from_json(text: &str) -> Result<Self> {
-        /// What is read first, so that a file of another kind or version is told apart.
+        /// The fields that are read first, to recognise a file of another kind or version.
         #[derive(Deserialize)]
         struct Head {
             kind: String,
@@ -138,7 +138,7 @@ impl Model {
         if head.version != VERSION {
             let found = head.version;
             return Err(broken(format!(
-                "it is a {KIND} of version {found}, and this robust-td reads version {VERSION}: evaluate the data again, or use \
+                "it is a {KIND} of version {found}, but this robust-td reads version {VERSION}; evaluate the data again, or use \
                  the robust-td that wrote it"
             )));
         }
@@ -147,7 +147,7 @@ impl Model {
         model.checked()
     }
 
-    /// The text that restores it.
+    /// The model as text; [`Model::from_json`] restores it.
     ///
     /// # Errors
     /// When it cannot be written as JSON.
@@ -190,18 +190,18 @@ impl Model {
         Ok(self)
     }
 
-    /// Whether it has learned from as many transitions as were asked for.
+    /// Whether it has learned from all transitions of its horizon.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.limit
             .is_some_and(|limit| self.learner.steps() >= limit)
     }
 
-    /// Learns from the rows of a batch from `from` on, until it is complete or has learned from `until`
-    /// transitions; returns the first row that is not taken in.
+    /// Learns from the rows of a batch, starting at `from`, until it is complete or has learned from `until`
+    /// transitions; returns the first row not consumed.
     ///
     /// # Errors
-    /// When the observations do not have the length that the feature map takes.
+    /// When the observations do not have the length that the feature map expects.
     pub fn learn(
         &mut self,
         schema: &Schema,
@@ -252,19 +252,19 @@ impl Model {
         self.diagnostics.watch(&self.learner, &transition);
         self.diagnostics.record(self.learner.learn(&transition));
         if let Some(least_squares) = &mut self.least_squares {
-            // Beside a learner that takes every sample as on-policy it does the same.
+            // If the learner treats every sample as on-policy, least squares does too.
             let ratio = if self.ratios { step.ratio } else { 1.0 };
             least_squares.step(&transition.with_ratio(ratio));
         }
     }
 
-    /// Least squares on the same samples, if it was asked for and can tell its error.
+    /// Least squares on the same samples, if it was requested and can estimate its error.
     #[must_use]
     pub fn least_squares(&self) -> Option<Estimate> {
         self.least_squares.as_ref().and_then(Sandwich::estimate)
     }
 
-    /// Whether least squares runs beside the learner.
+    /// Whether least squares runs alongside the learner.
     #[must_use]
     pub fn has_least_squares(&self) -> bool {
         self.least_squares.is_some()
@@ -276,13 +276,13 @@ impl Model {
         &self.parameters
     }
 
-    /// Whether it keeps what intervals are made of.
+    /// Whether it collects the statistics for intervals.
     #[must_use]
     pub fn keeps_errors(&self) -> bool {
         self.learner.replicates() > 0 || self.least_squares.is_some()
     }
 
-    /// What the intervals of the learner's answer are made of; none for most learners.
+    /// The statistics for intervals of the learner's answer; `None` for most learners.
     #[must_use]
     pub fn intervals(&self) -> Option<Intervals> {
         intervals(&self.learner, self.least_squares())
@@ -300,25 +300,25 @@ impl Model {
         &self.features
     }
 
-    /// The bound on the norm of the features that the learner was told.
+    /// The bound on the norm of the features that the learner uses.
     #[must_use]
     pub fn phi_inf(&self) -> f64 {
         self.phi_inf
     }
 
-    /// How many transitions it learns from at most.
+    /// The maximum number of transitions that it learns from.
     #[must_use]
     pub fn limit(&self) -> Option<u64> {
         self.limit
     }
 
-    /// How rows became transitions so far.
+    /// The state of pairing.
     #[must_use]
     pub fn pairing(&self) -> &Pairing {
         &self.pairing
     }
 
-    /// What is known about the errors so far.
+    /// The errors so far.
     #[must_use]
     pub fn diagnostics(&self) -> &Diagnostics {
         &self.diagnostics

@@ -1,4 +1,4 @@
-//! Judges how the returns of complete episodes compare with the predicted values.
+//! Compares the returns of complete episodes with the predicted values.
 
 use robust_td_core::learner::Learner;
 use serde::Serialize;
@@ -9,7 +9,7 @@ use crate::model::Model;
 use crate::options::Purpose;
 use crate::returns::{Decile, ReturnCheck};
 
-/// Differences beyond this number of standard errors are not chance, even if ten are looked at.
+/// Differences beyond this number of standard errors are not chance, even among ten.
 const MANY: f64 = 4.0;
 
 /// The comparison of returns with predictions, and what it means.
@@ -18,7 +18,7 @@ pub struct MonteCarloCheck {
     /// The numbers; none if a predicted value is not finite.
     #[serde(flatten)]
     pub found: Option<ReturnCheck>,
-    /// What they mean, in a sentence.
+    /// Their meaning, in a sentence.
     pub meaning: String,
 }
 
@@ -36,8 +36,8 @@ impl MonteCarloCheck {
         let id = model.learner().id();
         if rated && model.learner().abilities().ratios {
             meaning += &format!(
-                "; {id} corrects by the importance ratios (rho), returns are those of the policy that was logged: they differ \
-                 unless the two policies are one"
+                "; {id} corrects for the importance ratios (rho), but the returns are those of the logging policy: they differ \
+                 unless the two policies are the same"
             );
         }
         Ok(Self { found, meaning })
@@ -52,13 +52,13 @@ impl Decile {
     }
 }
 
-/// What the numbers say, in a sentence.
+/// The meaning of the numbers, in a sentence.
 fn meaning(found: Option<&ReturnCheck>) -> String {
     let Some(found) = found else {
-        return "not made: a predicted value is not finite".into();
+        return "not possible: a predicted value is not finite".into();
     };
     if found.episodes == 0 {
-        return "not possible: no episode ends with terminated, so no return is known to its end"
+        return "not possible: no episode ends with terminated, so no complete return is known"
             .into();
     }
     let known = found.deciles.iter().filter_map(Decile::standard_errors);
@@ -68,14 +68,15 @@ fn meaning(found: Option<&ReturnCheck>) -> String {
     let rounded = (10.0 * largest).round() / 10.0;
     if largest > MANY {
         return format!(
-            "some difference is {rounded} standard errors: there the features cannot express the values, or the data are \
-             not of one policy, or learning has not come far enough (lstd has no steps to wait for)"
+            "the largest difference is {rounded} standard errors: the features cannot express the values, or the data come \
+             from several policies, or learning has not converged (lstd solves for the answer directly)"
         );
     }
-    let passed =
-        format!("no difference is beyond {MANY} standard errors (the largest is {rounded})");
+    let passed = format!("no difference exceeds {MANY} standard errors (the largest is {rounded})");
     match found.deciles.len() {
-        1 => format!("{passed}, but all predictions are equal: whether values differ is not seen"),
+        1 => format!(
+            "{passed}, but all predictions are equal, so this cannot show whether values differ"
+        ),
         _ => format!("{passed}: no sign that the features cannot express the values"),
     }
 }

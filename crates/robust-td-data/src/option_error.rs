@@ -1,4 +1,4 @@
-//! Names the options of an evaluation and what can be wrong with them, in words that every face can translate.
+//! Defines the options of an evaluation and their errors; an interface can substitute its own names of the options.
 
 use std::fmt;
 
@@ -6,13 +6,13 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OptionName {
-    /// gamma.
+    /// The discount factor gamma.
     Discount,
     /// The algorithm's id.
     Algorithm,
-    /// The constant c of the steps.
+    /// The stepsize constant c.
     C,
-    /// T.
+    /// The horizon T.
     Horizon,
     /// A bound on the norm of the features.
     PhiInf,
@@ -24,9 +24,9 @@ pub enum OptionName {
     Passes,
     /// Bootstrap replicates.
     Replicates,
-    /// Least squares beside the learner.
+    /// Least squares alongside the learner.
     Sandwich,
-    /// The confidence of intervals.
+    /// The confidence level of intervals.
     Confidence,
     /// The comparison of returns with predictions.
     MonteCarloCheck,
@@ -51,7 +51,7 @@ impl fmt::Display for OptionName {
     }
 }
 
-/// What is wrong with an option.
+/// Why an option is invalid.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum OptionError {
@@ -94,16 +94,16 @@ pub enum OptionError {
         /// The option.
         option: OptionName,
     },
-    /// An option for fewer features.
+    /// An option that is limited to fewer features.
     TooManyFeatures {
         /// The option.
         option: OptionName,
         /// The number of features.
         found: usize,
-        /// The largest number that it takes.
+        /// The maximum number.
         limit: usize,
     },
-    /// An option that is not what a resumed model was made with.
+    /// An option that differs from that of a resumed model.
     Differs {
         /// The option.
         option: OptionName,
@@ -115,7 +115,7 @@ pub enum OptionError {
 }
 
 impl OptionError {
-    /// The message with names of options as a face writes them: `name` gets an option, with a value where it is one to set.
+    /// The message with the option names of an interface: `name` receives an option, and a value if the message suggests one.
     #[must_use]
     pub fn message(&self, name: impl Fn(&OptionName, Option<&str>) -> String) -> String {
         let of = |option| name(option, None);
@@ -125,7 +125,7 @@ impl OptionError {
                 value,
                 expected,
             } => format!("{} is {value}, but must be {expected}", of(option)),
-            Self::Missing { option, why } => format!("{} is needed: {why}", of(option)),
+            Self::Missing { option, why } => format!("{} is required: {why}", of(option)),
             Self::Needs {
                 option,
                 other,
@@ -134,7 +134,7 @@ impl OptionError {
             } => format!("{} needs {}: {why}", of(option), name(other, Some(value))),
             Self::NotOf { option, algorithm } => {
                 format!(
-                    "{} is not an option of {algorithm}: leave it out",
+                    "{} is not an option of {algorithm}; leave it out",
                     of(option)
                 )
             }

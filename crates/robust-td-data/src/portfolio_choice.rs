@@ -11,7 +11,7 @@ use crate::model::Model;
 pub struct ConstantChoice {
     /// The constant.
     pub c: f64,
-    /// The number of transitions that the answer rests on.
+    /// The number of transitions that the answer is based on.
     pub samples: u64,
     /// All constants.
     pub portfolio: Vec<Candidate>,

@@ -10,12 +10,12 @@ use crate::batch::Batch;
 use crate::error::{Error, Result};
 use crate::model::Model;
 
-/// What intervals are made of. They measure the sampling error around the TD fixed point.
+/// The statistics for intervals, which measure the sampling error around the TD fixed point.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Intervals {
     /// Replicates of the portfolio's leader.
     Bootstrap(Bootstrap),
-    /// The same, widened where least squares, which has no transient, says that the answer is still on its way.
+    /// The same, widened where least squares, which has no transient, shows that the answer has not converged.
     Both(Bootstrap, Estimate),
     /// The covariance of least squares.
     Sandwich(Estimate),
@@ -32,9 +32,10 @@ impl Intervals {
         }
     }
 
-    /// Half the width of the interval of phi.theta at a confidence in (0, 1), given the value phi.theta; infinite where nothing is known.
+    /// Half the width of the interval of phi.theta at a confidence in (0, 1), given the value phi.theta; infinite where it is
+    /// not known.
     ///
-    /// By both routes it is the larger of the two.
+    /// With both routes it is the larger of the two.
     #[must_use]
     pub fn half_width(&self, value: f64, phi: Features<'_>, confidence: f64) -> f64 {
         let [own, around] = match self {
@@ -51,7 +52,7 @@ impl Intervals {
         own.max(around)
     }
 
-    /// Whether the blocks of all routes hold several correlation times; if not, errors may be too small.
+    /// Whether the blocks of all routes span several correlation times; if not, errors may be too small.
     #[must_use]
     pub fn blocks_are_long_enough(&self) -> bool {
         match self {
@@ -80,7 +81,7 @@ impl Intervals {
     }
 }
 
-/// Predicted values, with the ends of their intervals where there are some.
+/// Predicted values, with the ends of their intervals if there are any.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Predictions {
     /// V(s).
@@ -102,13 +103,13 @@ pub struct Predictor {
 }
 
 impl Predictor {
-    /// The answer of a model, with intervals of a confidence in (0, 1) if the model can tell them.
+    /// The answer of a model, with intervals of a confidence in (0, 1) if the model has them.
     #[must_use]
     pub fn new(model: &Model, confidence: f64) -> Self {
         Self::of(model, model.intervals(), confidence)
     }
 
-    /// The same with intervals that are known already.
+    /// The same with given intervals.
     pub(crate) fn of(model: &Model, intervals: Option<Intervals>, confidence: f64) -> Self {
         Self {
             features: model.features().clone(),
@@ -128,7 +129,7 @@ impl Predictor {
     /// Writes the value of each observation of a batch.
     ///
     /// # Errors
-    /// When the observations do not have the length that the feature map takes, or a value is not finite.
+    /// When the observations do not have the length that the feature map expects, or a value is not finite.
     pub fn predict(&mut self, batch: &Batch, out: &mut Predictions) -> Result<()> {
         let (expected, found) = (self.features.inputs(), batch.dimension());
         if !batch.is_empty() && expected != found {
@@ -156,7 +157,7 @@ impl Predictor {
     }
 }
 
-/// What a learner's intervals are made of, given least squares on the same samples.
+/// The statistics for a learner's intervals, given least squares on the same samples.
 pub(crate) fn intervals(
     learner: &AnyLearner,
     least_squares: Option<Estimate>,

@@ -30,7 +30,7 @@ pub struct EvaluationReport {
     pub diverged: bool,
     /// How long it took.
     pub seconds: f64,
-    /// gamma.
+    /// The discount factor gamma.
     pub discount: f64,
     /// The feature map.
     pub features: String,
@@ -44,7 +44,7 @@ pub struct EvaluationReport {
     pub updates: u64,
     /// Activations of a projection, for algorithms that have one.
     pub projections: Option<u64>,
-    /// What is added to phi.theta_bar for a value.
+    /// The constant added to phi.theta_bar to give a value.
     pub value_offset: f64,
     /// The step at which the iterates diverged.
     pub diverged_at: Option<u64>,
@@ -62,15 +62,15 @@ pub struct EvaluationReport {
     /// Whether there would be intervals if the log were longer.
     #[serde(skip)]
     pub too_short: bool,
-    /// Whether the answer is solved for, without steps that could be too large.
+    /// Whether the answer is solved for directly, without a step size.
     #[serde(skip)]
     pub solved: bool,
-    /// How returns compare with predictions, if that was asked for.
+    /// The comparison of returns with predictions, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub monte_carlo_check: Option<MonteCarloCheck>,
 }
 
-/// The temporal-difference errors at the iterates of their time.
+/// The temporal-difference errors, each at the iterate of its step.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct TdErrorReport {
     /// Their mean.

@@ -1,16 +1,16 @@
 //! Compares the discounted returns of complete episodes with the values that a model predicts.
 //!
-//! An episode is complete when it ends with `terminated`: only then is all that follows a row known. Rows are grouped
-//! by predicted value, into ten groups of about the same size unless many rows have the same value. Two passes over
-//! the log, in memory that grows neither with the log nor with an episode: the first finds the edges of the groups from a
-//! sample of the predictions, the second adds up. The sum of the returns G_i = r_i + gamma r_(i+1) + ... of a group's rows
-//! in an episode needs no look back:
+//! An episode is complete when it ends with `terminated`: only then are all later rewards known. Rows are grouped
+//! by predicted value, into ten groups of about the same size unless many rows have the same value. This takes two passes
+//! over the log, in memory that grows neither with the log nor with an episode: the first finds the edges of the groups from
+//! a sample of the predictions, the second accumulates the sums. The sum of the returns G_i = r_i + gamma r_(i+1) + ... of a
+//! group's rows in an episode can be computed forwards:
 //! ```text
 //! sum over rows i of the group of G_i = sum over t of r_t e_t,   e_t = gamma e_(t-1) + [row t is of the group]
 //! ```
 //!
 //! The difference D of a group is the ratio of two sums over episodes, s = sum of (prediction - return) and n = rows. Its
-//! standard error takes episodes as independent and leaves open how the rows of one depend on each other:
+//! standard error assumes that episodes are independent, and nothing about the rows within an episode:
 //! ```text
 //! stderr^2 = m/(m-1) sum over the m episodes of (s - D n)^2 / (sum of n)^2
 //! ```
@@ -29,7 +29,7 @@ use crate::transitions::Transitions;
 
 /// Groups of rows, by predicted value.
 const GROUPS: usize = 10;
-/// The most predictions that a sample holds.
+/// The maximum number of predictions in a sample.
 const SAMPLE: usize = 1 << 16;
 
 /// Returns against predictions, over all complete episodes of a log.
@@ -43,30 +43,30 @@ pub struct ReturnCheck {
     pub left_out_episodes: u64,
     /// Their rows.
     pub left_out_rows: u64,
-    /// The rows of complete episodes by predicted value, smallest first; none if there is no complete episode.
+    /// The rows of complete episodes by predicted value, smallest first; empty if there is no complete episode.
     pub deciles: Vec<Decile>,
 }
 
 /// About a tenth of the rows.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Decile {
-    /// How many.
+    /// The number of rows.
     pub rows: u64,
-    /// How many episodes they are of.
+    /// The number of episodes that they belong to.
     pub episodes: u64,
     /// The mean predicted value.
     pub predicted: f64,
     /// The mean discounted return.
     #[serde(rename = "return")]
     pub discounted_return: f64,
-    /// The mean prediction less the mean return.
+    /// The mean prediction minus the mean return.
     pub difference: f64,
-    /// The standard error of the difference, by episodes; none for a single episode.
+    /// The standard error of the difference, by episodes; `None` for a single episode.
     pub stderr: Option<f64>,
 }
 
 impl Decile {
-    /// The difference in standard errors; none if it is rounding, or its standard error is not known.
+    /// The difference in standard errors; `None` if it is rounding error, or its standard error is not known.
     #[must_use]
     pub fn standard_errors(&self) -> Option<f64> {
         let scale = self.predicted.abs().max(self.discounted_return.abs());
@@ -78,7 +78,7 @@ impl Decile {
 }
 
 impl ReturnCheck {
-    /// Passes twice over the log that `open` opens; none if a predicted value is not finite.
+    /// Makes two passes over the log that `open` opens; `None` if a predicted value is not finite.
     ///
     /// # Errors
     /// Those of reading.
@@ -95,14 +95,14 @@ impl ReturnCheck {
     }
 }
 
-/// What looks at rows with their predicted values, episode by episode.
+/// Visits rows with their predicted values, episode by episode.
 trait Visitor {
     fn row(&mut self, value: f64, reward: f64);
     /// The rows since the last end are an episode, or a part of one with an unknown end.
     fn end(&mut self, complete: bool);
 }
 
-/// Shows a log to a visitor; breaks off at a predicted value that is not finite.
+/// Feeds a log to a visitor; stops at a predicted value that is not finite.
 fn pass(reader: Reader, model: &Model, visitor: &mut impl Visitor) -> Result<ControlFlow<()>> {
     let (features, learner) = (model.features(), model.learner());
     let values = learner.value_function();
@@ -126,14 +126,14 @@ fn pass(reader: Reader, model: &Model, visitor: &mut impl Visitor) -> Result<Con
     Ok(flow)
 }
 
-/// A sample of the predictions of complete episodes: about one row of 2^level, whichever the hash of its number
-/// picks, so that no rhythm of the log meets one of the sample.
+/// A sample of the predictions of complete episodes: about one row in 2^level, selected by the hash of its number,
+/// so that periodic logs do not bias the sample.
 #[derive(Debug, Default)]
 struct Sample {
     rows: u64,
     level: u32,
     kept: Vec<(u64, f64)>,
-    /// The same for the episode under way, which may turn out not to count.
+    /// The same for the current episode, which may turn out to be incomplete.
     rows_here: u64,
     level_here: u32,
     kept_here: Vec<(u64, f64)>,
@@ -179,7 +179,7 @@ impl Visitor for Sample {
     }
 }
 
-/// Whether the sample of a level has the row of this number.
+/// Whether the sample of a level contains the row of this number.
 fn is_kept(number: u64, level: u32) -> bool {
     // The finaliser of SplitMix64, so that every bit depends on all of the number.
     let mut hash = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
@@ -207,7 +207,7 @@ struct Sums {
     counts: [(u64, u64); 2],
 }
 
-/// The sums of one group: of the episode under way, and over complete episodes.
+/// The sums of one group: of the current episode, and over complete episodes.
 #[derive(Debug, Clone, Copy, Default)]
 struct Group {
     here: Episode,
@@ -292,7 +292,7 @@ impl Group {
         let (predicted, discounted_return) = (self.all.predicted / n, self.all.returned / n);
         let difference = predicted - discounted_return;
         let [ss, sn, nn] = self.squares;
-        // Rounding may take a sum of squares that is 0 below it.
+        // Rounding may make a sum of squares that is 0 negative.
         let spread = (ss - 2.0 * difference * sn + difference * difference * nn).max(0.0);
         (self.episodes > 0).then(|| Decile {
             rows: n as u64,

@@ -19,7 +19,7 @@ pub(crate) struct LogRow {
 }
 
 impl LogRow {
-    /// A row with room for the layout's columns; lists bring their own.
+    /// A row with space for the layout's columns; lists allocate their own.
     pub fn of(layout: &Layout) -> Self {
         let count = |of: fn(&Target) -> bool| layout.targets.iter().filter(|t| of(t)).count();
         Self {

@@ -1,4 +1,4 @@
-//! Measures how sure an answer is: intervals of theta_bar by one or two routes, and whether these agree.
+//! Computes intervals of theta_bar by one or two routes, and whether these agree.
 
 use robust_td_core::learner::Features;
 use robust_td_core::learner::Learner;
@@ -9,7 +9,7 @@ use crate::model::Model;
 use crate::predictor::Intervals;
 use crate::warning::Warning;
 
-/// What intervals do and do not say.
+/// What intervals do and do not measure.
 const MEANING: &str =
     "sampling error around the TD fixed point; not the approximation error of the features";
 
@@ -51,12 +51,12 @@ impl Route {
     }
 }
 
-/// Intervals of theta_bar, and the routes that they are made of.
+/// Intervals of theta_bar, and the routes that they combine.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Uncertainty {
     /// The confidence.
     pub confidence: f64,
-    /// What intervals do and do not say.
+    /// What intervals do and do not measure.
     pub meaning: &'static str,
     /// The method in words.
     pub method: &'static str,
@@ -70,16 +70,16 @@ pub struct Uncertainty {
     /// The route by least squares.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lstd: Option<Route>,
-    /// The mean width of the first over that of the second, for as many samples.
+    /// The ratio of the mean widths, first to second, for the same number of samples.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub width_ratio: Option<f64>,
-    /// How far theta_bar is from least squares at most, in standard errors of a coordinate.
+    /// The largest distance of a coordinate of theta_bar from least squares, in standard errors.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub distance_from_lstd: Option<f64>,
     /// Whether the two routes agree.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agree: Option<bool>,
-    /// Whether blocks hold several correlation times.
+    /// Whether blocks span several correlation times.
     pub blocks_long_enough: bool,
 }
 
@@ -99,7 +99,7 @@ impl Uncertainty {
             Intervals::Both(bootstrap, estimate) => (Some(bootstrap), Some(estimate)),
             Intervals::Sandwich(estimate) => (None, Some(estimate)),
         };
-        // On streams theta_bar rests on fewer samples than least squares, and has the larger error.
+        // On streams theta_bar is based on fewer samples than least squares, and has the larger error.
         let larger = estimate.as_ref().map_or(1.0, |estimate| {
             let choice = model.learner().choice();
             let own = choice.map_or(estimate.samples, |answer| answer.samples);
@@ -138,7 +138,7 @@ impl Uncertainty {
         found
     }
 
-    /// Whether the two routes agree in width and place; unknown with one of them.
+    /// Whether the two routes agree in width and location; unknown with only one.
     fn routes_agree(&self) -> Option<bool> {
         let distance = self.distance_from_lstd?;
         match self.width_ratio {
@@ -148,7 +148,7 @@ impl Uncertainty {
         }
     }
 
-    /// What may mislead about the intervals.
+    /// The warnings about the intervals.
     #[must_use]
     pub fn warnings(&self) -> Vec<Warning> {
         let mut warnings = Vec::new();
@@ -175,7 +175,7 @@ fn distance(estimate: &Estimate, theta_bar: &[f64]) -> f64 {
         let (error, away) = (estimate.standard_error(unit), (x - estimate.theta[j]).abs());
         match error > 0.0 {
             true if error.is_finite() => away / error,
-            // A log without noise has one answer, and rounding.
+            // On a log without noise, differences are rounding errors.
             false if away > 1e-6 * x.abs() => f64::INFINITY,
             _ => 0.0,
         }

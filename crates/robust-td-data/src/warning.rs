@@ -1,4 +1,4 @@
-//! Lists what may mislead whoever relies on a model, as values with words.
+//! Defines the warnings about a model or its log.
 
 use std::fmt;
 
@@ -27,7 +27,7 @@ pub enum Warning {
     },
     /// The two routes to intervals differ.
     RoutesDisagree,
-    /// There is one route to intervals only.
+    /// There is only one route to intervals.
     OneRoute,
     /// Blocks are too short for the correlation of the samples.
     ShortBlocks,
@@ -41,8 +41,8 @@ impl fmt::Display for Warning {
             Self::UnusedRatios { algorithm, users } => {
                 return write!(
                     f,
-                    "the log has importance ratios (rho), but {algorithm} does not use them: the values are those of the policy \
-                     that was logged; algorithms that use them: {}",
+                    "the log has importance ratios (rho), but {algorithm} does not use them: the values are those of the logging \
+                     policy; algorithms that use them: {}",
                     users.join(", ")
                 );
             }
@@ -53,16 +53,16 @@ impl fmt::Display for Warning {
                 );
             }
             Self::RoutesDisagree => {
-                "the two routes differ: most likely theta_bar has not converged, in directions in which the features hardly \
-                 vary if the log is long. The intervals reach to the fixed point nevertheless, because least squares widens them. \
-                 More data bring the two together; the algorithm lstd does not step and has the second kind of interval."
+                "the two routes disagree: most likely theta_bar has not converged; if the log is long, in directions in which \
+                 the features hardly vary. The intervals still reach the fixed point, because least squares widens them. With \
+                 more data the two agree; the algorithm lstd has no step size and gives the second kind of interval."
             }
             Self::OneRoute => {
-                "Least squares was not run (more than 64 features, or too few rows), so nothing shows whether theta_bar has \
-                 converged, and where it has not the intervals are too narrow: the option sandwich takes up to 500 features."
+                "Least squares was not run (more than 64 features, or too few rows), so there is no check that theta_bar has \
+                 converged; if it has not, the intervals are too narrow. The option sandwich allows up to 500 features."
             }
             Self::ShortBlocks => {
-                "the scores stay correlated for longer than the blocks of this log can show, so the intervals may be too \
+                "the scores stay correlated for longer than the blocks of this log, so the intervals may be too \
                  narrow. A longer log has longer blocks."
             }
             Self::TooFewRows => "no intervals: they need 16 blocks of transitions, of at least 32 each",
@@ -79,7 +79,7 @@ pub enum Divergence {
         /// By this step.
         step: u64,
     },
-    /// |theta|^2 passed the threshold.
+    /// |theta|^2 exceeded the threshold.
     Threshold {
         /// At this step.
         step: u64,
@@ -115,7 +115,7 @@ impl fmt::Display for Divergence {
             Self::Threshold { step } => {
                 write!(
                     f,
-                    "|theta|^2 passed {DIVERGENCE_THRESHOLD:e} at step {step}"
+                    "|theta|^2 exceeded {DIVERGENCE_THRESHOLD:e} at step {step}"
                 )
             }
             Self::Overflow => f.write_str("theta overflowed"),

@@ -39,7 +39,7 @@ impl FromStr for ValueFormat {
 }
 
 impl ValueFormat {
-    /// The format that the name of a file tells.
+    /// The format inferred from the name of a file.
     ///
     /// # Errors
     /// When the name ends neither in `.csv` nor in `.parquet`.
@@ -54,7 +54,7 @@ impl ValueFormat {
     }
 }
 
-/// Writes rows of numbers as they come.
+/// Writes rows of numbers incrementally.
 pub struct ValueWriter<W: Write + Send> {
     columns: usize,
     sink: Sink<W>,

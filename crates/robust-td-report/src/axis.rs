@@ -116,7 +116,7 @@ fn log_ticks(low: f64, high: f64, room: usize) -> Vec<Tick> {
     }
     let decades = (last - first + 1) as usize;
     let labels = |stride: i32| (first..=last).filter(|n| n % stride == 0).count();
-    // The most labels that fit; of two strides with equally many the longer, which reaches closer to the ends.
+    // As many labels as fit; of two strides with the same number, the longer, which reaches closer to the ends.
     let stride = [1, 2, 3, 4, 5, 6, 8, 10, 20, 50, 100, 200, 500]
         .into_iter()
         .filter(|&stride| labels(stride) <= room)
@@ -158,7 +158,7 @@ fn linear_ticks(low: f64, high: f64, room: usize) -> Vec<Tick> {
         ((low - slack) / step).ceil() as i64,
         ((high + slack) / step).floor() as i64,
     );
-    // As many digits as tell neighbours apart, so that 0.30000000000000004 reads 0.3.
+    // As many digits as distinguish neighbours, so that 0.30000000000000004 reads 0.3.
     let digits = (low.abs().max(high.abs()) / step).log10().floor() as usize + 2;
     (first..=last)
         .map(|i| i as f64 * step)

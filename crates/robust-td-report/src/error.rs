@@ -1,4 +1,4 @@
-//! Names what can be wrong with the input of a figure or a report.
+//! Defines the errors in the input of a figure or a report.
 
 /// Why a figure or a report could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -13,7 +13,7 @@ pub enum Error {
     /// An x coordinate that the axis cannot show (not finite, or not positive on a log axis).
     #[error("\"{series}\": the x value {value} cannot be drawn on this axis")]
     BadAbscissa {
-        /// Row or curve that has the value.
+        /// Row or curve with the value.
         series: String,
         /// The offending value.
         value: f64,
@@ -26,10 +26,10 @@ pub enum Error {
         /// Upper limit.
         high: f64,
     },
-    /// A resolution at which the picture has no pixel, or too many.
+    /// A resolution at which the picture has no pixels, or too many.
     #[error("cannot draw a PNG of {width} x {height} points at {dpi} dots per inch")]
     BadResolution {
-        /// Resolution asked for.
+        /// Requested resolution.
         dpi: f64,
         /// Width of the drawing in points.
         width: f64,
@@ -39,7 +39,7 @@ pub enum Error {
     /// The PNG encoder failed.
     #[error("cannot encode the PNG: {message}")]
     Png {
-        /// What the encoder said.
+        /// The message of the encoder.
         message: String,
     },
     /// The page template failed.

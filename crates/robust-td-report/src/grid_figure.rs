@@ -37,7 +37,7 @@ pub struct GridColumn {
     pub heading: [Text; 2],
     /// The vertical axis.
     pub axis: GridAxis,
-    /// What [`GridRow::levels`] means in this column.
+    /// The meaning of [`GridRow::levels`] in this column.
     pub level: Text,
 }
 
@@ -72,7 +72,7 @@ pub enum Look {
     Rings,
 }
 
-/// One row of panels. What a figure lists and a row has no entry for is not drawn.
+/// One row of panels. A series or line without an entry in the row is not drawn.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GridRow {
     /// Name of the row.
@@ -81,13 +81,13 @@ pub struct GridRow {
     pub detail: Text,
     /// The points of each of [`GridFigure::series`].
     pub series: Vec<Vec<GridPoint>>,
-    /// Where each of [`GridFigure::lines`] stands.
+    /// The position of each of [`GridFigure::lines`].
     pub lines: Vec<Option<f64>>,
     /// A horizontal line per column.
     pub levels: Vec<Option<f64>>,
 }
 
-/// The values of a series at one place. A value that is missing interrupts the line; one that overflowed is infinite (or not a
+/// The values of a series at one x. A missing value interrupts the line; one that overflowed is infinite (or not a
 /// number) and is drawn as clamped.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GridPoint {
@@ -127,7 +127,7 @@ impl GridFigure {
     ///
     /// # Errors
     /// [`Error::NothingToDraw`] without any value, [`Error::BadAbscissa`] for an x that is not finite and positive,
-    /// [`Error::BadClamp`] for limits that are no range.
+    /// [`Error::BadClamp`] for invalid limits.
     pub fn draw(&self) -> Result<Drawing> {
         self.clamp.check()?;
         for row in &self.rows {
@@ -229,7 +229,7 @@ impl GridFigure {
         if let Some(level) = row.level(column) {
             drawn.levels[column] |= panel.horizontal(&mut group, "level", level, style::LEVEL_LINE);
         }
-        // The first line of the legend lies on top.
+        // The first series of the legend is drawn on top.
         for (k, drawn) in drawn.lines.iter_mut().enumerate().rev() {
             if let Some(x) = row.lines.get(k).copied().flatten() {
                 *drawn |= panel.vertical(&mut group, "line", x, LINES[k % LINES.len()]);

@@ -17,12 +17,12 @@ use crate::{Error, Result};
 const TEMPLATE: &str = include_str!("../templates/report.html");
 const STYLE: &str = include_str!("../templates/report.css");
 
-/// CSS pixels per point of a drawing at which its smallest text can just be read; below, it scrolls in its box.
+/// CSS pixels per point of a drawing at which its smallest text is just readable; in a narrower window it scrolls in its box.
 const LEAST_ZOOM: f64 = 1.27;
 /// CSS pixels per point beyond which a drawing only wastes space.
 const LARGEST_ZOOM: f64 = 1.9;
 
-/// A figure as the template sees it. What is called HTML here is escaped already.
+/// A figure as the template sees it. Fields named HTML are already escaped.
 #[derive(Serialize)]
 struct FigureView<'a> {
     title: &'a str,
@@ -50,10 +50,10 @@ struct CellView {
 }
 
 impl Page {
-    /// The page. All strings are escaped; figures stand in the page as SVG.
+    /// The page. All strings are escaped; figures are embedded as SVG.
     ///
     /// # Errors
-    /// [`Error::Template`] if the page cannot be written, which would be a fault of this crate.
+    /// [`Error::Template`] if the page cannot be written, which would be a bug in this crate.
     pub fn to_html(&self) -> Result<String> {
         let mut environment = Environment::new();
         environment.set_auto_escape_callback(|_| AutoEscape::Html);

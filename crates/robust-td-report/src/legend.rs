@@ -15,7 +15,7 @@ const SPACE: f64 = 14.0;
 /// Height of a line.
 const LINE: f64 = 12.5;
 
-/// What an entry shows.
+/// The sample of an entry.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Sample {
     /// A line.
@@ -30,7 +30,7 @@ pub(crate) enum Sample {
     Triangles(Fill),
 }
 
-/// A sample and what it means.
+/// A sample and its meaning.
 pub(crate) struct Entry {
     pub(crate) sample: Sample,
     pub(crate) label: Text,

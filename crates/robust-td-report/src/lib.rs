@@ -18,7 +18,7 @@
 //! | `scene.rs` | shapes of a drawing, independent of the output format |
 //! | `svg.rs`, `png.rs` | the two output formats |
 //! | `font.rs`, `text.rs` | glyph outlines; lines of text with sub- and superscripts |
-//! | `axis.rs`, `panel.rs`, `series.rs`, `legend.rs`, `side_labels.rs` | ranges and ticks; what is drawn inside a frame; clamping; the key; labels beside curves |
+//! | `axis.rs`, `panel.rs`, `series.rs`, `legend.rs`, `side_labels.rs` | ranges and ticks; the inside of a frame; clamping; the legend; labels next to curves |
 //! | `grid_figure.rs`, `line_figure.rs` | the two kinds of figure |
 //! | `page.rs`, `table.rs`, `html.rs` | the contents of a page; its tables; the HTML |
 //! | `number.rs` | how a number is written |

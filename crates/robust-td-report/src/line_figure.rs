@@ -21,7 +21,7 @@ pub struct AxisLabel {
     pub scale: Scale,
 }
 
-/// One place of the band around a curve.
+/// The band around a curve at one x.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct BandPoint {
     /// Abscissa.
@@ -42,17 +42,17 @@ pub struct Curve {
     pub points: Vec<(f64, f64)>,
     /// The band, or nothing.
     pub band: Vec<BandPoint>,
-    /// How the line is broken.
+    /// The pattern of the line.
     pub pattern: Pattern,
 }
 
-/// How a line is broken.
+/// The pattern of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub enum Pattern {
-    /// Full while the colours last, then broken.
+    /// Solid until the colours are used up, then dashed.
     #[default]
     Automatic,
-    /// Full.
+    /// Solid.
     Solid,
     /// Dashes.
     Dashed,
@@ -60,7 +60,7 @@ pub enum Pattern {
     Dotted,
 }
 
-/// What a pattern stands for.
+/// The meaning of a pattern.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LineMeaning {
     /// The pattern.
@@ -69,13 +69,13 @@ pub struct LineMeaning {
     pub label: String,
 }
 
-/// Where the labels of the curves stand.
+/// Where the labels of the curves go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Key {
     /// In a legend below the panel.
     #[default]
     Below,
-    /// Beside the ends of the curves, which many curves need.
+    /// Next to the ends of the curves, for many curves.
     Beside,
 }
 
@@ -103,15 +103,15 @@ pub struct LineFigure {
     pub references: Vec<Reference>,
     /// Limits of y on a log axis.
     pub clamp: Clamp,
-    /// Where the labels of the curves stand.
+    /// Where the labels of the curves go.
     pub key: Key,
-    /// What the patterns of the lines stand for.
+    /// The meaning of the line patterns.
     pub meanings: Vec<LineMeaning>,
 }
 
-/// Width of a figure whose labels stand below.
+/// Width of a figure with labels below.
 const WIDTH: f64 = 396.0;
-/// The panel of few curves; many labels beside it make it higher.
+/// Height of the panel with few curves; many labels next to it make it higher.
 const FRAME: Rect = Rect {
     left: 40.0,
     top: 8.0,
@@ -123,11 +123,11 @@ const X_LABELS: f64 = 30.0;
 const BAND_OPACITY: f64 = 0.18;
 
 impl LineFigure {
-    /// Draws the figure: a panel 5.5 inches wide, and labels beside it if so asked.
+    /// Draws the figure: a panel 5.5 inches wide, with labels next to it if requested.
     ///
     /// # Errors
     /// [`Error::NothingToDraw`] without any value, [`Error::BadAbscissa`] for an x that the axis cannot show,
-    /// [`Error::BadClamp`] for limits that are no range.
+    /// [`Error::BadClamp`] for invalid limits.
     pub fn draw(&self) -> Result<Drawing> {
         self.clamp.check()?;
         let xs = |curve: &Curve| -> Vec<f64> {
@@ -265,7 +265,7 @@ impl LineFigure {
         curve.points.iter().map(mark).collect()
     }
 
-    /// The band with clamped edges; on a linear axis without the places that are not finite.
+    /// The band with clamped edges; on a linear axis, without values that are not finite.
     fn band(&self, curve: &Curve) -> Vec<(f64, f64, f64)> {
         let place = |place: &BandPoint| match self.y.scale {
             Scale::Log => {

@@ -1,8 +1,8 @@
-//! Writes numbers: for people (3.95, 1.03 × 10⁸ with a real superscript), for terminals (1.031e8) and for files.
+//! Formats numbers for pages (3.95, 1.03 × 10⁸ with a real superscript), terminals (1.031e8) and files.
 
 use crate::text::Text;
 
-/// A number split into what is printed on the line and the power of ten behind it.
+/// A number split into mantissa and power of ten.
 struct Parts {
     mantissa: String,
     exponent: Option<i32>,
@@ -81,7 +81,7 @@ pub fn whole(x: u64) -> String {
     format!("{x:e}")
 }
 
-/// The shortest text that reads back as the same number, for CSV files; `inf` and `nan` for what is not finite.
+/// The shortest text that reads back as the same number, for CSV files; `inf` and `nan` for values that are not finite.
 pub fn csv(x: f64) -> String {
     if x.is_nan() {
         "nan".into()

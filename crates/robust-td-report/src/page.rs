@@ -1,6 +1,6 @@
 //! Describes the contents of a page: facts, figures and tables that the caller fills in.
 //!
-//! Every section is optional: what is empty is absent from the page.
+//! Every section is optional: empty ones are left out.
 
 use crate::scene::Drawing;
 use crate::table::{Cell, Table};
@@ -10,7 +10,7 @@ use crate::table::{Cell, Table};
 pub struct Page {
     /// Heading of the page.
     pub title: String,
-    /// One or two sentences under the heading that say what the reader sees.
+    /// One or two sentences under the heading that describe the page.
     pub summary: String,
     /// What was run.
     pub facts: Vec<Fact>,

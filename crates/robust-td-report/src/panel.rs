@@ -1,4 +1,4 @@
-//! Draws what is inside one frame: axes, curves, markers and reference lines.
+//! Draws the inside of one frame: axes, curves, markers and reference lines.
 
 use crate::axis::Axis;
 use crate::scene::{Fill, Group, Path, Point, Rect, Shape, Stroke};
@@ -132,7 +132,7 @@ impl Panel<'_> {
     }
 
     /// Triangles at the clamped marks, pointing out of the panel. A run of neighbours gets one at its start and
-    /// then one wherever the last is far enough away, so that they stay distinct. Says whether there was any.
+    /// then one wherever the last is far enough away, so that they stay distinct. Returns whether there was any.
     pub(crate) fn triangles(&self, group: &mut Group, marks: &[Option<Mark>], fill: Fill) -> bool {
         let mut path = Path::default();
         let mut last: Option<(Edge, f64)> = None;
@@ -170,7 +170,7 @@ impl Panel<'_> {
         group.push(Shape::filled("band", Path::polygon(&points), fill));
     }
 
-    /// A vertical line at `x`; says whether `x` is in the range and the line was drawn.
+    /// A vertical line at `x`; returns whether `x` is in the range, so that the line was drawn.
     pub(crate) fn vertical(
         &self,
         group: &mut Group,
@@ -190,7 +190,7 @@ impl Panel<'_> {
         inside
     }
 
-    /// A horizontal line at `y`; says whether `y` is in the range and the line was drawn.
+    /// A horizontal line at `y`; returns whether `y` is in the range, so that the line was drawn.
     pub(crate) fn horizontal(
         &self,
         group: &mut Group,

@@ -10,14 +10,14 @@ use crate::{Error, Result};
 
 /// Points per inch.
 const POINTS: f64 = 72.0;
-/// Largest side of a picture in pixels: far above any paper, far below the memory.
+/// Largest side of a picture in pixels: more than any paper needs, and small enough for memory.
 const MAX_PIXELS: f64 = 20_000.0;
 
 impl Drawing {
     /// The figure as a PNG file at `dpi` dots per inch (300 is usual in print).
     ///
     /// # Errors
-    /// [`Error::BadResolution`] when the picture would have no pixel or more than 20,000 in a direction.
+    /// [`Error::BadResolution`] when the picture would have no pixels or more than 20,000 in a direction.
     pub fn to_png(&self, dpi: f64) -> Result<Vec<u8>> {
         let scale = dpi / POINTS;
         let (width, height) = ((self.width * scale).ceil(), (self.height * scale).ceil());

@@ -128,7 +128,7 @@ impl Fill {
 pub(crate) struct Stroke {
     pub(crate) color: Color,
     pub(crate) width: f64,
-    /// Lengths of dash and gap in turn; empty for a full line. An even number of entries.
+    /// Alternating lengths of dash and gap; empty for a solid line. An even number of entries.
     pub(crate) dash: &'static [f64],
 }
 
@@ -206,7 +206,7 @@ impl Drawing {
         self.height
     }
 
-    /// The title, which screen readers say instead of the picture.
+    /// The title, which screen readers read instead of the picture.
     pub fn title(&self) -> &str {
         &self.title
     }

@@ -6,7 +6,7 @@ use crate::number;
 use crate::text::Text;
 use crate::{Error, Result};
 
-/// The range to which values on a log axis are clamped; what lies outside is drawn at the edge and marked.
+/// The range to which values on a log axis are clamped; values outside are drawn at the edge and marked.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Clamp {
     /// Smallest value drawn.
@@ -25,14 +25,14 @@ impl Default for Clamp {
     }
 }
 
-/// Which limit a value passed.
+/// Which limit a value exceeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Edge {
     Low,
     High,
 }
 
-/// A point to draw; `edge` tells that `y` is a limit and not the value.
+/// A point to draw; `edge` is set if `y` is a limit and not the value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Mark {
     pub(crate) x: f64,
@@ -53,7 +53,7 @@ impl Clamp {
         Ok(())
     }
 
-    /// What the legend says about clamped values.
+    /// The legend entry for clamped values.
     pub(crate) fn label(&self) -> Text {
         let (low, high) = (number::text(self.low, 3), number::text(self.high, 3));
         Text::plain("clamped to [")
@@ -63,7 +63,7 @@ impl Clamp {
             .upright("]")
     }
 
-    /// The mark of `y`. Not a number counts as above: in a sweep it is what is left of an overflow.
+    /// The mark of `y`. NaN counts as above: in a sweep it results from an overflow.
     pub(crate) fn mark(&self, x: f64, y: f64) -> Mark {
         if y.is_nan() || y > self.high {
             Mark {

@@ -1,4 +1,4 @@
-//! Sets labels beside the ends of curves without overlap.
+//! Places labels next to the ends of curves without overlap.
 
 use crate::panel;
 use crate::scene::{Group, Path, Point, Rect, Shape, Stroke};
@@ -29,13 +29,13 @@ impl Label {
     }
 }
 
-/// The room that labels need to the right of the frame.
+/// The width that labels need to the right of the frame.
 pub(crate) fn width(labels: &[Label]) -> f64 {
     let widths = labels.iter().map(|label| label.text.width(style::LABEL));
     LEADER + 3.0 + widths.fold(0.0, f64::max)
 }
 
-/// The labels in the order of the ends of their curves, each as near to its curve as the others allow.
+/// The labels in the order of the ends of their curves, each as close to its curve as the others allow.
 pub(crate) fn draw(mut labels: Vec<Label>, frame: Rect) -> Group {
     labels.sort_by(|a, b| a.end[1].total_cmp(&b.end[1]));
     let wanted: Vec<f64> = labels.iter().map(|label| label.end[1]).collect();
@@ -56,10 +56,10 @@ pub(crate) fn draw(mut labels: Vec<Label>, frame: Rect) -> Group {
     group
 }
 
-/// The places nearest to the increasing `wanted` (least squares) that are `distance` apart and within the range,
-/// provided that there is room for all.
+/// The positions nearest to the increasing `wanted` (least squares) that are `distance` apart and within the range,
+/// provided that all fit.
 fn spread(wanted: &[f64], distance: f64, low: f64, high: f64) -> Vec<f64> {
-    // Without the distances the places only have to increase: neighbours that do not are pooled at their mean.
+    // After subtracting the distances, positions only have to increase: neighbours that do not are pooled at their mean.
     let mut pools: Vec<(f64, usize)> = Vec::with_capacity(wanted.len());
     for (i, y) in wanted.iter().enumerate() {
         let mut pool = (y - distance * i as f64, 1);

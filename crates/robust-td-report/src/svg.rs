@@ -3,7 +3,7 @@
 use crate::scene::{Color, Drawing, Path, Point, Segment, Shape};
 
 impl Drawing {
-    /// The figure as one `<svg>` element, good both as a file and inside an HTML page.
+    /// The figure as one `<svg>` element, for a file or an HTML page.
     ///
     /// All text is outlines (class `text`); the words are kept in `data-text`.
     pub fn to_svg(&self) -> String {
@@ -136,7 +136,7 @@ fn escape(text: &str) -> String {
     out
 }
 
-/// `character`, or a stand-in for control characters, which XML forbids even when escaped.
+/// `character`, or a replacement for control characters, which XML forbids even when escaped.
 pub(crate) fn allowed(character: char) -> char {
     match character {
         '\t' | '\n' | '\r' => ' ',

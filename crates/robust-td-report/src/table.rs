@@ -2,7 +2,7 @@
 
 use crate::text::Text;
 
-/// A table under a heading of its own.
+/// A table with its own heading.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
     /// Heading.
@@ -20,7 +20,7 @@ pub struct Table {
 /// A column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
-    /// What it shows.
+    /// Its heading.
     pub name: Text,
     /// Whether its cells are words rather than numbers.
     pub words: bool,
@@ -44,7 +44,7 @@ impl Column {
     }
 }
 
-/// What a cell shows.
+/// The contents of a cell.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell {
     /// Nothing.
@@ -59,16 +59,16 @@ pub enum Cell {
         /// The text.
         text: String,
     },
-    /// Something to be typed as it stands.
+    /// Code, shown verbatim.
     Code {
         /// The text.
         text: String,
     },
-    /// Something that deserves attention.
+    /// A highlighted text.
     Mark {
         /// The text.
         text: String,
-        /// Whether it is good news.
+        /// Whether it is highlighted as good.
         good: bool,
     },
     /// A number.
@@ -92,7 +92,7 @@ pub enum Cell {
     },
 }
 
-/// Significant digits of a number unless the caller asks for others.
+/// The default number of significant digits.
 pub(crate) const DIGITS: usize = 4;
 
 impl Cell {
@@ -106,7 +106,7 @@ impl Cell {
         Self::Prose { text: text.into() }
     }
 
-    /// Yes, which is good news, or no.
+    /// Yes, highlighted as good, or no.
     pub fn yes_or_no(yes: bool) -> Self {
         let text = if yes { "yes" } else { "no" }.into();
         Self::Mark { text, good: yes }
@@ -117,7 +117,7 @@ impl Cell {
         Self::digits(value, DIGITS)
     }
 
-    /// A number with some other precision, or nothing.
+    /// A number with another precision, or nothing.
     pub fn digits(value: Option<f64>, digits: usize) -> Self {
         value.map_or(Self::Empty, |value| Self::Number { value, digits })
     }

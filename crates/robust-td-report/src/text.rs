@@ -198,7 +198,7 @@ impl From<String> for Text {
     }
 }
 
-/// Which part of a line stands at its position.
+/// Which part of a line is at its position.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Anchor {
     Start,

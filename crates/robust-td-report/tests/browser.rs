@@ -4,7 +4,7 @@ use std::process::Command;
 
 use robust_td_report::{Cell, Column, Fact, Page, PageFigure, Table};
 
-/// The first of the usual names that starts.
+/// The first of the usual names that can be started.
 fn browser() -> Option<&'static str> {
     let starts = |name: &&str| {
         Command::new(name)
@@ -74,7 +74,7 @@ fn a_browser_shows_figures_and_numbers_with_a_clean_console() {
     assert!(dom.contains("data-text=\"Boundedness ratio\"") && dom.contains("data-text=\"10^−8\""));
     assert!(dom.contains("279,360,000,000") && dom.contains("6.4 × 10<sup>−6</sup>"));
     assert!(dom.contains("<h1>A report &lt;in&gt; a browser</h1>"));
-    // What a page writes to its console, refused loads included, is logged with this word.
+    // Everything that a page writes to its console, including refused loads, is logged with this word.
     let console: Vec<&str> = log
         .lines()
         .filter(|line| line.contains("CONSOLE"))

@@ -1,9 +1,9 @@
-//! Lays out the constants of problems as a table of a page.
+//! Builds the table of problem constants for a page.
 
 use robust_td_core::Constants;
 use robust_td_report::{Cell, Column, Table, Text};
 
-/// The constants of problems as a table of a page, each problem under its name.
+/// The constants of problems as a table, each problem under its name.
 pub fn constants_table(problems: &[(String, Constants)]) -> Table {
     let row = |(name, constants): &(String, Constants)| {
         vec![
@@ -26,7 +26,7 @@ pub fn constants_table(problems: &[(String, Constants)]) -> Table {
                 .upright("DΦ; φ")
                 .subscript("∞")
                 .upright(
-                    " is the largest feature norm; f(0) is the suboptimality gap of the start, which every useful output must beat.",
+                    " is the largest feature norm; f(0) is the error of θ = 0, which every useful output must beat.",
                 ),
         ],
         columns: vec![

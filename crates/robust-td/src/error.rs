@@ -1,4 +1,4 @@
-//! Names what can go wrong, from every crate, and separates invalid input from a run that failed.
+//! Collects the errors of all crates and separates invalid input from a failed run.
 
 use std::path::PathBuf;
 
@@ -28,13 +28,13 @@ pub enum Error {
     /// An output that cannot be written.
     #[error(transparent)]
     Write(#[from] WriteError),
-    /// Methods that cannot be compared as asked.
+    /// Methods that cannot be compared as requested.
     #[error(transparent)]
     Contest(#[from] crate::contest::ContestError),
-    /// An experiment that makes no sense.
+    /// An invalid experiment.
     #[error(transparent)]
     Experiment(#[from] crate::experiment::ExperimentError),
-    /// Settings of a sweep that make no sense.
+    /// Invalid settings of a sweep.
     #[error(transparent)]
     Sweep(#[from] crate::sweep::SweepError),
     /// A manifest that cannot be written as JSON.
@@ -49,11 +49,11 @@ pub enum Error {
     /// A problem that is neither in the catalog nor a file.
     #[error("there is no problem {name:?} in the catalog and no such file; {}", known_problem(.name))]
     UnknownProblem {
-        /// The name that was asked for.
+        /// The requested name.
         name: String,
     },
     /// A parameter for a problem that is a file.
-    #[error("{key} is set, but only catalog problems have parameters: edit {file} instead")]
+    #[error("{key} is set, but only catalog problems have parameters; edit {file} instead")]
     SettingOfFile {
         /// The parameter.
         key: String,
@@ -78,7 +78,7 @@ pub enum Error {
     },
 }
 
-/// The result of anything that can be refused or fail.
+/// The result of anything that can fail.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {

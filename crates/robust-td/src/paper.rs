@@ -1,11 +1,11 @@
-//! Holds the published experiment: the specs of Figures 1 and 2 and the points that are printed in them.
+//! Holds the published experiment: the specs of Figures 1 and 2 and their printed points.
 
 /// The spec of Figure 1, decaying stepsizes.
 pub(crate) const FIGURE_1: &str = include_str!("../experiments/figure1.toml");
 /// The spec of Figure 2, constant stepsizes.
 pub(crate) const FIGURE_2: &str = include_str!("../experiments/figure2.toml");
 
-/// The points of the figure files that we know, to about seven digits.
+/// The points read from the figure files, to about seven digits.
 const POINTS: &str = include_str!("../experiments/printed_points.csv");
 
 /// Where the figures clamp ratio and gap.
@@ -18,7 +18,7 @@ pub struct PrintedPoint {
     pub figure: usize,
     /// Feature scaling.
     pub scale: f64,
-    /// Place of c in the paper's grid.
+    /// Index of c in the paper's grid.
     pub c_index: usize,
     /// The boundedness ratio, infinite where the figure shows the clamp.
     pub ratio: Option<f64>,

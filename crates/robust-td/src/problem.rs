@@ -42,7 +42,7 @@ pub fn problem(name_or_path: &str, settings: &[(impl AsRef<str>, f64)]) -> Resul
     problem_beside(name_or_path, settings, Path::new(""))
 }
 
-/// As [`problem`], with the path of a file relative to `directory`, as in a spec that names a problem beside it.
+/// As [`problem`], with the path of a file relative to `directory`, as in a spec that names a problem file.
 pub fn problem_beside(
     name_or_path: &str,
     settings: &[(impl AsRef<str>, f64)],

@@ -22,7 +22,7 @@ pub fn read<T: DeserializeOwned>(path: &Path) -> Result<T> {
 pub fn parse<T: DeserializeOwned>(text: &str) -> std::result::Result<T, String> {
     toml::from_str(text).map_err(|error| {
         let message = error.message().trim().replace('\n', " ");
-        // A missing key has no place of its own; anything else is shown with its line.
+        // A missing key has no line; any other error is shown with its line.
         let place = error
             .span()
             .filter(|_| !message.starts_with("missing field"));

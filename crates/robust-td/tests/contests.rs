@@ -76,7 +76,10 @@ fn refusals_are_typed_and_name_no_flags() {
         (small(&problem).algorithms(["alg1", "alg1"]), "given twice"),
         (small(&problem).horizon(2), "horizon is 2"),
         (small(&problem).runs(0), "runs is 0"),
-        (small(&problem).parameter("alg1-const.c", 1.0), "take part"),
+        (
+            small(&problem).parameter("alg1-const.c", 1.0),
+            "not among the chosen",
+        ),
         (small(&problem).parameter("radus", 1.0), "\"radius\"?"),
     ] {
         let error = comparison.run().unwrap_err();

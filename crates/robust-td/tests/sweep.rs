@@ -109,7 +109,7 @@ fn exact_expectations_near_the_threshold() {
     let expected = exact.iter().find(|row| row.c() == 0.001).unwrap().ratio();
     assert!(sampled < 0.5 * expected, "{sampled} of {expected}");
     assert!((expected / 1.99e5 - 1.0).abs() < 5e-3, "{expected}");
-    // Stable from the first step on only to the right of what 48 runs show.
+    // The exact threshold lies to the right of the one that 48 runs show.
     let threshold = results.thresholds()[0][0].unwrap();
     assert!(c[3] < threshold && threshold < 0.1, "{threshold}");
     assert!(

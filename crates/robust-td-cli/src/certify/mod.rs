@@ -1,4 +1,4 @@
-//! Says what is proved about Algorithm 1 on a problem at a horizon.
+//! Reports what is proved about Algorithm 1 for a problem and a horizon.
 
 mod table;
 mod verdict;
@@ -9,14 +9,14 @@ use crate::failure::Failure;
 use crate::problem_argument::ProblemArgument;
 use crate::{count, output};
 
-/// Say what is guaranteed for a problem, at a horizon, with a stepsize constant
+/// Compute proved error bounds for a problem, a horizon and a stepsize constant
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Certificates, each a bound on E f(avg_T):
-  p  the paper's Theorem 1 and Corollary 1 with explicit constants (c > c_0, a long horizon)
+  p  the paper's Theorem 1 and Corollary 1 with explicit constants (needs c > c_0 and a long horizon)
   x  the same induction without rounding, at the best lag (any c, any horizon)
   y  the induction centred at theta*; the sharpest for Algorithm 1
-  c  one tuned constant step in closed form, which needs the mixing time; ignores --c
+  c  a tuned constant step in closed form (needs the mixing time, ignores --c)
 
 Examples:
   robust-td certify paper-ring --horizon 10000000 --c 50
@@ -28,11 +28,11 @@ pub struct Arguments {
     #[command(flatten)]
     problem: ProblemArgument,
 
-    /// The horizon T, a whole number from 3 up: 10000000, 1e7 or 10_000_000
+    /// Horizon T, an integer >= 3 such as 10000000, 1e7 or 10_000_000
     #[arg(long, value_name = "T", value_parser = count::horizon, allow_negative_numbers = true)]
     horizon: u64,
 
-    /// The stepsize constant c; by default the one that makes certificate y smallest
+    /// Stepsize constant c [default: the one that minimises certificate y]
     #[arg(long, value_name = "C", value_parser = positive, allow_negative_numbers = true)]
     c: Option<f64>,
 

@@ -32,7 +32,9 @@ pub fn page(
         page.push_str(&hypotheses(bounds));
         page.push_str("\nCertificates\n");
         page.push_str(&certificates(certification, bounds));
-        page.push_str("\nbound on the expectation; Markov: P(f >= x) <= bound/x\n");
+        page.push_str(
+            "\nThe bounds hold in expectation; by Markov's inequality P(f >= x) <= bound/x.\n",
+        );
     }
     page
 }
@@ -43,7 +45,7 @@ fn thresholds(certification: &Certification) -> Vec<(&'static str, String)> {
             "{} (where Theorem 1 applies, E|theta_t|^2 <= rho_c^2 max(r_inf/phi_inf, |theta*|)^2)",
             number(rho)
         ),
-        None => "none unless c > c_0".into(),
+        None => "undefined unless c > c_0".into(),
     };
     vec![
         // Padded to the width of the constants above.

@@ -1,4 +1,4 @@
-//! Puts a certification into plain words: what is guaranteed, why not more, what would have to change.
+//! Explains a certification in words: what is guaranteed, why not more, and what would improve it.
 
 use robust_td_core::theory::certify::MixingBounds;
 use robust_td_core::theory::{Certificate, Certification, Recommendation};
@@ -12,7 +12,7 @@ pub fn paragraphs(
 ) -> Vec<String> {
     match &certification.mixing {
         Err(reason) => vec![format!(
-            "Nothing is guaranteed here: every certificate needs to know how fast the chain mixes, and {reason}. \
+            "Nothing is guaranteed here: every certificate needs the mixing time, and {reason}. \
              The constants below are exact."
         )],
         Ok(bounds) if certification.constants.f_zero == 0.0 => vec![
@@ -55,12 +55,12 @@ fn answer(certification: &Certification, bounds: &MixingBounds) -> String {
     let Some((name, bound, certificate)) = best(bounds) else {
         return format!(
             "Nothing is guaranteed for {setting}: no certificate applies. \
-             Doing nothing (theta = 0) has f(0) = {f_zero}."
+             For comparison, theta = 0 has f(0) = {f_zero}."
         );
     };
     let iterates = match certificate.iterate_bound {
         Some(squared) => format!(
-            "The iterates stay bounded: E|theta_t - theta*|^2 <= {} for all t <= T.",
+            "The iterates stay bounded: E|theta_t-theta*|^2 <= {} for all t <= T.",
             number(squared)
         ),
         None => String::new(),
@@ -68,24 +68,24 @@ fn answer(certification: &Certification, bounds: &MixingBounds) -> String {
     let bound_text = number(bound);
     if bound < certification.constants.f_zero {
         format!(
-            "Guaranteed for {setting}: E[f(avg)] <= {bound_text} (certificate {name}), where doing nothing \
-             (theta = 0) has f(0) = {f_zero}. {iterates}"
+            "Guaranteed for {setting}: E[f(avg)] <= {bound_text} (certificate {name}), while theta = 0 \
+             has f(0) = {f_zero}. {iterates}"
         )
     } else {
         format!(
-            "No better than doing nothing: for {setting} it is guaranteed that E[f(avg)] <= {bound_text} \
+            "No better than theta = 0: the guarantee for {setting} is E[f(avg)] <= {bound_text} \
              (certificate {name}), but theta = 0 already has f(0) = {f_zero}. {iterates}"
         )
     }
 }
 
-/// What the paper's own theorem says.
+/// What the paper's own theorem guarantees.
 fn theorem(certification: &Certification, bounds: &MixingBounds) -> String {
     let conditions = &bounds.conditions;
     let log_t = format!("{:.1}", certification.log_t);
     let horizon = format!(
         "its horizon condition needs log T >= {} with the rigorous rate alpha = 2^(-1/{}) \
-         ({} even with the best conceivable rate |lambda_2|) and has {log_t}",
+         ({} even with the best possible rate |lambda_2|), but log T = {log_t}",
         rough(conditions.paper_required_log_t),
         certification
             .constants
@@ -98,7 +98,7 @@ fn theorem(certification: &Certification, bounds: &MixingBounds) -> String {
         .filter(|&c| !(c > certification.c0))
         .map(|c| {
             format!(
-                "it needs c > c_0 = {} and has c = {}",
+                "it needs c > c_0 = {}, but c = {}",
                 number(certification.c0),
                 number(c)
             )
@@ -110,12 +110,12 @@ fn theorem(certification: &Certification, bounds: &MixingBounds) -> String {
              explicit constants (certificate P) gives {bound}."
         ),
         (None, false, Some(bound)) if conditions.relaxed_holds => format!(
-            "The paper's Theorem 1 as printed certifies nothing here: {horizon}. Its proof goes through under the \
+            "The paper's Theorem 1 as printed certifies nothing here: {horizon}. Its proof also works under the \
              relaxed condition u_T + 1 <= log^2 T, which holds, and certificate P gives {bound}."
         ),
         (None, _, _) => format!(
             "The paper's Theorem 1 certifies nothing here: {horizon}. Even the relaxed condition \
-             u_T + 1 <= log^2 T fails: {} against {}.",
+             u_T + 1 <= log^2 T fails: {} > {}.",
             number(conditions.lag as f64 + 1.0),
             number(conditions.log_t * conditions.log_t)
         ),
@@ -156,14 +156,15 @@ fn constant_step(certification: &Certification, bounds: &MixingBounds) -> String
     }
 }
 
-/// What would have to change for a better guarantee.
+/// What would give a better guarantee.
 fn change(
     certification: &Certification,
     bounds: &MixingBounds,
     longer: Option<(u64, Recommendation)>,
 ) -> String {
     let Some(recommended) = bounds.recommended else {
-        return "To change that: a longer horizon. At this one no c is certified.".into();
+        return "For a better guarantee, use a longer horizon: at this one no c is certified."
+            .into();
     };
     let (c, bound) = (number(recommended.c), number(recommended.bound));
     let beats_zero = recommended.bound < certification.constants.f_zero;
@@ -172,31 +173,31 @@ fn change(
         .c
         .is_some_and(|asked| (asked / recommended.c - 1.0).abs() < 1e-3);
     let mut words = if is_current {
-        format!("c = {c} is the one that makes certificate Y smallest.")
+        format!("c = {c} minimises certificate Y.")
     } else {
         let better = match current {
             Some(current) => format!(" instead of {}", number(current)),
             None => String::new(),
         };
         format!(
-            "To change that: c = {c} makes certificate Y smallest, E[f(avg)] <= {bound}{better}."
+            "For a better guarantee, use c = {c}, which minimises certificate Y: E[f(avg)] <= {bound}{better}."
         )
     };
     if !beats_zero {
         words.push_str(" At this horizon no c is certified to do better than f(0)");
         words.push_str(&match longer {
             Some((horizon, at)) => format!(
-                "; at T = {} it would be: c = {} gives {}.",
+                "; at T = {}, c = {} gives {}.",
                 whole(horizon),
                 number(at.c),
                 number(at.bound)
             ),
-            None => ": certificate Y falls like log^2(T)/sqrt(T), and needs a longer one.".into(),
+            None => "; certificate Y falls like log^2(T)/sqrt(T), so use a longer one.".into(),
         });
     }
     if !bounds.conditions.relaxed_holds && certification.c.is_some_and(|c| c > certification.c0) {
         words.push_str(&format!(
-            " Certificate P needs log T >= {}, that is T of the order of {}.",
+            " Certificate P needs log T >= {}, that is, T of order {}.",
             number(bounds.conditions.relaxed_required_log_t),
             power_of_ten(bounds.conditions.relaxed_required_log_t)
         ));
@@ -204,7 +205,7 @@ fn change(
     words
 }
 
-/// A number with two digits when it is large, since then only its size matters.
+/// A number, with two digits when it is large: then only its order of magnitude matters.
 fn rough(x: f64) -> String {
     if x < 1000.0 {
         format!("{x:.1}")

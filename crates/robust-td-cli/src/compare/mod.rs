@@ -14,13 +14,13 @@ use crate::problem_argument::ProblemArgument;
 use crate::progress::{self, Bar};
 use crate::{count, output};
 
-/// Run methods side by side on the same samples: what each needs, whether it diverges, how accurate it is
+/// Compare methods on the same samples: required inputs, divergence and accuracy
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Run i of every method follows the same trajectory; dropped samples still count. Inputs you omit
-are computed from the exact model; a method that needs one that cannot be known in practice is
-marked as an oracle. f is the error of the method's own output, such as an average; f(0) is that
-of doing nothing.
+are computed from the exact model; a method is marked as an oracle if one of them cannot be known
+in practice. f is the error of the method's own output, such as an average; f(0) is the error of
+theta = 0.
 
 Examples:
   robust-td compare two-state --horizon 1e6
@@ -36,7 +36,7 @@ pub struct Arguments {
     #[command(flatten)]
     problem: ProblemArgument,
 
-    /// The horizon T, samples per run: 1000000, 1e6 or 1_000_000
+    /// Horizon T, the samples per run, such as 1000000, 1e6 or 1_000_000
     #[arg(long, value_name = "T", value_parser = count::horizon, allow_negative_numbers = true)]
     horizon: u64,
 
@@ -44,7 +44,7 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value = "48", value_parser = count::parse, allow_negative_numbers = true)]
     runs: u64,
 
-    /// Methods, each with settings if you like (alg1:c=0.01); by default all that apply
+    /// Methods, optionally with settings (alg1:c=0.01) [default: all that apply]
     #[arg(long, value_name = "A,...", value_delimiter = ',', value_parser = Choice::parse)]
     algorithms: Option<Vec<Choice>>,
 
@@ -52,7 +52,7 @@ pub struct Arguments {
     #[arg(long = "param", value_name = "KEY=VALUE", value_parser = Override::parse)]
     parameters: Vec<Override>,
 
-    /// The constant c of all methods that have one; short for --param c=C
+    /// Stepsize constant c of all methods that have one; short for --param c=C
     #[arg(long, value_name = "C", allow_negative_numbers = true)]
     c: Option<f64>,
 
@@ -74,7 +74,7 @@ pub struct Arguments {
     )]
     points_per_decade: u32,
 
-    /// Output directory; without it nothing is written
+    /// Output directory; no files are written without it
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 
@@ -82,7 +82,7 @@ pub struct Arguments {
     #[arg(long)]
     json: bool,
 
-    /// Print a Markdown table, in the order of the methods
+    /// Print a Markdown table, with the methods in the order given
     #[arg(long, conflicts_with = "json")]
     markdown: bool,
 

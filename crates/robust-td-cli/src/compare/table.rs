@@ -11,7 +11,7 @@ use robust_td::contest::field::{self, Contestant, Skipped};
 pub fn page(comparison: &ComparisonResults) -> String {
     let length = comparison.length;
     let mut page = format!(
-        "{}, T = {}, {}, seed {}\nf(0) = {} is what doing nothing achieves\n\n",
+        "{}, T = {}, {}, seed {}\nf(0) = {}, the error of theta = 0\n\n",
         comparison.problem_words(),
         whole(length.horizon),
         text::count(length.runs as usize, "run"),
@@ -86,7 +86,7 @@ pub fn skipped(skipped: &[Skipped]) -> String {
         return String::new();
     }
     let rows: Vec<(&str, String)> = skipped.iter().map(|s| (s.id, s.why.clone())).collect();
-    format!("\nDo not apply here\n{}", text::definitions(&rows))
+    format!("\nNot applicable here\n{}", text::definitions(&rows))
 }
 
 fn row(contestant: &Contestant, score: &Score) -> [String; 8] {
@@ -102,7 +102,7 @@ fn row(contestant: &Contestant, score: &Score) -> [String; 8] {
     ]
 }
 
-/// What a reader should know before comparing.
+/// Remarks on how the result came about.
 pub fn remarks(contestant: &Contestant, score: &Score) -> Vec<String> {
     let mut remarks = Vec::new();
     if contestant.prepared.oracle() {

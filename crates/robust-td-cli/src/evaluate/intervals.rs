@@ -1,4 +1,4 @@
-//! Shows how sure the answer is.
+//! Prints the confidence-interval section of the report.
 
 use robust_td_data::{Uncertainty, Warning};
 
@@ -7,7 +7,7 @@ use crate::text;
 /// The number of coordinates that a page shows.
 const SHOWN: usize = 12;
 
-/// The table for people.
+/// The intervals, one line per coordinate, and how they were computed.
 pub fn table(found: &Uncertainty, theta_bar: &[f64]) -> String {
     let percent = text::number(100.0 * found.confidence);
     let mut page = format!("\n{percent} % intervals ({})\n", found.meaning);
@@ -22,7 +22,7 @@ pub fn table(found: &Uncertainty, theta_bar: &[f64]) -> String {
         page.push('\n');
     }
     if theta_bar.len() > SHOWN {
-        page += &format!("  ... {} in all; --json has them\n", theta_bar.len());
+        page += &format!("  ... {} in all; --json lists them\n", theta_bar.len());
     }
     for route in [&found.bootstrap, &found.lstd].into_iter().flatten() {
         let replicates = route
@@ -34,7 +34,10 @@ pub fn table(found: &Uncertainty, theta_bar: &[f64]) -> String {
         );
     }
     if let Some(ratio) = found.width_ratio {
-        page += &format!("widths, first over second: {}\n", text::number(ratio));
+        page += &format!(
+            "ratio of widths, first to second: {}\n",
+            text::number(ratio)
+        );
     }
     if let Some(distance) = found.distance_from_lstd.filter(|d| d.is_finite()) {
         let distance = text::number(distance);
@@ -43,7 +46,7 @@ pub fn table(found: &Uncertainty, theta_bar: &[f64]) -> String {
     for warning in found.warnings() {
         let first = match warning {
             Warning::OneRoute => "",
-            _ => "Careful: ",
+            _ => "Warning: ",
         };
         page += &text::wrap(first, 0, &warning.to_string());
     }

@@ -21,17 +21,17 @@ use crate::{count, inspect, output, progress};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Columns: obs_0, obs_1, ... (or a list obs), reward; optional next_obs_0, ... (or next_obs), terminated, truncated,
-episode, rho. Without next_obs a row's successor is the next row of its episode. terminated: the value after it is 0.
-truncated: bootstrap from what follows, then restart. A lone `done` is refused until its meaning is said:
---column terminated=done, or --column truncated=done.
+episode, rho. Without next_obs a row's successor is the next row of its episode. After a terminated row the value is 0.
+A truncated row bootstraps from its successor, then the episode restarts. A lone `done` column is ambiguous: use
+--column terminated=done or --column truncated=done.
 
-Files are read once beforehand to measure phi_inf, fit the features and count the transitions; on standard input
-alg1 uses the doubling trick, and you set --phi-inf.
+Files are read once beforehand to measure phi_inf, fit the features and count the transitions. On standard input alg1
+uses the doubling trick, and --phi-inf is required.
 
-With --c auto sixteen constants learn from the same rows. One that diverges is retired: when over 64 rows the root mean square
-of its TD errors exceeds 20 times the largest reward over 1 - gamma. The one with the smallest score is reported: |mean of
-delta phi| with scaled features, on rows that it had not learned from yet. Intervals measure the sampling error around the
-TD fixed point, not the approximation error of the features.
+With --c auto, sixteen constants learn from the same rows. A constant is retired as divergent when the root mean square
+of its TD errors over 64 rows exceeds 20 r / (1 - gamma), where r is the largest |reward| so far. The constant with the
+smallest score is reported; the score is |mean of delta phi| with scaled features, on rows not learned from yet.
+Intervals measure the sampling error around the TD fixed point, not the approximation error of the features.
 
 Examples:
   robust-td evaluate log.csv --discount 0.99
@@ -42,37 +42,37 @@ Examples:
   robust-td evaluate more.csv --resume model.json --out model.json
 
 Features: identity, bias, standardise, running, polynomial(degree=2), fourier(order=3), tiles(tilings=8, bins=8),
-rbf(centres=5, width=1), one-hot(column=0); joined by + and applied one after the other by |.
+rbf(centres=5, width=1), one-hot(column=0). Join maps with +, chain them with |.
 `robust-td algorithms` lists the algorithms and their parameters.")]
 pub struct Arguments {
     #[command(flatten)]
     log: LogArgument,
 
-    /// gamma, in [0, 1); needed unless a model is resumed
+    /// Discount factor gamma, in [0, 1); required unless a model is resumed
     #[arg(long, value_name = "G", allow_negative_numbers = true)]
     discount: Option<f64>,
 
-    /// The algorithm's id [default: alg1]
+    /// Algorithm id [default: alg1]
     #[arg(long, value_name = "ID")]
     algorithm: Option<String>,
 
-    /// The constant c of the steps, for algorithms that have one; auto runs sixteen at once and lets the data choose [default: auto]
+    /// Stepsize constant c, for algorithms that have one; auto runs sixteen and lets the data choose [default: auto]
     #[arg(long, value_name = "C", allow_negative_numbers = true)]
     c: Option<String>,
 
-    /// T: learn from the first T transitions, with steps for T; by default all that the files hold
+    /// Learn from the first T transitions, with stepsizes for that horizon [default: all transitions in the files]
     #[arg(long, value_name = "T", value_parser = count::horizon, allow_negative_numbers = true)]
     horizon: Option<u64>,
 
-    /// A bound on the norm of the features; by default measured
+    /// Bound on the norm of the features [default: measured]
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
     phi_inf: Option<f64>,
 
-    /// A parameter of the algorithm, such as radius=10 or lambda=0.9
+    /// Set a parameter of the algorithm, such as radius=10 or lambda=0.9; may be repeated
     #[arg(long = "param", value_name = "KEY=VALUE", allow_hyphen_values = true)]
     parameters: Vec<String>,
 
-    /// The feature map [default: identity]
+    /// Feature map [default: identity]
     #[arg(long, value_name = "SPEC")]
     features: Option<String>,
 
@@ -80,11 +80,11 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value = "1", value_parser = count::parse, allow_negative_numbers = true)]
     passes: u64,
 
-    /// Bootstrap replicates for intervals, with --c auto: 0 for none, or from 8 to 4096 [default: 64]
+    /// Number of bootstrap replicates for intervals, with --c auto: 8 to 4096, or 0 for no intervals [default: 64]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     replicates: Option<String>,
 
-    /// Also least squares with its sandwich intervals, up to 500 features; by default up to 64
+    /// Also compute least squares with sandwich intervals for 65 to 500 features; up to 64 this is the default
     #[arg(long)]
     sandwich: bool,
 
@@ -95,15 +95,15 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 
-    /// Resume a saved model: the same result as one uninterrupted pass. Flags that are repeated must have the model's values
+    /// Resume a saved model, with the same result as one uninterrupted pass; repeated flags must match the model
     #[arg(long, value_name = "FILE")]
     resume: Option<PathBuf>,
 
-    /// Compare the returns of complete episodes with the predicted values, by decile of these, in further passes over the files
+    /// Compare the returns of complete episodes with the predicted values, by decile; reads the files again
     #[arg(long)]
     monte_carlo_check: bool,
 
-    /// Print the answer so far on standard error every N transitions; without N at powers of two
+    /// Print the current estimate to standard error every N transitions; without N, at powers of two
     #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "0", value_parser = count::parse)]
     report_every: Option<u64>,
 
@@ -136,7 +136,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
 }
 
-/// Runs an evaluation from a model on; what is wrong with the model names its file.
+/// Resumes an evaluation from a model; errors about the model name its file.
 fn resumed(evaluation: Evaluation, path: &Path) -> Result<Fit, Failure> {
     let fit = evaluation.resume(Model::load(path)?).run();
     Ok(fit.map_err(|error| match error {
@@ -147,7 +147,7 @@ fn resumed(evaluation: Evaluation, path: &Path) -> Result<Fit, Failure> {
     })?)
 }
 
-/// The evaluation that the command line asks for.
+/// Builds the evaluation from the command line.
 fn evaluation(arguments: &Arguments) -> Result<Evaluation, Failure> {
     let mut evaluation = Evaluation::new(arguments.log.log()?)
         .passes(arguments.passes)
@@ -211,7 +211,7 @@ fn replicates(text: &str) -> Result<usize, Failure> {
     })
 }
 
-/// Shows on standard error what happens during an evaluation.
+/// Reports progress on standard error.
 fn show(progress: &Progress<'_>, json: bool) {
     match progress {
         Progress::Surveyed(report) if !json => eprint!("{}", inspect::findings(report)),
@@ -232,6 +232,6 @@ fn so_far(model: &Model) {
         "diverged": learner.health().diverged(),
         "residual": model.diagnostics().residual(),
     });
-    // A reader that has seen enough is no failure.
+    // A closed pipe is not a failure.
     let _ = writeln!(std::io::stderr(), "{line}");
 }

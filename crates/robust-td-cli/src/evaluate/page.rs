@@ -1,4 +1,4 @@
-//! Shows what was learned.
+//! Prints the result of an evaluation.
 
 use robust_td_core::learner::DIVERGENCE_THRESHOLD;
 use robust_td_data::{EvaluationReport, Warning};
@@ -6,7 +6,7 @@ use robust_td_data::{EvaluationReport, Warning};
 use super::{choice, intervals, returns};
 use crate::text;
 
-/// The result for people.
+/// The whole page.
 pub fn page(report: &EvaluationReport) -> String {
     let mut rows = vec![
         (
@@ -26,7 +26,7 @@ pub fn page(report: &EvaluationReport) -> String {
         (
             "features",
             format!(
-                "{}: {} of them, norm at most {}",
+                "{}: dimension {}, norm at most {}",
                 report.features,
                 report.dimension,
                 text::number(report.phi_inf)
@@ -79,12 +79,12 @@ pub fn page(report: &EvaluationReport) -> String {
 fn iterates(report: &EvaluationReport) -> String {
     let largest = text::number(report.max_theta_norm_sq);
     match (report.solved, report.diverged_at) {
-        // It has no steps that could be too large: only a matrix that is nearly singular throws it off, for a while.
+        // A solver has no step size to diverge with; a nearly singular matrix can make theta large for a while.
         (true, None) => {
-            format!("solved for, not stepped to: largest |theta|^2 on the way {largest}")
+            format!("none, solved directly: largest |theta|^2 so far {largest}")
         }
         (true, Some(step)) => format!(
-            "solved for, not stepped to: |theta|^2 up to {largest} on the way, above {DIVERGENCE_THRESHOLD:e} first at step \
+            "none, solved directly: |theta|^2 reached {largest} and first exceeded {DIVERGENCE_THRESHOLD:e} at step \
                  {step}, where the matrix was nearly singular"
         ),
         (false, Some(step)) => format!("diverged at step {step}"),

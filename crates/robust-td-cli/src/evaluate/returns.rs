@@ -1,10 +1,10 @@
-//! Shows how the returns of complete episodes compare with the predicted values.
+//! Prints the comparison of returns of complete episodes with predicted values.
 
 use robust_td_data::{Decile, MonteCarloCheck};
 
 use crate::text::{self, number};
 
-/// The table for people, and what it means.
+/// The table and its meaning.
 pub fn page(check: &MonteCarloCheck) -> String {
     let mut page = String::from("\nReturns of complete episodes against predicted values\n");
     if let Some(found) = &check.found {
@@ -12,7 +12,7 @@ pub fn page(check: &MonteCarloCheck) -> String {
             "  ",
             2,
             &format!(
-                "{} of {}; {} of {} without terminated at the end left out",
+                "{} of {}; left out: {} of {} that did not terminate",
                 text::count(found.rows as usize, "row"),
                 text::count(found.episodes as usize, "complete episode"),
                 text::count(found.left_out_rows as usize, "row"),

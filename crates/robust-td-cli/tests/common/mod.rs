@@ -1,4 +1,4 @@
-//! Runs the real command in a folder of its own.
+//! Runs the real command in its own folder.
 
 #![allow(dead_code, reason = "each test file uses its own part")]
 #![allow(clippy::unwrap_used)]
@@ -9,7 +9,7 @@ use std::path::Path;
 use assert_cmd::Command;
 use tempfile::TempDir;
 
-/// What a run left behind.
+/// The outcome of a run.
 pub struct Run {
     /// The exit code.
     pub code: i32,

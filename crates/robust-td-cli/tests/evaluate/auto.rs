@@ -1,4 +1,4 @@
-//! Tests `--c auto`: the choice of the constant, its intervals, and that it goes on to the same bytes.
+//! Tests `--c auto`: the choice of the constant, its intervals, and that a resumed run writes the same bytes.
 
 use std::path::Path;
 
@@ -335,7 +335,7 @@ fn the_page_has_the_table_and_the_intervals() {
     let run = run_in(folder.path(), &words("evaluate log.csv --discount 0.9"));
     for part in [
         "stayed bounded",
-        "retired at",
+        "retired by step",
         "95 % intervals",
         "not the approximation error",
         "block multiplier bootstrap, 64 replicates",

@@ -1,4 +1,4 @@
-//! Tests that bad data end with exit code 2 and one message that names the place, and leave files alone.
+//! Tests that bad data end with exit code 2 and one message that says where, and leave files unchanged.
 
 use crate::common::{Run, folder, run_in};
 use crate::log::{Columns, Log, words};
@@ -92,7 +92,7 @@ fn damaged_parquet_is_refused_without_a_panic() {
                 folder.path(),
                 &words("evaluate log.parquet --discount 0.9 --c 1 --json"),
             );
-            // A flipped byte may still be a number; what is refused is refused in words.
+            // A flipped byte may still be a number; anything that is refused has a message.
             if must_fail || run.code != 0 {
                 assert_refused(&run, 2, &["log.parquet"], &format!("byte {place}"));
                 refused += 1;

@@ -1,4 +1,4 @@
-//! Tests that a wrong command line ends with exit code 2 and one message that names the word.
+//! Tests that an invalid command line ends with exit code 2 and one message that names the argument.
 
 use crate::bad_data::assert_refused;
 use crate::common::{folder, run_in};
@@ -18,7 +18,7 @@ fn a_wrong_word_is_named() {
         (format!("{good} --format xls"), ["format", "xls"]),
         (format!("{good} --column prize=x"), ["prize", "reward"]),
         (format!("{good} --column reward=x"), ["log.csv", "x"]),
-        ("--c 1".to_owned(), ["--discount", "needed"]),
+        ("--c 1".to_owned(), ["--discount", "required"]),
         ("--discount 1 --c 1".to_owned(), ["--discount", "1"]),
         ("--discount nan --c 1".to_owned(), ["--discount", "NaN"]),
         ("--discount 0.9 --c 0".to_owned(), ["c is 0", "above 0"]),
@@ -87,7 +87,7 @@ fn a_model_that_does_not_fit_is_refused() {
         ("foreign.json", "a cake"),
         ("plain.json", "not a robust-td model"),
         ("cut.json", "not a robust-td model"),
-        ("newer.json", "version 99, and this robust-td reads version"),
+        ("newer.json", "version 99, but this robust-td reads version"),
         ("renamed.json", "damaged"),
         ("shorter.json", "3 features"),
         ("log.csv", "not a robust-td model"),

@@ -1,4 +1,4 @@
-//! Tests that the numbers depend on the data alone, not on how they come, and that they are near the truth.
+//! Tests that the results depend only on the data, not on the file format, and that they are near the truth.
 
 use assert_cmd::Command;
 use robust_td_core::moments;
@@ -127,7 +127,8 @@ fn the_error_is_on_average_what_the_exact_expectation_says() {
     let mean = errors.iter().sum::<f64>() / LOGS as f64;
     let squares = errors.iter().map(|f| (f - mean) * (f - mean)).sum::<f64>();
     let standard_error = (squares / (LOGS * (LOGS - 1)) as f64).sqrt();
-    // Fixed seeds: red or green for good. The standard error is small enough to tell a mean that is off by a third.
+    // The seeds are fixed, so the result never changes. The standard error is small enough to detect a mean that is off by a
+    // third.
     assert!(
         standard_error < expected / 9.0,
         "{standard_error}, {expected}"

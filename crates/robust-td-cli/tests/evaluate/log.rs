@@ -41,7 +41,7 @@ pub enum Columns {
 }
 
 impl Log {
-    /// One run without end.
+    /// One run without episodes.
     pub fn continuing(name: &str, rows: usize, seed: u64) -> Self {
         Self::simulate(name, rows, seed, [0.0; 3])
     }

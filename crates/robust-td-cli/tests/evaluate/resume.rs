@@ -13,7 +13,7 @@ fn run(folder: &Path, line: &str) {
     assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{line}");
 }
 
-/// Goes on with the second part, unless the first one had all that was asked for.
+/// Resumes with the second part, unless the first part completed the model.
 fn go_on(folder: &Path) {
     let line = "evaluate b.csv --resume part.json --out part.json";
     let more = run_in(folder, &words(line));
@@ -57,7 +57,7 @@ fn resuming_at_any_row_writes_the_same_model() {
             &format!("evaluate log.csv {options} --out whole.json"),
         );
         let whole = std::fs::read(folder.path().join("whole.json")).unwrap();
-        // The first cut leaves one row that waits for its successor, and the last one no row to learn from.
+        // The first cut leaves one row that waits for its successor; the last cut leaves no row to learn from.
         let cuts = [0; 2].map(|_| 2 + (stream.uniform() * (ROWS - 3) as f64) as usize);
         for cut in [1, cuts[0], cuts[1], ROWS - 1] {
             for (name, range) in [("a.csv", 0..cut), ("b.csv", cut..ROWS)] {

@@ -9,7 +9,7 @@ use crate::bad_data::assert_refused;
 use crate::common::{folder, run_in};
 use crate::log::{Columns, Log, words};
 
-/// Episodes on the states 0 to 5, up one step or none at a time; some are cut.
+/// Episodes on the states 0 to 5, moving up at most one state per step; some are truncated.
 fn chain(episodes: usize, next: bool) -> String {
     let mut text = String::from("obs_0,reward,terminated,truncated,episode");
     text += if next { ",next_obs_0\n" } else { "\n" };

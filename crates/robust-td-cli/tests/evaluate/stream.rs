@@ -1,4 +1,4 @@
-//! Tests `--c auto` on standard input, where nobody knows how many rows will come.
+//! Tests `--c auto` on standard input, where the number of rows is not known in advance.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::common::{folder, run_in};
 use crate::log::{Columns, Log, words};
 
-/// Feeds a text to a command; what it writes to standard output.
+/// Feeds a text to a command and returns its standard output.
 fn piped(folder: &Path, line: &str, input: &str) -> Vec<u8> {
     let output = Command::new(env!("CARGO_BIN_EXE_robust-td"))
         .current_dir(folder)

@@ -16,11 +16,11 @@ use crate::model::Model;
 use crate::option_error::{OptionError, OptionName};
 use crate::warning::Warning;
 
-/// Stands for a horizon that is not known; a method that needs it is refused.
+/// A placeholder for an unknown horizon; methods that need it are refused.
 const UNKNOWN: u64 = u64::MAX;
-/// The most features with which least squares costs little.
+/// The maximum number of features at which least squares is cheap.
 const SMALL: usize = 64;
-/// Replicates by default.
+/// The default number of replicates.
 const REPLICATES: usize = 64;
 
 /// What a new model needs beyond the length of observations.
@@ -35,19 +35,19 @@ pub(super) struct NewModel {
     least_squares: LeastSquares,
 }
 
-/// Whether least squares runs beside the learner, for its standard errors.
+/// Whether least squares runs alongside the learner, for its standard errors.
 #[derive(Clone, Copy, PartialEq)]
 enum LeastSquares {
-    /// It was asked for.
+    /// Requested.
     Always,
-    /// Where it costs little.
+    /// Only where it is cheap.
     IfSmall,
-    /// It would say nothing about the answer.
+    /// Never: it would not describe the answer.
     Never,
 }
 
 impl NewModel {
-    /// Chooses the method; of a stream the number of transitions is not known.
+    /// Chooses the method; the number of transitions of a stream is not known.
     pub fn choose(request: &Request, is_stream: bool) -> Result<Self> {
         let discount = request.discount.ok_or_else(|| OptionError::Missing {
             option: OptionName::Discount,
@@ -87,12 +87,12 @@ impl NewModel {
         &self.spec
     }
 
-    /// Whether everything that a first pass over files would measure is given.
+    /// Whether everything that a first pass over the files would measure is set.
     pub fn needs_no_survey(&self) -> bool {
         self.phi_inf.is_some() && self.limit.is_some() && self.spec == "identity"
     }
 
-    /// The model for observations of the length that the first row has.
+    /// The model for observations of the length of the first row.
     pub fn model(&self, inputs: usize) -> Result<Model> {
         let features = Fitting::new(&self.spec, inputs).and_then(Fitting::finish)?;
         let bound = self.phi_inf.or_else(|| features.norm_bound());
@@ -103,7 +103,7 @@ impl NewModel {
         self.build(features, phi_inf, UNKNOWN)
     }
 
-    /// The model for fitted features, with what was measured where it was not given.
+    /// The model for fitted features, with measured values for what was not set.
     pub fn build(&self, features: FeatureMap, measured: f64, transitions: u64) -> Result<Model> {
         let phi_inf = self.phi_inf.unwrap_or(measured);
         let horizon = self.limit.unwrap_or(transitions);
@@ -144,14 +144,16 @@ impl NewModel {
             let id = self.method.id;
             return Err(OptionError::Missing {
                 option: OptionName::Horizon,
-                why: format!("{id} uses the number of transitions, which a stream does not tell"),
+                why: format!(
+                    "{id} uses the number of transitions, which is not known for a stream"
+                ),
             }
             .into());
         }
         Ok(without_horizon(prepared.learner)?)
     }
 
-    /// Puts least squares beside the learner, where it is wanted.
+    /// Adds least squares alongside the learner, if it is wanted.
     fn add_least_squares(&self, model: Model) -> Result<Model> {
         let dimension = model.features().outputs();
         let wanted = match self.least_squares {
@@ -174,7 +176,7 @@ impl NewModel {
     }
 }
 
-/// The parameters that a method runs with, defaults among them.
+/// The parameters that a method runs with, including defaults.
 fn parameters(method: &Method, prepared: &Prepared) -> BTreeMap<String, f64> {
     let declared = |name| method.parameter(name).is_some();
     let inputs = prepared.inputs.iter().filter(|input| declared(input.name));
@@ -183,7 +185,7 @@ fn parameters(method: &Method, prepared: &Prepared) -> BTreeMap<String, f64> {
         .collect()
 }
 
-/// The number of replicates, where the method has some.
+/// The number of replicates, if the method uses them.
 fn replicates(request: &Request, method: &Method) -> Result<usize> {
     let auto = method.abilities.intervals == IntervalSource::Replicates;
     let Some(number) = request.replicates else {
@@ -201,7 +203,7 @@ fn replicates(request: &Request, method: &Method) -> Result<usize> {
         why,
     };
     if number > 0 && !auto {
-        let why = format!("{} with a constant of its own has none", method.id);
+        let why = format!("{} with a fixed constant has none", method.id);
         return Err(needs(OptionName::C, "auto", why).into());
     }
     if number > 0 && request.passes > 1 {
@@ -231,7 +233,8 @@ fn least_squares(
             option: OptionName::Sandwich,
             other: OptionName::C,
             value: "auto",
-            why: "least squares shares its fixed point, and that of lstd with lambda = 0, in one pass".into(),
+            why: "it applies only to alg1 with c = auto and to lstd with lambda = 0, in one pass"
+                .into(),
         }
         .into());
     }
@@ -244,7 +247,7 @@ fn least_squares(
     })
 }
 
-/// The same learner with a tail average that need not know the number of samples.
+/// The same learner with a tail average that does not need the number of samples.
 fn without_horizon(learner: AnyLearner) -> robust_td_core::Result<AnyLearner> {
     match learner.recipe() {
         Some(recipe) if matches!(recipe.output, Output::Tail { .. }) => {
@@ -258,7 +261,7 @@ fn without_horizon(learner: AnyLearner) -> robust_td_core::Result<AnyLearner> {
     }
 }
 
-/// The parameters that are given, c among them.
+/// The parameters that are set, including c.
 fn given(request: &Request, method: &Method) -> Result<Vec<(String, f64)>> {
     let id = method.id;
     if !method.abilities.logs {
@@ -278,16 +281,14 @@ fn given(request: &Request, method: &Method) -> Result<Vec<(String, f64)>> {
         }
         _ if has_c && given.iter().all(|(name, _)| name != "c") => Err(OptionError::Missing {
             option: OptionName::C,
-            why: format!(
-                "{id} takes a constant that is finite and above 0; alg1 can choose it by itself"
-            ),
+            why: format!("{id} takes a finite constant above 0; alg1 can choose one from the data"),
         }
         .into()),
         _ => Ok(given),
     }
 }
 
-/// The warning that importance ratios make no difference to a method.
+/// The warning that a method ignores importance ratios.
 pub(super) fn unused_ratios(id: &'static str) -> Option<Warning> {
     let users: Vec<&str> = registry::with_ratios().map(|method| method.id).collect();
     (!users.contains(&id)).then_some(Warning::UnusedRatios {

@@ -13,9 +13,9 @@ use crate::options::Purpose;
 use crate::survey::Survey;
 use crate::warning::Warning;
 
-/// A model, or what is known before the first row gives the length of observations.
+/// A model, or its settings before the first row determines the length of observations.
 pub(super) enum Learning {
-    /// Nothing is read yet.
+    /// Nothing has been read yet.
     Ahead(NewModel),
     /// The model.
     Under(Box<Model>),

@@ -1,4 +1,4 @@
-//! Evaluates the policy that a log shows: chooses a learner, learns in one streaming pass, returns a [`Fit`].
+//! Evaluates the policy of a log: chooses a learner, learns in one streaming pass, returns a [`Fit`].
 
 mod learner_choice;
 mod learning;
@@ -54,15 +54,15 @@ where
     Evaluation::new(Log::files(files))
 }
 
-/// What happens during an evaluation, for whoever shows it.
+/// The progress of an evaluation.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Progress<'a> {
-    /// The files were read beforehand, to measure the features and count the transitions.
+    /// The files were read once to measure the features and count the transitions.
     Surveyed(&'a DataReport),
-    /// Something that may mislead, known before learning starts.
+    /// A warning that is known before learning starts.
     Warning(&'a Warning),
-    /// The model so far, as often as [`Evaluation::report_at`] asks.
+    /// The model so far, at the steps that [`Evaluation::report_at`] sets.
     SoFar(&'a Model),
     /// A pass over the log has ended.
     PassDone {
@@ -94,7 +94,7 @@ type Listener = Box<dyn FnMut(Progress<'_>) + Send>;
 /// | [`features`](Self::features) | `identity` |
 /// | [`passes`](Self::passes) | 1 |
 /// | [`replicates`](Self::replicates) | 64 with auto and one pass, otherwise 0 |
-/// | [`sandwich`](Self::sandwich) | least squares runs beside the learner up to 64 features |
+/// | [`sandwich`](Self::sandwich) | least squares runs alongside the learner for up to 64 features |
 /// | [`confidence`](Self::confidence) | 0.95 |
 pub struct Evaluation {
     log: Log,
@@ -131,7 +131,7 @@ impl Evaluation {
         }
     }
 
-    /// gamma, in [0, 1).
+    /// The discount factor gamma, in [0, 1).
     #[must_use]
     pub fn discount(mut self, discount: f64) -> Self {
         self.request.discount = Some(discount);
@@ -145,7 +145,7 @@ impl Evaluation {
         self
     }
 
-    /// The constant c of the steps, for algorithms that have one.
+    /// The stepsize constant c, for algorithms that have one.
     #[must_use]
     pub fn c(mut self, c: f64) -> Self {
         self.request.c = Some(Constant::Fixed(c));
@@ -159,7 +159,7 @@ impl Evaluation {
         self
     }
 
-    /// T: learns from the first T transitions, with steps for T.
+    /// Learns from the first T transitions, with stepsizes for that horizon.
     #[must_use]
     pub fn horizon(mut self, horizon: u64) -> Self {
         self.request.horizon = Some(horizon);
@@ -201,14 +201,14 @@ impl Evaluation {
         self
     }
 
-    /// Runs least squares beside the learner up to 500 features, for its sandwich intervals.
+    /// Runs least squares alongside the learner for up to 500 features, for its sandwich intervals.
     #[must_use]
     pub fn sandwich(mut self) -> Self {
         self.request.sandwich = true;
         self
     }
 
-    /// The confidence of intervals, above 0 and below 1.
+    /// The confidence level of intervals, above 0 and below 1.
     #[must_use]
     pub fn confidence(mut self, confidence: f64) -> Self {
         self.confidence = confidence;
@@ -243,7 +243,7 @@ impl Evaluation {
         self
     }
 
-    /// Resumes a model, bit-identically to one uninterrupted pass. An option that is set must repeat what the model was made with.
+    /// Resumes a model, bit-identically to one uninterrupted pass. Options that are set must have the model's values.
     #[must_use]
     pub fn resume(mut self, model: Model) -> Self {
         self.resumed = Some(model);
@@ -257,14 +257,14 @@ impl Evaluation {
         self
     }
 
-    /// Says when the model so far is given to [`Evaluation::on_progress`].
+    /// Sets when the model so far is passed to [`Evaluation::on_progress`].
     #[must_use]
     pub fn report_at(mut self, at: ReportAt) -> Self {
         self.report_at = Some(at);
         self
     }
 
-    /// Calls a function on whatever is worth showing while it runs.
+    /// Sets a callback for progress.
     #[must_use]
     pub fn on_progress(mut self, listener: impl FnMut(Progress<'_>) + Send + 'static) -> Self {
         self.listener = Some(Box::new(listener));
@@ -274,8 +274,8 @@ impl Evaluation {
     /// Learns from the log.
     ///
     /// # Errors
-    /// When an option is out of its range, missing, or another one than a resumed model has; when the log cannot be read, or
-    /// yields no transitions (with a horizon it may be the first part of a longer log).
+    /// When an option is out of range, missing, or differs from that of a resumed model; when the log cannot be read, or
+    /// yields no transitions (unless a horizon is set: then it may be the first part of a longer log).
     pub fn run(mut self) -> Result<Fit> {
         let started = Instant::now();
         check_confidence(self.confidence)?;
@@ -301,7 +301,7 @@ impl Evaluation {
         let bad_rows = self.learn(&mut learning, &mut warnings)?;
         let Learning::Under(model) = learning else {
             return Err(Error::NoInput {
-                what: "the input holds no row that can be used",
+                what: "the input contains no usable rows",
             });
         };
         let check = match self.monte_carlo_check {

@@ -1,18 +1,18 @@
-//! Holds what a caller asks of an evaluation, and checks what does not depend on the data.
+//! Holds the options of an evaluation and checks their ranges.
 
 use crate::error::Result;
 use crate::option_error::{OptionError, OptionName};
 
-/// The constant c of the steps.
+/// The stepsize constant c.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Constant {
-    /// Several run at once, and the data choose.
+    /// Chosen by the data from several that run at once.
     Auto,
-    /// This one.
+    /// A fixed value.
     Fixed(f64),
 }
 
-/// What the caller set; the rest has defaults that depend on the algorithm and the data.
+/// The options that are set; the others have defaults that depend on the algorithm and the data.
 #[derive(Debug, Clone)]
 pub(crate) struct Request {
     pub discount: Option<f64>,
@@ -45,7 +45,7 @@ impl Default for Request {
 }
 
 impl Request {
-    /// Checks every range; a check is written so that NaN fails it.
+    /// Checks every range; NaN fails each check.
     pub fn check(&self) -> Result<()> {
         if self.passes == 0 {
             return Err(out_of_range(OptionName::Passes, 0, "at least 1"));
@@ -76,7 +76,7 @@ impl Request {
     }
 }
 
-/// Checks the confidence of intervals.
+/// Checks the confidence level.
 pub(crate) fn check_confidence(confidence: f64) -> Result<()> {
     match confidence > 0.0 && confidence < 1.0 {
         true => Ok(()),

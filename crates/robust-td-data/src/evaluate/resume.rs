@@ -1,4 +1,4 @@
-//! Checks that what is said about a resumed model again is what it was made with.
+//! Checks that repeated options agree with a resumed model.
 
 use robust_td_core::learner::Learner;
 use robust_td_core::registry::{self, Approach};
@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::model::Model;
 use crate::option_error::{OptionError, OptionName};
 
-/// Accepts a model to resume when every option that is set repeats the model's own.
+/// Accepts a model to resume if every option that is set has the model's value.
 pub(super) fn check(request: &Request, model: &Model) -> Result<()> {
     let learner = model.learner();
     same(OptionName::Discount, request.discount, learner.discount())?;
@@ -46,7 +46,7 @@ pub(super) fn check(request: &Request, model: &Model) -> Result<()> {
     }
     if request.passes > 1 && model.keeps_errors() {
         let expected = "1: this model makes intervals, and rows that are learned from again are not new samples; \
-                        a model without replicates takes more";
+                        only a model without replicates can make more passes";
         return Err(out_of_range(OptionName::Passes, request.passes, expected));
     }
     if model.is_complete() {
@@ -75,7 +75,7 @@ fn parameter(option: OptionName, name: &str, value: f64, model: &Model) -> Resul
     }
 }
 
-/// A parameter of the model in words.
+/// A parameter of the model as text.
 fn own(model: &Model, name: &str) -> String {
     let own = model.parameters().get(name);
     own.map_or_else(|| "none".into(), f64::to_string)
@@ -97,7 +97,7 @@ fn differs(option: OptionName, given: impl ToString, own: impl ToString) -> Erro
     .into()
 }
 
-/// A feature map's text without blanks, which mean nothing there.
+/// The text of a feature map without blanks, which have no meaning.
 fn bare(spec: &str) -> String {
     spec.split_whitespace().collect()
 }

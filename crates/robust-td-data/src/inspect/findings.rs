@@ -172,11 +172,11 @@ fn without_end(schema: &Schema, stopped: u64, episodes: u64) -> String {
             if one { "its" } else { "their" },
         ),
         (false, true) => (
-            format!("no column says how episodes end (terminated, truncated): {}", counted(stopped, "stops", "stop")),
+            format!("no column shows how episodes end (terminated, truncated): {}", counted(stopped, "stops", "stop")),
             if one { "its" } else { "their" },
         ),
         (false, false) => (
-            "no column says where episodes end (episode, terminated, truncated): the rows are read as one run".to_owned(),
+            "no column shows where episodes end (episode, terminated, truncated): the rows are read as one run".to_owned(),
             "its",
         ),
     };

@@ -1,19 +1,19 @@
-//! Keeps the numbers of a problem file together with where they were written.
+//! Stores the numbers of a problem file with their origin.
 
 use robust_td_core::Matrix;
 
 use super::error::ProblemFault;
 
-/// Where the numbers of a key were written.
+/// Where the numbers of a key came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
-    /// In the problem file itself.
+    /// The problem file itself.
     Inline,
-    /// In a CSV file without a header, whose line `i + 1` is row `i`.
+    /// A CSV file without a header, whose line `i + 1` is row `i`.
     Csv(String),
-    /// In a NumPy file.
+    /// A NumPy file.
     Npy(String),
-    /// Nowhere: the policy induced them.
+    /// No file: the policy induced them.
     Induced,
 }
 
@@ -43,12 +43,12 @@ pub struct Array {
     pub shape: Vec<usize>,
     /// The numbers.
     pub entries: Vec<f64>,
-    /// Where they were written.
+    /// Where they came from.
     pub origin: Origin,
 }
 
 impl Array {
-    /// The matrix, or what is wrong with the shape.
+    /// The matrix, or an error about the shape.
     pub fn into_matrix(self, key: &str) -> Result<Matrix, ProblemFault> {
         match self.shape[..] {
             [rows, columns] => {

@@ -56,7 +56,7 @@ pub fn read(key: &str, file: &str, path: &Path) -> Result<Array, ProblemFault> {
     })
 }
 
-/// The text of a file, without the mark that some editors put at its start.
+/// The text of a file without its byte-order mark.
 pub fn text(name: &str, path: &Path) -> Result<String, ProblemFault> {
     let bytes = fs::read(path).map_err(|source| ProblemFault::Unreadable {
         name: name.into(),
@@ -78,7 +78,7 @@ pub fn text(name: &str, path: &Path) -> Result<String, ProblemFault> {
     })
 }
 
-/// The lines of a file, empty ones at its end aside.
+/// The lines of a file without empty ones at its end.
 pub fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.trim_end().lines()
 }

@@ -1,4 +1,4 @@
-//! Turns a parsed problem file into a problem, with messages that name where the numbers were written.
+//! Turns a parsed problem file into a problem, with messages that name the origin of the numbers.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -29,7 +29,7 @@ const MDP_KEYS: [&str; 2] = ["transition", "reward"];
 pub struct Description<'a> {
     table: Table,
     folder: &'a Path,
-    /// Where the numbers of each key came from, by the name that the library gives it.
+    /// Where the numbers of each key came from, by the library's name of the key.
     origins: HashMap<String, Origin>,
 }
 
@@ -75,7 +75,7 @@ impl<'a> Description<'a> {
         let chain = Chain::from_dense(&transition).map_err(|error| self.explain(error))?;
         self.remember("reward", &reward.origin);
         let reward = match reward.shape[..] {
-            // A list, or a file that holds a list as one column or one row.
+            // A list, or a file that contains a list as one column or one row.
             [length] | [length, 1] | [1, length] if length != 1 || reward.shape.len() == 1 => {
                 if length != chain.states() {
                     return Err(ProblemFault::Length {
@@ -143,7 +143,7 @@ impl<'a> Description<'a> {
         Ok((chain, Reward::Sparse(edges.reward)))
     }
 
-    /// Square matrices, all of the size that is given or else of the first one's; messages name the action.
+    /// Square matrices, all of the given size or else of the size of the first; messages name the action.
     fn per_action(
         &mut self,
         key: &str,
@@ -184,7 +184,7 @@ impl<'a> Description<'a> {
         self.table.get(key).ok_or(missing(key, ""))
     }
 
-    /// Refuses two descriptions of one chain, and half of one.
+    /// Refuses two descriptions of one chain, and incomplete ones.
     fn refuse_conflicts(&self) -> Result<(), ProblemFault> {
         let has = |key: &str| self.table.contains_key(key);
         for (one, other) in [
@@ -200,7 +200,7 @@ impl<'a> Description<'a> {
         if has("policy") && !has("mdp") {
             return Err(conflict(
                 "policy",
-                "is given without mdp, which it chooses actions of",
+                "is given without mdp, whose actions it chooses",
             ));
         }
         if has("mdp") && !has("policy") {
@@ -209,13 +209,13 @@ impl<'a> Description<'a> {
         if has("reward") && has("mdp") {
             return Err(conflict(
                 "reward",
-                "is given beside mdp; the rewards of an MDP are mdp.reward",
+                "is given together with mdp; the rewards of an MDP are mdp.reward",
             ));
         }
         if has("reward") && has("edges") {
             return Err(conflict(
                 "reward",
-                "is given beside edges, which has a column for it",
+                "is given together with edges, which has a column for it",
             ));
         }
         if !has("transition") && !has("mdp") && !has("edges") {

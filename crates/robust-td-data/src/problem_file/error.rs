@@ -1,4 +1,4 @@
-//! Names what is wrong with a problem file, with its place and value.
+//! Defines the errors of problem files, each with its place and value.
 
 use std::path::PathBuf;
 
@@ -27,7 +27,7 @@ pub enum ProblemFileError {
         line: usize,
         /// The column, from 1.
         column: usize,
-        /// What the parser says.
+        /// The message of the parser.
         message: String,
     },
     /// The file, or a matrix file that it names, does not describe a problem.
@@ -54,7 +54,7 @@ pub enum ProblemFault {
         /// The keys that exist.
         known: &'static [&'static str],
     },
-    /// A key that is needed.
+    /// A missing key.
     #[error("{key} is missing{hint}")]
     Missing {
         /// The key.
@@ -155,10 +155,10 @@ pub enum ProblemFault {
         from: usize,
         /// The state after.
         to: usize,
-        /// The line that has it, too.
+        /// The line that also has it.
         earlier: usize,
     },
-    /// Numbers that make no valid problem together.
+    /// Numbers that do not form a valid problem.
     #[error("{message}")]
     Model {
         /// What is wrong, with the file and the line that the numbers are in.

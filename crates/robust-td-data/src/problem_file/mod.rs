@@ -21,7 +21,7 @@ use description::Description;
 
 /// Reads the problem in a TOML file; paths in it are relative to its folder.
 ///
-/// A problem file holds `discount`, `features` and a chain: `transition` with `reward`, or `mdp` with `policy`, or
+/// A problem file has `discount`, `features` and a chain: `transition` with `reward`, or `mdp` with `policy`, or
 /// `edges`. Matrices are lists of rows, or paths of `.csv` (without a header) or `.npy` files.
 ///
 /// ```

@@ -1,4 +1,4 @@
-//! Walks the values of a problem file, so that each fault names the key, the row, the column and the value.
+//! Parses the values of a problem file, so that each error names the key, the row, the column and the value.
 
 use std::path::Path;
 
@@ -74,7 +74,7 @@ pub fn is_one_matrix(value: &Value) -> bool {
     }
 }
 
-/// How messages call the matrix of one action, as the library does.
+/// The name of the matrix of one action in messages, as in the library.
 pub fn action_key(key: &str, action: usize) -> String {
     format!("{key}, action {action}")
 }
@@ -84,7 +84,7 @@ pub fn number(key: &str, value: &Value) -> Result<f64, ProblemFault> {
     finite(key, None, value)
 }
 
-/// A whole number from 0 up.
+/// An integer >= 0.
 pub fn index(key: &str, value: &Value) -> Result<usize, ProblemFault> {
     value
         .as_integer()
@@ -198,7 +198,7 @@ fn wrong(key: &str, value: impl Into<String>, expected: &str) -> ProblemFault {
     }
 }
 
-/// A value as it was written, long ones in short, with its type where that is not plain to see.
+/// A value as it was written, shortened if long, with its type unless that is obvious.
 pub fn describe(value: &Value) -> String {
     const LONGEST: usize = 40;
     let text = value.to_string();

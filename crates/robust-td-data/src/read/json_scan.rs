@@ -1,6 +1,6 @@
 //! Scans a JSON line for the values of known columns.
 //!
-//! Whatever it reads, `serde_json` reads as the same numbers; of everything else it says that it is not sure.
+//! Whatever it reads, `serde_json` reads as the same numbers; everything else is left to the full parser.
 
 use memchr::memchr2;
 
@@ -12,18 +12,18 @@ use crate::value;
 /// Values nested deeper than this are left to the full parser.
 const DEPTH: usize = 16;
 
-/// What came of a line.
+/// The result for a line.
 #[derive(Debug)]
 pub(crate) enum Scanned {
     /// The row is filled.
     Done,
     /// The row is bad.
     Bad(Bad),
-    /// The full parser must look at it.
+    /// The full parser must read it.
     Unsure,
 }
 
-/// The columns to look for, in the order in which lines tend to have them.
+/// The columns to look for, in the order in which lines usually have them.
 pub(crate) struct Scan {
     names: Vec<Vec<u8>>,
     targets: Vec<Target>,
@@ -183,7 +183,7 @@ impl<'a> Cursor<'a> {
         Ok(value)
     }
 
-    /// Whether one of the words follows with which Python writes numbers that are not finite.
+    /// Whether one of Python's words for non-finite numbers follows.
     fn not_finite(&self) -> Option<FaultKind> {
         let rest = &self.line[self.at..];
         let word = ["NaN", "Infinity", "-Infinity"]

@@ -1,11 +1,11 @@
 //! Reads rows from lines of JSON objects.
 //!
-//! The fields of the first line are the columns: every later line must have those that play a role, once, in any
-//! order, and no other field that could play one. Other fields are not looked at.
+//! The fields of the first line are the columns: every later line must have those with a role, once, in any
+//! order, and no other field that could have one. Other fields are ignored.
 //!
 //! # Performance
-//! Lines are read by a small scanner that understands what logs usually hold. Where it is not sure, the
-//! line is parsed again by `serde_json`, which decides what is JSON and what is wrong with it.
+//! Lines are read by a small scanner that understands what logs usually contain. Where it is not sure, the
+//! line is parsed again by `serde_json`, which decides whether it is valid JSON and reports errors.
 
 use std::io::Read;
 
@@ -26,7 +26,7 @@ pub(crate) struct NdjsonRows {
     lines: Lines,
     layout: Layout,
     scan: Scan,
-    /// Names that would play a role if the first line had them.
+    /// Names that would have a role if the first line had them.
     absent: Vec<String>,
     row: LogRow,
     rows: u64,
@@ -104,7 +104,7 @@ impl NdjsonRows {
     }
 }
 
-/// Goes to the next line that is not blank.
+/// Advances to the next line that is not blank.
 fn next_object(lines: &mut Lines, row: u64) -> Result<bool> {
     while lines.advance(row)? {
         if !lines.bytes().trim_ascii().is_empty() {
@@ -129,8 +129,7 @@ fn parse(line: &[u8]) -> std::result::Result<Map<String, Value>, Bad> {
     Err(Bad::row(FaultKind::Syntax { message }))
 }
 
-/// The first thing that is wrong with the fields of a bad line, in the order of roles: a list of another length comes before a
-/// missing flag.
+/// The first error in the fields of a bad line, in the order of roles: a list of another length comes before a missing flag.
 #[cold]
 fn first_fault(bad: Bad, line: &[u8], layout: &Layout, dimension: Option<usize>) -> Bad {
     if bad.column.is_none() || matches!(bad.kind, FaultKind::DuplicateField) {
@@ -162,7 +161,7 @@ fn first_fault(bad: Bad, line: &[u8], layout: &Layout, dimension: Option<usize>)
     bad
 }
 
-/// Reads a line in the way that every other way must agree with.
+/// Reads a line with the full parser, with which the scanner must agree.
 pub(crate) fn read_slowly(
     line: &[u8],
     layout: &Layout,

@@ -38,7 +38,7 @@ fn the_same_batches_come_in_the_same_order() {
     while plain.read(&mut expected).unwrap() {
         assert!(ahead.read(&mut found).unwrap());
         assert_eq!(found, expected);
-        // However far it has read, it tells of the rows that were given out.
+        // However far it has read ahead, it counts only the bad rows up to the returned batch.
         assert_eq!(ahead.bad_rows(), plain.bad_rows().count());
         batches += 1;
     }
@@ -56,7 +56,7 @@ fn an_error_comes_after_the_batches_before_it() {
     }
     let error = ahead.read(&mut batch).unwrap_err().to_string();
     assert!(error.contains("row 10"), "{error}");
-    // What failed never turns into an end.
+    // After an error the log never appears to end normally.
     assert!(ahead.read(&mut batch).is_err());
 }
 

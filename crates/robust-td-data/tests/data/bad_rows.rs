@@ -1,4 +1,4 @@
-//! Tests what is said about every kind of bad row.
+//! Tests the messages about every kind of bad row.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -260,7 +260,7 @@ fn a_cut_parquet_file_is_an_error_and_no_damage_panics() {
     for length in (0..bytes.len()).step_by(13) {
         assert!(read(&bytes[..length]).is_err(), "{length}");
     }
-    // A changed number is a number, so some of these are read; none may take the program down.
+    // A changed number is a number, so some of these are read; none may crash the program.
     for at in (4..bytes.len()).step_by(3) {
         let mut damaged = bytes.clone();
         damaged[at] ^= 0x55;

@@ -68,7 +68,7 @@ fn two_files_give_the_values_of_the_problem() {
             );
             assert!(high - low < 1.0, "{algorithm}");
         }
-        // What a file predicts is what single observations have.
+        // Predictions for a file equal those for single observations.
         let found = fit.predict(folder.path().join("log-1.csv").display().to_string());
         let found = found.unwrap();
         assert_eq!(found.values.len(), 15_000);
@@ -123,7 +123,7 @@ fn a_stream_is_read_once_and_reported_on() {
     let refused = Evaluation::new(stream()).discount(0.9).run().unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "phi_inf is needed: a stream cannot be measured beforehand"
+        "phi_inf is required: a stream cannot be measured beforehand"
     );
 }
 
@@ -283,11 +283,11 @@ fn wrong_options_are_named_without_flags() {
         ),
         (new().c(0.1).replicates(8), "replicates needs c = auto"),
         (new().passes(2).replicates(8), "replicates needs passes = 1"),
-        (new().algorithm("td-lambda"), "c is needed"),
+        (new().algorithm("td-lambda"), "c is required"),
         (new().algorithm("lstd").c(1.0), "c is not an option of lstd"),
         (new().algorithm("q-learning"), "q-learning does not apply"),
         (new().algorithm("alg2"), "unknown algorithm \"alg2\""),
-        (evaluate([&file]), "discount is needed"),
+        (evaluate([&file]), "discount is required"),
     ] {
         let refused = wrong.run().unwrap_err().to_string();
         assert!(refused.starts_with(words), "{refused}");
@@ -323,7 +323,7 @@ fn warnings_and_divergence_are_values() {
     assert!(matches!(refused, Error::ModelDiverged { .. }), "{refused}");
 }
 
-/// A pipe whose reader is gone.
+/// A closed pipe.
 struct Closed;
 
 impl Write for Closed {

@@ -66,7 +66,7 @@ proptest! {
 
     #[test]
     fn the_json_scanner_agrees_with_the_full_parser(table in any_table()) {
-        // An escape in a field's name makes the scanner give the line to the full parser.
+        // An escape in a field's name makes the scanner leave the line to the full parser.
         let plain = table.ndjson(true);
         let escaped = plain.replace("\"reward\"", "\"rew\\u0061rd\"");
         prop_assert_ne!(&plain, &escaped);

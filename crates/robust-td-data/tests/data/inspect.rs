@@ -1,4 +1,4 @@
-//! Tests what is found out about logs.
+//! Tests the reports on logs.
 
 use robust_td_data::{DataReport, FindingKind, Format, Inspector, Purpose, ReadOptions, Reader};
 
@@ -185,7 +185,7 @@ fn a_log_that_says_nothing_of_ends_is_named() {
         assert_eq!(finding.kind, FindingKind::EpisodesWithoutEnd);
         (finding.message.clone(), finding.count, finding.row)
     };
-    let run = "no column says where episodes end (episode, terminated, truncated): the rows are read as one run";
+    let run = "no column shows where episodes end (episode, terminated, truncated): the rows are read as one run";
     assert_eq!(
         message("obs,reward\n1,1\n2,3\n5,2\n"),
         (
@@ -206,7 +206,7 @@ fn a_log_that_says_nothing_of_ends_is_named() {
     assert_eq!((count, row), (2, Some(2)));
     assert_eq!(
         words,
-        "no column says how episodes end (terminated, truncated): 2 stop; \
+        "no column shows how episodes end (terminated, truncated): 2 stop; \
          their last rows have no successor, so no transition starts there"
     );
     let (words, count, row) =

@@ -1,4 +1,4 @@
-//! Tests how columns find their roles.
+//! Tests how columns are assigned to roles.
 
 use robust_td_data::{
     ColumnMap, Error, Format, Preset, Purpose, ReadOptions, Reader, Result, Schema,
@@ -66,7 +66,7 @@ fn minari_needs_episodes_to_tell_its_final_observations() {
         schema(header, Preset::Minari, &[]),
         Err(Error::LayoutNeeds { .. })
     ));
-    // Two episodes of two steps, the first terminated, the second cut: 3 rows each, the last one padded.
+    // Two episodes of two steps, the first terminated, the second truncated: 3 rows each, the last one padded.
     let csv = "episode_id,observations,rewards,terminations,truncations\n\
                0,1,10,0,0\n0,2,20,1,0\n0,3,0,0,0\n1,4,40,0,0\n1,5,50,0,1\n1,6,0,0,0\n";
     let options = ReadOptions {

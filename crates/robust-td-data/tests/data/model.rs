@@ -1,4 +1,4 @@
-//! Checks what a model reports about its errors, and that it goes on where it was saved.
+//! Checks what a model reports about its errors, and that it resumes where it was saved.
 
 use std::ops::ControlFlow;
 
@@ -52,7 +52,7 @@ fn the_residual_is_that_of_the_answers_before_their_blocks() {
     let text = log(3001);
     let mut model = Model::new(FeatureMap::identity(2), learner(2).into(), 1.0, None).unwrap();
     learn(&mut model, &text);
-    // The same in a straight line: blocks of 64 in every 512 samples; what counts began when the number of
+    // The same computed directly: blocks of 64 in every 512 samples; the reported sum began when the number of
     // 512s was last half a power of two.
     let mut own = learner(2);
     let (mut seen, mut answer) = (0_u64, Vec::new());

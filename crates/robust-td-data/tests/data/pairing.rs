@@ -79,7 +79,7 @@ fn an_episode_that_changes_restarts_even_without_a_flag() {
 fn without_episodes_the_flags_delimit_them() {
     let csv = "obs,reward,terminated,truncated\n\
                1,10,0,0\n2,20,1,0\n3,30,0,0\n4,40,0,1\n5,50,0,0\n6,60,0,0\n";
-    // Row 4 was cut and what followed it is not in the log; row 6 still waits.
+    // Row 4 was truncated and its successor is not in the log; row 6 still waits.
     assert_eq!(
         steps(csv),
         ["*1 10 ->2", " 2 20 end", "*3 30 ->4", "*5 50 ->6"]
@@ -150,7 +150,7 @@ fn a_hole_at_the_end_is_remembered() {
     }
 }
 
-/// The rules of the module, told once more, by looking at the whole log at once.
+/// The rules of the module, implemented again on the whole log at once.
 fn expected(rows: &[LogRow], next: bool, episodes: bool) -> Vec<String> {
     let (mut out, mut restart) = (Vec::new(), true);
     for (i, row) in rows.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Checks returns against predictions: the sums, what is left out, and what is told of features that are too few.
+//! Checks returns against predictions: the sums, what is left out, and the message about too few features.
 
 use std::fmt::Write as _;
 
@@ -66,7 +66,7 @@ fn largest(check: &ReturnCheck) -> f64 {
     all.fold(0.0, f64::max)
 }
 
-/// Episodes on a chain of 13 states: one or two steps up at a time with noisy rewards, to the end or until cut.
+/// Episodes on a chain of 13 states: one or two steps up at a time with noisy rewards, until terminated or truncated.
 fn chain(episodes: usize, cut: f64) -> String {
     let mut text = String::from("obs_0,reward,terminated,truncated,episode\n");
     let mut stream = Stream::new(7, 0);
@@ -135,7 +135,7 @@ fn the_sums_are_those_of_a_look_back() {
             }
             episodes.push(std::mem::take(&mut rows));
         } else if cells[3] == 1.0 {
-            // Without next observations the row that was cut has no successor, so it is no transition.
+            // Without next observations the truncated row has no successor, so it is no transition.
             left_out.0 += u64::from(rows.len() > 1);
             left_out.1 += rows.len() as u64 - 1;
             rows.clear();
@@ -223,7 +223,7 @@ fn one_episode_has_no_standard_error() {
 
 #[test]
 fn the_sample_is_bounded_and_its_groups_are_tenths() {
-    // One episode of so many rows that the sample is thinned, after a longer one that does not count.
+    // One episode with enough rows to thin the sample, after a longer one that does not count.
     let mut text = String::from("obs_0,reward,terminated\n");
     let mut stream = Stream::new(3, 0);
     for rows in [150_000, 100_000, 100_000] {

@@ -96,7 +96,7 @@ impl Table {
         text
     }
 
-    /// One JSON object per line, with a field that plays no role.
+    /// One JSON object per line, with a field that has no role.
     pub fn ndjson(&self, lists: bool) -> String {
         let vector = |name: &str, x: &[f64]| match lists {
             true => format!("\"{name}\": {x:?}"),

@@ -1,4 +1,4 @@
-//! Builds the input that the tests of this crate share.
+//! Builds the shared input of this crate's tests.
 
 use robust_td_report::{
     Clamp, GridAxis, GridColumn, GridFigure, GridPoint, GridRow, GridSeries, Look, Text, number,

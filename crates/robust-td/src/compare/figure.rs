@@ -5,7 +5,7 @@ use robust_td_report::{AxisLabel, Key, LineFigure, Reference, Scale};
 use super::results::ComparisonResults;
 use crate::contest::figure::{clamp, curve, meanings};
 
-/// f of each method's output against the samples that it has seen.
+/// f of each method's output against the number of samples.
 pub fn figure(comparison: &ComparisonResults) -> LineFigure {
     let ranked = comparison.ranked();
     let f_zero = comparison.problem.f_zero();
@@ -26,7 +26,7 @@ pub fn figure(comparison: &ComparisonResults) -> LineFigure {
         y: axis("f of the method's output, mean over runs"),
         curves: curves.collect(),
         references: vec![Reference {
-            label: "f(0), doing nothing".into(),
+            label: "f(0), the error of θ = 0".into(),
             value: f_zero,
         }],
         clamp,

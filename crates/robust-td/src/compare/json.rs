@@ -60,7 +60,7 @@ struct Guarantee {
 }
 
 impl<'a> ComparisonReport<'a> {
-    /// The object for a comparison, methods in the order in which they were asked for.
+    /// The object for a comparison, methods in the requested order.
     pub(super) fn new(comparison: &'a ComparisonResults) -> Self {
         Self {
             problem: &comparison.name,

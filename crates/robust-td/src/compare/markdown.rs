@@ -7,7 +7,7 @@ use super::results::{ComparisonResults, share};
 use crate::contest::field::Contestant;
 use crate::number::{short as number, whole};
 
-/// The table, methods in the order in which they were asked for.
+/// The table, methods in the requested order.
 pub fn table(comparison: &ComparisonResults) -> String {
     let length = comparison.length;
     let mut table = String::from(
@@ -47,7 +47,7 @@ fn row(contestant: &Contestant, score: &Score) -> String {
     )
 }
 
-/// A bar, as in |theta*|, would end the cell.
+/// Escapes bars, as in |theta*|, which would end the cell.
 fn escaped(cell: &str) -> String {
     cell.replace('|', "\\|")
 }

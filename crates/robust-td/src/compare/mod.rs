@@ -29,8 +29,8 @@ pub fn compare(problem: &Problem) -> Comparison<'_> {
 
 /// Methods to run side by side: run `i` of every method follows the same trajectory.
 ///
-/// Inputs of a method that are not set are computed from the exact model; a method that needs one that cannot be known in
-/// practice is marked as an oracle. Dropped samples still count. Divergence is a result, not an error.
+/// Inputs that are not set are computed from the exact model; a method is marked as an oracle if one of them cannot be known
+/// in practice. Dropped samples still count. Divergence is a result, not an error.
 ///
 /// ```
 /// use robust_td::{catalog, compare};
@@ -64,7 +64,7 @@ pub struct Comparison<'a> {
 }
 
 impl<'a> Comparison<'a> {
-    /// A comparison of all methods that apply, in 48 runs of 100,000 samples.
+    /// A comparison of all methods that apply, with 48 runs of 100,000 samples.
     pub fn new(problem: &'a Problem) -> Self {
         Self {
             problem,
@@ -92,7 +92,7 @@ impl<'a> Comparison<'a> {
         self
     }
 
-    /// The methods, each with settings of its own: `alg1`, `alg1:c=0.05`. Without this: all that apply.
+    /// The methods, each optionally with settings: `alg1`, `alg1:c=0.05`. The default is all that apply.
     pub fn algorithms<S: Into<String>>(mut self, algorithms: impl IntoIterator<Item = S>) -> Self {
         self.algorithms = Some(algorithms.into_iter().map(Into::into).collect());
         self
@@ -155,8 +155,8 @@ impl<'a> Comparison<'a> {
     /// Runs the methods.
     ///
     /// # Errors
-    /// A method, a parameter or a size that makes no sense ([`ContestError`](crate::contest::ContestError)), and a method
-    /// asked for by name that does not apply. Without names such methods are skipped, with the reason.
+    /// An invalid method, parameter or size ([`ContestError`](crate::contest::ContestError)), and a named method that does not
+    /// apply. When no methods are named, those that do not apply are skipped, with the reason.
     pub fn run(self) -> Result<ComparisonResults> {
         self.length.check()?;
         let kernel = self.kernel.check().map_err(robust_td_engine::Error::from)?;

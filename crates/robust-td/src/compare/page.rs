@@ -22,7 +22,7 @@ pub fn page(comparison: &ComparisonResults, drawing: Drawing) -> Page {
     );
     tables.push(constants(comparison));
     Page {
-        title: format!("Methods side by side on {}", comparison.problem_words()),
+        title: format!("Comparison of methods on {}", comparison.problem_words()),
         summary: summary(comparison),
         facts: facts(comparison),
         figures: vec![PageFigure {
@@ -43,7 +43,7 @@ fn summary(comparison: &ComparisonResults) -> String {
         .count();
     let best = ranked.first().map_or(String::new(), |(contestant, score)| {
         format!(
-            " The smallest mean error is that of {}: f = {} where doing nothing has {}.",
+            " The smallest mean error is that of {}: f = {}, against f(0) = {} at θ = 0.",
             contestant.label,
             short(score.f.mean),
             short(comparison.problem.f_zero())
@@ -96,7 +96,7 @@ fn facts(comparison: &ComparisonResults) -> Vec<Fact> {
 fn caption(comparison: &ComparisonResults) -> String {
     format!(
         "f of each method's output against the samples seen: the mean of {} with a band of one standard error. \
-         Dropped samples still count. Labels are in the order of the final error. Triangles mark curves that leave the panel, \
+         Dropped samples still count. Labels are sorted by final error. Triangles mark curves that leave the panel, \
          which ends at a hundred times f(0).",
         count(comparison.length.runs as usize, "run")
     )
@@ -136,10 +136,10 @@ fn ranking(ranked: &[(&Contestant, &Score)]) -> Table {
     Table {
         title: "Ranking".into(),
         text: vec![
-            "Sorted by f(θ) = (1−γ)|V−V*|²_D + γ|V−V*|²_Dir at the method's own output after the last sample, V* being the value \
+            "Sorted by f(θ) = (1−γ)|V−V*|²_D + γ|V−V*|²_Dir at the method's own output after the last sample, where V* is the value \
              function of the projected Bellman equation; ± is one standard error over runs. A method diverged in a run when |θ|² \
-             passed 10¹² or stopped being a number. An oracle has an input that only the exact model gives, so its \
-             error is out of reach in practice."
+             exceeded 10¹² or was not a number. An oracle has an input that only the exact model provides, so its \
+             error cannot be reached in practice."
                 .into(),
             "Theory: proved methods have a theorem for Markovian samples, baselines another kind of theory, and experimental ones \
              no known guarantee for TD learning. The other columns are means over runs at the output, the largest mean |θ|² \
@@ -171,9 +171,9 @@ fn inputs(ranked: &[(&Contestant, &Score)]) -> Table {
             .collect();
         words.join(", ")
     };
-    // A column that would be empty for all is left out.
+    // A column that is empty for all methods is left out.
     let sources: Vec<(&str, Source)> = [
-        ("only the model gives", Source::Oracle),
+        ("only from the model", Source::Oracle),
         ("set by hand", Source::Given),
         ("known in practice", Source::Known),
     ]
@@ -196,8 +196,8 @@ fn inputs(ranked: &[(&Contestant, &Score)]) -> Table {
     Table {
         title: "Inputs of each method".into(),
         text: vec![
-            "Inputs that were not set are computed from the exact model; those that cannot be known in practice make the method an \
-             oracle. A method whose inputs are all set by hand is not one."
+            "Inputs that were not set are computed from the exact model. If one of these cannot be known in practice, the method \
+             is an oracle; a method whose inputs are all set by hand is not."
                 .into(),
         ],
         columns: names
@@ -244,7 +244,7 @@ fn guarantees(ranked: &[(&Contestant, &Score)]) -> Option<Table> {
     (!rows.is_empty()).then(|| Table {
         title: "What is proved here".into(),
         text: vec![
-            "Bounds on expectations that hold for this problem, horizon and setting, next to what was measured.".into(),
+            "Bounds on expectations for this problem, horizon and setting, next to the measured values.".into(),
         ],
         columns: vec![
             Column::words("method"),

@@ -17,7 +17,7 @@ pub struct ComparisonResults {
     pub settings: Vec<(String, f64)>,
     /// The problem.
     pub problem: Problem,
-    /// How fast it mixes, unless it is too large to say.
+    /// How fast it mixes, unless it is too large to compute that.
     pub mixing: Option<Mixing>,
     /// Horizon, runs and seed.
     pub length: Length,
@@ -34,18 +34,18 @@ pub struct ComparisonResults {
 }
 
 impl ComparisonResults {
-    /// The score of a method, by the text that asked for it.
+    /// The score of a method, by the text that requested it.
     pub fn score(&self, label: &str) -> Option<&Score> {
         let mut entries = self.entries();
         entries.find_map(|(contestant, score)| (contestant.label == label).then_some(score))
     }
 
-    /// The contestants with their scores, in the order in which they were asked for.
+    /// The contestants with their scores, in the requested order.
     pub fn entries(&self) -> impl Iterator<Item = (&Contestant, &Score)> {
         self.field.contestants.iter().zip(&self.outcome.scores)
     }
 
-    /// The same by increasing f; what is not a number comes last.
+    /// The same by increasing f; NaN comes last.
     pub fn ranked(&self) -> Vec<(&Contestant, &Score)> {
         let mut entries: Vec<_> = self.entries().collect();
         entries.sort_by(|(_, a), (_, b)| a.f.mean.total_cmp(&b.f.mean));
@@ -76,7 +76,7 @@ pub fn input_words(input: &Input) -> String {
     format!("{} = {}{source}", input.name, number::short(input.value))
 }
 
-/// What a bound is about, as the key that holds the measured value.
+/// The quantity of a bound, as the key of the measured value.
 pub fn quantity(quantity: Quantity) -> &'static str {
     match quantity {
         Quantity::F => "f",
@@ -85,7 +85,7 @@ pub fn quantity(quantity: Quantity) -> &'static str {
     }
 }
 
-/// What a bound is about, in symbols.
+/// The quantity of a bound, in symbols.
 pub fn quantity_words(quantity: Quantity) -> &'static str {
     match quantity {
         Quantity::F => "E f",
@@ -94,7 +94,7 @@ pub fn quantity_words(quantity: Quantity) -> &'static str {
     }
 }
 
-/// A rate in percent, nothing when it is 0.
+/// A rate in percent; `-` when it is 0.
 pub fn share(rate: f64) -> String {
     match rate {
         0.0 => "-".into(),

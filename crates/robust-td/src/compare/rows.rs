@@ -6,7 +6,7 @@ use super::results::{ComparisonResults, quantity};
 use crate::contest::field;
 use crate::number::csv as number;
 
-/// `compare.csv`: one row per method, in the order in which they were asked for.
+/// `compare.csv`: one row per method, in the requested order.
 pub fn compare_csv(comparison: &ComparisonResults) -> String {
     let mut csv = String::from(
         "label,id,standing,oracle,f,f_stderr,d_norm_sq,d_norm_sq_stderr,theta_error_sq,theta_error_sq_stderr,\
@@ -40,7 +40,7 @@ pub fn compare_csv(comparison: &ComparisonResults) -> String {
     csv
 }
 
-/// `curves.csv`: f of each method's output against the samples that it has seen.
+/// `curves.csv`: f of each method's output against the number of samples.
 pub fn curves_csv(comparison: &ComparisonResults) -> String {
     let mut csv = String::from("label,samples,f,f_stderr\n");
     for (contestant, score) in comparison.entries() {

@@ -12,7 +12,7 @@ use crate::contest::field::Skipped;
 use crate::contest::figure::DPI;
 use crate::error::{Error, Result};
 
-/// What `manifest.json` says.
+/// The contents of `manifest.json`.
 #[derive(Debug, Serialize)]
 struct Manifest<'a> {
     version: &'static str,

@@ -5,10 +5,10 @@ use robust_td_core::registry::{self, Method};
 use super::error::ContestError;
 use crate::setting::setting;
 
-/// A method that was asked for, with settings of its own.
+/// A requested method with its own settings.
 #[derive(Debug, Clone)]
 pub struct Choice {
-    /// The text that asked for it, which names it in all outputs.
+    /// The text that requested it, which labels it in all outputs.
     pub label: String,
     /// The method.
     pub method: &'static Method,
@@ -42,7 +42,7 @@ impl Choice {
     }
 }
 
-/// The method with an id; the error suggests one.
+/// The method with an id; the error suggests a similar one.
 pub fn method(id: &str) -> Result<&'static Method, ContestError> {
     registry::find(id).map_err(|_| ContestError::UnknownMethod { id: id.into() })
 }
@@ -74,7 +74,7 @@ impl Override {
         Ok(Self { id, name, value })
     }
 
-    /// Whether it is meant for a method.
+    /// Whether it applies to a method.
     pub fn concerns(&self, method: &Method) -> bool {
         let has = || method.parameters.iter().any(|p| p.name == self.name);
         match &self.id {

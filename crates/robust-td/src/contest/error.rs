@@ -1,4 +1,4 @@
-//! Names what can be wrong with a choice of methods and the size of a contest.
+//! Defines the errors in a choice of methods or the size of a contest.
 
 use robust_td_core::registry::METHODS;
 use robust_td_core::suggestion;
@@ -6,20 +6,20 @@ use robust_td_core::suggestion;
 use super::run::MOST_RUNS;
 use crate::setting::SettingError;
 
-/// Why methods cannot be compared as asked.
+/// Why methods cannot be compared as requested.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ContestError {
     /// A method that does not exist.
     #[error("there is no algorithm {id:?}; {}", known_method(.id))]
     UnknownMethod {
-        /// The id that was asked for.
+        /// The requested id.
         id: String,
     },
     /// A method whose settings cannot be read.
     #[error("{text:?}: {source}")]
     Settings {
-        /// What was asked for.
+        /// The requested text.
         text: String,
         /// What is wrong with it.
         source: SettingError,
@@ -27,10 +27,10 @@ pub enum ContestError {
     /// A parameter that cannot be read.
     #[error(transparent)]
     Parameter(#[from] SettingError),
-    /// Two entries that cannot be told apart.
-    #[error("{label} is given twice; settings such as {id}:c=0.1 tell entries apart")]
+    /// Two identical entries.
+    #[error("{label} is given twice; distinguish the entries by settings such as {id}:c=0.1")]
     RepeatedEntry {
-        /// What was asked for.
+        /// The requested text.
         label: String,
         /// The method.
         id: &'static str,
@@ -41,8 +41,8 @@ pub enum ContestError {
         /// The parameter.
         key: String,
     },
-    /// A parameter of a method that does not take part.
-    #[error("{key} is set, but {id} does not take part")]
+    /// A parameter of a method that is not among those chosen.
+    #[error("{key} is set, but {id} is not among the chosen methods")]
     AbsentMethod {
         /// The parameter.
         key: String,
@@ -61,12 +61,12 @@ pub enum ContestError {
     #[error("no method applies to this problem")]
     NoneApplies,
     /// A horizon without log T > 1.
-    #[error("horizon is {horizon}, but a horizon is at least 3, so that log T > 1")]
+    #[error("horizon is {horizon}, but must be at least 3, so that log T > 1")]
     Horizon {
         /// The horizon.
         horizon: u64,
     },
-    /// No runs, or too many to hold.
+    /// No runs, or too many to hold in memory.
     #[error("runs is {runs}, but must lie in 1..={MOST_RUNS}")]
     Runs {
         /// The runs.

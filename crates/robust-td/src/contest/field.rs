@@ -1,4 +1,4 @@
-//! Sets up the methods that take part, with the inputs of each.
+//! Prepares the chosen methods with their inputs.
 
 use robust_td_core::registry::METHODS;
 use robust_td_core::registry::{Method, Prepared, Setting, Standing};
@@ -26,20 +26,21 @@ pub struct Contestant {
 pub struct Skipped {
     /// The method.
     pub id: &'static str,
-    /// What stands in the way.
+    /// The reason.
     pub why: String,
 }
 
-/// Who takes part, and who does not.
+/// The methods of a contest.
 #[derive(Debug, Clone)]
 pub struct Field {
-    /// Those who do.
+    /// Those that run.
     pub contestants: Vec<Contestant>,
-    /// Those who were not asked for by name and cannot.
+    /// Those that were not named and do not apply.
     pub skipped: Vec<Skipped>,
 }
 
-/// Sets up the chosen methods, or all that apply. The most specific setting wins: that of the entry, of its id, of all.
+/// Prepares the chosen methods, or all that apply. The most specific setting wins: that of the entry, then of its id, then of
+/// all methods.
 pub fn gather(
     problem: &Problem,
     mixing: Option<&Mixing>,
@@ -83,7 +84,7 @@ pub fn gather(
     })
 }
 
-/// Refuses entries that cannot be told apart and parameters that no entry has.
+/// Refuses identical entries and parameters that no entry has.
 fn check(entries: &[Choice], overrides: &[Override]) -> Result<(), ContestError> {
     for (k, entry) in entries.iter().enumerate() {
         if entries[..k].iter().any(|other| other.label == entry.label) {
@@ -132,7 +133,7 @@ fn settings(entry: &Choice, overrides: &[Override]) -> Vec<(String, f64)> {
     settings
 }
 
-/// Why a method that was not asked for by name is skipped; an error for anything but its nature.
+/// Why a method that was not named is skipped; an error unless the method does not fit the problem.
 fn why_skipped(error: Error) -> Result<String> {
     match error {
         Error::NotApplicable { why, .. } => Ok(why),
@@ -141,7 +142,7 @@ fn why_skipped(error: Error) -> Result<String> {
     }
 }
 
-/// How much is known of a method, in a word.
+/// The theoretical status of a method in one word.
 pub fn standing(standing: Standing) -> &'static str {
     match standing {
         Standing::Proved => "proved",

@@ -1,4 +1,4 @@
-//! Draws the curves of methods: patterns by where their inputs came from, bands, limits.
+//! Draws the curves of methods, with line patterns that show the source of their inputs.
 
 use robust_td_core::registry::Standing;
 use robust_td_engine::contest::Estimate;
@@ -9,18 +9,18 @@ use super::field::Contestant;
 /// Resolution of the PNG figures.
 pub const DPI: f64 = 200.0;
 
-/// How to get the same numbers again, where a command was given.
+/// The command that reproduces the numbers, if there is one.
 pub fn rerun(command: &str) -> Vec<Rerun> {
     match command {
         "" => Vec::new(),
         command => vec![Rerun {
-            what: "The same numbers, on any machine, with any number of threads:".into(),
+            what: "This gives the same numbers on any machine, with any number of threads:".into(),
             command: command.into(),
         }],
     }
 }
 
-/// How the line of a method is broken.
+/// The line pattern of a method.
 fn pattern(contestant: &Contestant) -> Pattern {
     match contestant.method.standing {
         Standing::Experimental => Pattern::Dotted,
@@ -29,12 +29,12 @@ fn pattern(contestant: &Contestant) -> Pattern {
     }
 }
 
-/// The meaning of the patterns that occur.
+/// The legend for the patterns that occur.
 pub fn meanings<'a>(contestants: impl Iterator<Item = &'a Contestant>) -> Vec<LineMeaning> {
     let used: Vec<Pattern> = contestants.map(pattern).collect();
     [
-        (Pattern::Solid, "inputs that can be known"),
-        (Pattern::Dashed, "oracle: inputs that only the model has"),
+        (Pattern::Solid, "inputs known in practice"),
+        (Pattern::Dashed, "oracle: inputs only from the model"),
         (Pattern::Dotted, "experimental"),
     ]
     .into_iter()
@@ -60,7 +60,7 @@ pub fn curve(contestant: &Contestant, points: &[(f64, Estimate)], clamp: Clamp) 
             },
         )| BandPoint {
             x,
-            // Where one run carries the mean, the band reaches down to the edge of the panel.
+            // Where one run dominates the mean, the band reaches down to the edge of the panel.
             low: (mean - standard_error).max(clamp.low),
             high: (mean + standard_error).min(clamp.high).max(clamp.low),
         },
@@ -79,7 +79,7 @@ pub fn curve(contestant: &Contestant, points: &[(f64, Estimate)], clamp: Clamp) 
     }
 }
 
-/// Limits that keep what diverged from flattening the rest: a hundred times f(0) above, the smallest mean below.
+/// Axis limits that keep diverged curves from flattening the rest: from the smallest mean to a hundred times f(0).
 pub fn clamp(f_zero: f64, means: impl Iterator<Item = f64>) -> Clamp {
     let smallest = means
         .filter(|&mean| mean > 0.0 && mean.is_finite())

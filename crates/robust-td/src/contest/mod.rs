@@ -1,4 +1,4 @@
-//! Sets methods up by name and runs them on the same samples, for comparisons and experiments.
+//! Runs methods chosen by name on the same samples, for comparisons and experiments.
 
 pub mod choice;
 mod error;

@@ -22,11 +22,11 @@ pub struct Length {
     pub points_per_decade: u32,
 }
 
-/// The runs that are allowed: enough for any standard error, few enough to hold in memory.
+/// The maximum number of runs: enough for any standard error, few enough to hold in memory.
 pub const MOST_RUNS: u64 = 1_000_000;
 
 impl Length {
-    /// Refuses what cannot be run.
+    /// Checks the limits.
     pub fn check(&self) -> Result<(), ContestError> {
         if self.horizon < 3 {
             return Err(ContestError::Horizon {
@@ -45,7 +45,7 @@ impl Length {
     }
 }
 
-/// The number of threads that an option asks for; 0 means one per CPU.
+/// The number of threads for an option; 0 means one per CPU.
 pub(crate) fn thread_count(asked: usize) -> usize {
     match asked {
         0 => std::thread::available_parallelism().map_or(1, usize::from),
@@ -53,7 +53,7 @@ pub(crate) fn thread_count(asked: usize) -> usize {
     }
 }
 
-/// What a contest found and cost.
+/// The scores of a contest and its wall time.
 #[derive(Debug, Clone)]
 pub struct Outcome {
     /// One score per contestant.

@@ -1,4 +1,4 @@
-//! Splits the error of an output into what averaging over independent agents removes and what it does not.
+//! Splits the error of an output into spread, which averaging over independent agents reduces, and bias.
 //!
 //! For independent outputs X_1, ..., X_N with the law of X and a quadratic f, exactly
 //! ```text
@@ -18,7 +18,7 @@ use crate::contest::field::Contestant;
 /// Bias and spread of one method at one point.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Split {
-    /// The point's place in the plan.
+    /// The index of the point in the plan.
     pub point: usize,
     /// The method.
     pub label: String,
@@ -40,7 +40,7 @@ impl Split {
 /// The most work that an exact split may cost: samples times transitions times d^2.
 const MOST_WORK: f64 = 2e9;
 
-/// The splits of all methods at all points, if the plan asks for agents: from the runs, and exact where that can be had.
+/// The splits of all methods at all points, if the plan has agents: from the runs, and exact where possible.
 pub fn splits(plan: &Plan, scores: &[Vec<Score>]) -> Vec<Split> {
     if plan.spec.agents.is_empty() {
         return Vec::new();
@@ -62,8 +62,8 @@ pub fn splits(plan: &Plan, scores: &[Vec<Score>]) -> Vec<Split> {
     splits
 }
 
-/// From R runs: f of their mean has expectation bias + spread / R, which the identity undoes. The bias is not negative,
-/// but its estimate may come out so when it is well below spread / R; then it is 0 as far as the runs can tell.
+/// From R runs: f of their mean has expectation bias + spread / R, from which the identity gives both. The estimate of the
+/// bias can be negative when the bias is well below spread / R; it is then reported as 0.
 fn sampled(score: &Score, runs: u64) -> (f64, f64) {
     let runs = runs as f64;
     let spread = (score.f.mean - score.f_of_mean) * runs / (runs - 1.0);
@@ -74,7 +74,7 @@ fn sampled(score: &Score, runs: u64) -> (f64, f64) {
     (bias, score.f.mean - bias)
 }
 
-/// By the exact moments, for unprojected TD(0) on every sample whose output is an average of its iterates.
+/// From the exact moments, for unprojected TD(0) that uses every sample and outputs an average of its iterates.
 fn exact(point: &Point, contestant: &Contestant) -> Option<(f64, f64)> {
     let recipe = contestant.prepared.learner.recipe()?;
     let averaged = matches!(recipe.output, Output::Uniform | Output::StepWeighted);

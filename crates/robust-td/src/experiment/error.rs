@@ -1,32 +1,32 @@
-//! Names what can be wrong with an experiment.
+//! Defines the errors of an experiment.
 
 use crate::contest::ContestError;
 use crate::error::Error;
 
-/// Why an experiment makes no sense.
+/// Why an experiment is invalid.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExperimentError {
-    /// A method or a size that makes no sense.
+    /// An invalid method or size.
     #[error(transparent)]
     Contest(#[from] ContestError),
     /// No methods.
     #[error("algorithms is empty")]
     NoAlgorithms,
     /// More than one thing varies.
-    #[error("one thing varies, not {}", .names.join(" and "))]
+    #[error("only one thing varies at a time, not {}", .names.join(" and "))]
     SeveralVary {
         /// What varies.
         names: Vec<String>,
     },
     /// A mean over no agents.
-    #[error("agents has {agents}; there is at least one")]
+    #[error("agents has {agents}, but must be at least 1")]
     Agents {
         /// The number.
         agents: u64,
     },
     /// A split into bias and spread from one run.
-    #[error("agents need at least 2 runs, to tell bias from spread")]
+    #[error("agents need at least 2 runs, to separate bias from spread")]
     AgentsNeedRuns,
     /// Something that is both fixed and varied.
     #[error("{name} is both {how} and varied")]
@@ -36,9 +36,9 @@ pub enum ExperimentError {
         /// How it is fixed.
         how: &'static str,
     },
-    /// A name that stands for nothing that could vary.
+    /// A name of nothing that can vary.
     #[error(
-        "nothing here is called {name:?} and free to vary: no parameter of {problem}, none of a method, and not horizon"
+        "{name:?} is not free to vary: it is neither horizon nor an unset parameter of {problem} or of a method"
     )]
     NothingToVary {
         /// The name.

@@ -7,7 +7,7 @@ use super::ExperimentResults;
 use super::spec::Show;
 use crate::contest::figure::{clamp, curve, meanings};
 
-/// What the spec asks to show, against what varies.
+/// The quantity that the spec shows, against what varies.
 pub fn results(findings: &ExperimentResults) -> LineFigure {
     let plan = &findings.plan;
     let show = plan.spec.show;
@@ -19,7 +19,7 @@ pub fn results(findings: &ExperimentResults) -> LineFigure {
         .collect();
     let error = matches!(show, Show::F | Show::DNormSq | Show::ThetaErrorSq);
     let f_zero = plan.points.iter().map(|point| point.problem.f_zero());
-    // Above the errors of doing nothing all is as bad; norms and counts have no such limit.
+    // Errors far above f(0) are all equally bad; norms and counts have no such limit.
     let top = if error {
         f_zero.fold(0.0, f64::max)
     } else {
@@ -45,7 +45,7 @@ pub fn results(findings: &ExperimentResults) -> LineFigure {
         .all(|pair| pair[0].problem.f_zero() == pair[1].problem.f_zero());
     let references = match show == Show::F && same {
         true => vec![Reference {
-            label: "f(0), doing nothing".into(),
+            label: "f(0), the error of θ = 0".into(),
             value: plan.points[0].problem.f_zero(),
         }],
         false => Vec::new(),
@@ -121,6 +121,6 @@ pub fn title(findings: &ExperimentResults) -> String {
     let spec = &findings.plan.spec;
     match &spec.title {
         Some(title) => title.clone(),
-        None => format!("An experiment on {}", spec.problem),
+        None => format!("Experiment on {}", spec.problem),
     }
 }

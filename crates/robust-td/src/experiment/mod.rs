@@ -1,4 +1,4 @@
-//! Runs an experiment: the same methods for each value of something that varies.
+//! Runs an experiment: the same methods for each value of a parameter or of the horizon.
 
 mod agents;
 mod error;
@@ -24,7 +24,7 @@ pub use error::ExperimentError;
 pub use plan::{Plan, Point};
 pub use spec::{ExperimentSpec, Show};
 
-/// An experiment that is known to make sense.
+/// A valid experiment.
 ///
 /// ```
 /// use robust_td::Experiment;
@@ -52,14 +52,14 @@ pub struct Experiment<'a> {
     command: String,
 }
 
-/// Follows an experiment: which point runs, and how far it is.
+/// A progress callback: the point that runs, and how far it is.
 type Observer<'a> = dyn Fn(&Point, Progress) + Sync + 'a;
 
 impl<'a> Experiment<'a> {
     /// An experiment; `directory` is where a problem file is looked up.
     ///
     /// # Errors
-    /// An [`ExperimentError`], and everything that is wrong with the problem.
+    /// An [`ExperimentError`], or an invalid problem.
     pub fn new(spec: ExperimentSpec, directory: impl AsRef<Path>) -> Result<Self> {
         Ok(Self {
             plan: Plan::new(spec, directory.as_ref())?,
@@ -70,10 +70,10 @@ impl<'a> Experiment<'a> {
         })
     }
 
-    /// An experiment from a spec file; a problem file is looked up beside it.
+    /// An experiment from a spec file; a problem file is looked up relative to it.
     ///
     /// # Errors
-    /// A file that cannot be read, or the file with what is wrong in it.
+    /// A file that cannot be read, or an invalid spec; the message names the file.
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let directory = path.parent().unwrap_or(Path::new(""));
@@ -160,11 +160,11 @@ impl<'a> Experiment<'a> {
 
 /// A finished experiment.
 pub struct ExperimentResults {
-    /// What was asked.
+    /// The plan.
     pub plan: Plan,
     /// The scores of each point's contestants.
     pub scores: Vec<Vec<Score>>,
-    /// Bias and spread where agents were asked for.
+    /// Bias and spread, if the spec has agents.
     pub splits: Vec<Split>,
     /// The command line; empty if there was none.
     pub command: String,
@@ -182,7 +182,7 @@ impl ExperimentResults {
         rows::results_csv(self)
     }
 
-    /// Writes `results.csv`, `report.html`, `manifest.json`, the figures and `agents.csv` where agents were asked for into a
+    /// Writes `results.csv`, `report.html`, `manifest.json`, the figures and, if the spec has agents, `agents.csv` into a
     /// directory, which is created.
     pub fn write(&self, directory: impl AsRef<Path>) -> Result<()> {
         write::write(self, directory.as_ref())

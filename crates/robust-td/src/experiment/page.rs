@@ -9,7 +9,7 @@ use super::figure::title;
 use crate::contest::figure::rerun;
 use crate::number;
 
-/// What `manifest.json` says.
+/// The contents of `manifest.json`.
 #[derive(Debug, Serialize)]
 pub struct Manifest<'a> {
     version: &'static str,
@@ -52,7 +52,7 @@ pub fn page(findings: &ExperimentResults, drawings: Vec<(&str, Drawing)>) -> Pag
         _ => PageFigure {
             title: format!("Against {}", findings.plan.varied()),
             caption: format!(
-                "Means of {} runs with a band of one standard error. Triangles mark what left the panel.",
+                "Means of {} runs with a band of one standard error. Triangles mark curves that leave the panel.",
                 findings.plan.spec.runs
             ),
             drawing,
@@ -139,8 +139,8 @@ fn results(findings: &ExperimentResults) -> Table {
     Table {
         title: "Results".into(),
         text: vec![
-            "f is that of the method's own output after the last sample; f(0) is what doing nothing achieves. An oracle \
-             has an input that only the exact model gives."
+            "f is the error of the method's own output after the last sample; f(0) is the error of θ = 0. An oracle \
+             has an input that only the exact model provides."
                 .into(),
         ],
         columns: vec![
@@ -196,7 +196,7 @@ fn agents(findings: &ExperimentResults) -> Table {
     Table {
         title: "One-shot averaging".into(),
         text: vec![
-            "N agents learn from independent trajectories and average their outputs once. Since f is quadratic, exactly \
+            "N agents learn from independent trajectories and average their outputs once. Since f is quadratic, \
              E f(mean) = f(E X) + (E f(X) − f(E X)) / N: the bias f(E X) stays, the spread is divided by N."
                 .into(),
         ],

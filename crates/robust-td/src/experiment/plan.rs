@@ -12,7 +12,7 @@ use crate::contest::run::Length;
 use crate::error::{Error, Result};
 use crate::problem::problem_beside;
 
-/// An experiment that is known to make sense.
+/// A valid experiment, ready to run.
 pub struct Plan {
     /// What the user wrote.
     pub spec: ExperimentSpec,
@@ -22,7 +22,7 @@ pub struct Plan {
     pub points: Vec<Point>,
 }
 
-/// What a varied name stands for.
+/// The meaning of a varied name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Target {
     Horizon,
@@ -47,7 +47,7 @@ impl Plan {
     pub fn new(spec: ExperimentSpec, directory: &Path) -> Result<Self> {
         let choices = spec.algorithms.iter().map(|text| Choice::parse(text));
         let choices: Vec<Choice> = choices.collect::<std::result::Result<_, _>>()?;
-        // A problem that does not exist is the first thing to say; its parameters come later.
+        // A missing problem is reported first, before errors in its parameters.
         if catalog::find(&spec.problem).is_err() {
             let none: [(&str, f64); 0] = [];
             problem_beside(&spec.problem, &none, directory)?;
@@ -103,7 +103,7 @@ impl Plan {
     }
 }
 
-/// What a name stands for: the horizon, a parameter of the problem, or else one of the methods.
+/// The meaning of a name: the horizon, a parameter of the problem, or else one of the methods.
 fn target(
     spec: &ExperimentSpec,
     name: &str,

@@ -12,7 +12,7 @@ pub struct ExperimentSpec {
     /// Title of the report.
     #[serde(default)]
     pub title: Option<String>,
-    /// What it asks.
+    /// The question that the experiment answers.
     #[serde(default)]
     pub question: Option<String>,
     /// A catalog name, or a problem file relative to the spec.

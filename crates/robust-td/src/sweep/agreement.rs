@@ -7,7 +7,7 @@ use super::spec::Mode;
 use super::study::Study;
 use crate::paper::{CLAMP, PrintedPoint, printed_points};
 
-/// Relative difference up to which a printed number agrees.
+/// The largest relative difference at which a value agrees.
 const TOLERANCE: f64 = 1e-6;
 
 /// Results next to the points that are printed in the paper.

@@ -1,4 +1,4 @@
-//! Names what can be wrong with a sweep.
+//! Defines the errors of a sweep.
 
 use super::grid::C_RANGE;
 
@@ -9,7 +9,7 @@ pub enum SweepError {
     /// No horizon was given.
     #[error("the horizon (steps) is missing")]
     NoHorizon,
-    /// log T must exceed zero, and Algorithm 1 asks for T >= 3.
+    /// log T must be positive, and Algorithm 1 requires T >= 3.
     #[error("steps is {steps}, but the horizon must be at least 3")]
     Horizon {
         /// The horizon given.
@@ -36,13 +36,13 @@ pub enum SweepError {
         points: u32,
     },
     /// A seed in a mode that does not use one.
-    #[error("a seed is for mode algorithm, not for mode {mode}")]
+    #[error("a seed applies only to mode algorithm, not to mode {mode}")]
     Seed {
         /// The mode.
         mode: &'static str,
     },
     /// An indexing in a mode that has its own.
-    #[error("indexing is for mode exact, not for mode {mode}")]
+    #[error("indexing applies only to mode exact, not to mode {mode}")]
     Indexing {
         /// The mode.
         mode: &'static str,

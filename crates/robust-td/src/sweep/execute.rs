@@ -10,7 +10,7 @@ use super::spec::Mode;
 use super::study::Study;
 use crate::error::Result;
 
-/// What a run cost.
+/// The time, threads and updates of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Execution {
     /// The kernel that ran.
@@ -19,7 +19,7 @@ pub struct Execution {
     pub threads: usize,
     /// Wall time of this invocation.
     pub seconds: f64,
-    /// TD updates of the whole sweep, those before a resume included.
+    /// TD updates of the whole sweep, including those before a resume.
     pub lane_steps: u64,
     /// TD updates of this invocation.
     pub computed: u64,
@@ -27,7 +27,7 @@ pub struct Execution {
 
 /// Runs a study.
 pub(super) fn execute(study: &Study, options: Options<'_>) -> Result<(Vec<SweepRow>, Execution)> {
-    // What was done when this invocation began, and what there is to do.
+    // The work done before this invocation, and the total.
     let work: Mutex<Option<Progress>> = Mutex::new(None);
     let watch = |progress: Progress| {
         if let Ok(mut work) = work.lock() {

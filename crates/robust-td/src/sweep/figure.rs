@@ -12,13 +12,13 @@ use super::spec::Mode;
 use super::study::Variant;
 use crate::paper::CLAMP;
 
-/// The panels of one figure, given by its place.
+/// The panels of one figure, by its index.
 pub(super) fn figure(findings: &Findings<'_>, place: usize) -> GridFigure {
     let study = findings.study;
     let figure = &study.figures[place];
     let row = |(variant, v): (usize, &Variant)| {
         let here = |row: &&SweepRow| row.figure == figure.number && row.variant == variant;
-        // The exact run is cut short after the peak; its average is not that of the sweep.
+        // The exact run stops after the peak, so its average is not that of the sweep.
         let expected = |row: &SweepRow| GridPoint {
             x: row.c(),
             values: vec![Some(row.ratio()), None, None],

@@ -7,10 +7,10 @@ use super::error::SweepError;
 /// The values of c that keep stepsizes inside the range of floating-point numbers.
 pub(crate) const C_RANGE: std::ops::RangeInclusive<f64> = 1e-200..=1e200;
 
-/// A value of c, with its place in the paper's grid when it has one.
+/// A value of c, with its index in the paper's grid when it has one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct GridPoint {
-    /// Place among the paper's 97 values.
+    /// Index in the paper's 97 values.
     pub(crate) index: Option<usize>,
     /// The value.
     pub(crate) c: f64,
@@ -37,14 +37,14 @@ pub(crate) fn log_grid(from: f64, to: f64, per_decade: f64) -> Result<Vec<f64>, 
     let count = ((to / from).log10() * per_decade * (1.0 + 1e-12)).floor();
     if !(count < 100_000.0) {
         return Err(format!(
-            "the range of c has {count} values; 100000 is the limit"
+            "the range of c has {count} values; the limit is 100000"
         ));
     }
     let value = |k: u32| from * 10_f64.powf(f64::from(k) / per_decade);
     Ok((0..=count as u32).map(value).collect())
 }
 
-/// Values of c, each with its place in the paper's grid if it is, to the bit, one of it.
+/// Values of c, each with its index in the paper's grid if it is bit-identical to an entry.
 pub(crate) fn grid_of(values: &[f64]) -> Result<Vec<GridPoint>, SweepError> {
     let paper = published_c();
     let mut grid: Vec<GridPoint> = Vec::with_capacity(values.len());

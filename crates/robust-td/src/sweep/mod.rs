@@ -179,13 +179,13 @@ impl<'a> Sweep<'a> {
         self
     }
 
-    /// Feature scalings, one row of a figure each: at most 1 scales feature 0 alone, above 1 all features.
+    /// Feature scalings, one row of a figure each; values <= 1 scale only feature 0, values > 1 all features.
     pub fn scales(mut self, scales: impl IntoIterator<Item = f64>) -> Self {
         self.request.scales = scales.into_iter().collect();
         self
     }
 
-    /// How the expectation is taken.
+    /// How expectations are computed.
     pub fn mode(mut self, mode: Mode) -> Self {
         self.request.mode = mode;
         self
@@ -263,7 +263,7 @@ impl<'a> Sweep<'a> {
         self
     }
 
-    /// Stops the sweep soon after this becomes true; the checkpoint, if any, is up to date then.
+    /// Stops the sweep soon after this becomes true, with the checkpoint, if any, up to date.
     pub fn cancel(mut self, cancel: &'a AtomicBool) -> Self {
         self.cancel = Some(cancel);
         self
@@ -277,7 +277,7 @@ impl<'a> Sweep<'a> {
         self
     }
 
-    /// Adds the figures of a sweep that differs in nothing else.
+    /// Adds the figures of a sweep that is otherwise identical.
     pub(crate) fn with_figures_of(mut self, other: Self) -> Self {
         self.request.figures.extend(other.request.figures);
         self
@@ -286,9 +286,8 @@ impl<'a> Sweep<'a> {
     /// Runs the sweep.
     ///
     /// # Errors
-    /// Settings that make no sense ([`SweepError`]), a kernel this CPU lacks, a checkpoint that is damaged or of another sweep:
-    /// these are found before anything is written. A sweep that was cancelled gives
-    /// [`robust_td_engine::Error::Cancelled`].
+    /// Invalid settings ([`SweepError`]), a kernel that this CPU lacks, and a checkpoint that is damaged or belongs to another
+    /// sweep; all are checked before anything is written. A cancelled sweep returns [`robust_td_engine::Error::Cancelled`].
     pub fn run(self) -> Result<SweepResults> {
         let study = Study::new(&self.request).map_err(|error| match &self.file {
             Some(file) => in_file(file, error.into()),

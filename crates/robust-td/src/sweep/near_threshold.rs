@@ -11,12 +11,12 @@ use crate::error::Result;
 const STEPS: u64 = 6_000;
 /// Values of c on either side of the threshold.
 const NEIGHBOURS: usize = 3;
-/// The largest problem, by stored transitions times d^2, on which exactness takes no longer than a sweep.
+/// The largest problem, by stored transitions times d^2, on which the exact run takes no longer than a sweep.
 const LARGEST: usize = 100_000;
 /// The largest dimension for the same reason.
 const LARGEST_DIMENSION: usize = 16;
 
-/// The sampled rows next to the threshold with exact expectations in place of their means.
+/// The sampled rows next to the threshold, with exact expectations instead of their means.
 ///
 /// Rows that peaked late are left out, since a short run does not reach their peak, and so are problems that are too large.
 pub(super) fn exact_near_threshold(

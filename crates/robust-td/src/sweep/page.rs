@@ -1,4 +1,4 @@
-//! Gathers what is known around a sweep and lays out its page.
+//! Builds the page of a sweep.
 
 use robust_td_core::theory::Certification;
 use robust_td_core::{Constants, Mixing};
@@ -13,11 +13,11 @@ use super::{agreement, stability, tables};
 use crate::constants::constants_table;
 use crate::error::Result;
 
-/// A sweep with what is known without running it.
+/// A sweep with thresholds, exact expectations and certificates.
 pub(super) struct Findings<'a> {
     /// The sweep.
     pub study: &'a Study,
-    /// What it found.
+    /// Its results.
     pub rows: &'a [SweepRow],
     /// Exact expectations near the threshold, for sampled modes.
     pub exact: Vec<SweepRow>,
@@ -27,7 +27,7 @@ pub(super) struct Findings<'a> {
     pub command: Option<&'a str>,
     /// Mean-square thresholds of c by figure and scaling.
     pub thresholds: Vec<Vec<Option<f64>>>,
-    /// How the chain mixes, which all scalings share, unless it is too large to say.
+    /// How the chain mixes, the same for all scalings, unless it is too large to compute that.
     mixing: Option<Mixing>,
     certifications: Vec<Option<Certification>>,
 }
@@ -35,13 +35,12 @@ pub(super) struct Findings<'a> {
 impl<'a> Findings<'a> {
     /// Adds thresholds, exact expectations and certificates.
     ///
-    /// A certificate is about the average after T steps, so that it is compared only with a sweep of all T steps; one that stops
-    /// earlier is not made to wait for it.
+    /// A certificate bounds the average after T steps, so it is computed only for a sweep that runs all T steps.
     pub fn new(results: &'a SweepResults) -> Result<Self> {
         let study = &results.study;
-        // A chain that cannot be decomposed leaves these parts of the page empty; the sweep stands without them.
+        // If the chain cannot be decomposed, these parts of the page stay empty.
         let mixing = Mixing::of(study.variants[0].problem.chain()).ok();
-        // One after the other: at T = 10^7 each holds its stepsizes in memory.
+        // One at a time: at T = 10^7 each holds its stepsizes in memory.
         let certify = |variant: &Variant| {
             let complete = study.simulate == study.steps;
             complete.then(|| variant.problem.certify(study.steps, None).ok())?
@@ -84,7 +83,7 @@ impl<'a> Findings<'a> {
         tables.push(constants_table(&constants.collect::<Vec<_>>()));
         tables.extend(tables::certificates(study, &self.certifications));
         Page {
-            title: format!("A sweep over stepsizes on {}", study.problem_name),
+            title: format!("Stepsize sweep on {}", study.problem_name),
             summary: summary(study),
             facts: self.facts(),
             figures: figures
@@ -98,7 +97,7 @@ impl<'a> Findings<'a> {
             rerun: self
                 .command
                 .map(|command| Rerun {
-                    what: "Run it again".into(),
+                    what: "Repeat the sweep".into(),
                     command: command.into(),
                 })
                 .into_iter()
@@ -160,7 +159,7 @@ fn mode_in_words(study: &Study) -> &'static str {
         (Mode::Published, _) => {
             "published: the authors' program, with its random numbers and its indexing"
         }
-        (Mode::Algorithm, _) => "algorithm: Algorithm 1 to the letter, with our own random streams",
+        (Mode::Algorithm, _) => "algorithm: Algorithm 1 as stated, with our own random streams",
         (Mode::Exact, Indexing::Algorithm) => "exact: expectations of Algorithm 1 without sampling",
         (Mode::Exact, Indexing::Published) => {
             "exact: expectations of the published program without sampling"

@@ -44,7 +44,7 @@ impl SweepResults {
         row::curves_csv(&self.rows)
     }
 
-    /// The c above which every stepsize is mean-square stable, by schedule and feature scaling; nothing where the problem is too
+    /// The c above which every stepsize is mean-square stable, by schedule and feature scaling; `None` where the problem is too
     /// large.
     ///
     /// A constant step below the largest mean-square stable one keeps `E|theta_t|^2` bounded.
@@ -52,7 +52,7 @@ impl SweepResults {
         stability::thresholds(&self.study, self.execution.threads)
     }
 
-    /// The rows next to the threshold of divergence with exact expectations in place of sampled means, where 48 runs
+    /// The rows next to the threshold of divergence with exact expectations instead of sampled means, where 48 runs
     /// underestimate by orders of magnitude. Empty in exact mode and on large problems.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Holds what a sweep found, row by row, and writes it as CSV.
+//! Holds the results of a sweep row by row and writes them as CSV.
 
 use std::fmt::Write;
 
@@ -8,18 +8,18 @@ use robust_td_report::number::csv as number;
 use super::grid::GridPoint;
 use super::study::Study;
 
-/// What a sweep found with one schedule, feature scaling and c: one row of `results.csv`.
+/// The result for one schedule, feature scaling and c: one row of `results.csv`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SweepRow {
     /// Number of the figure, one per schedule.
     pub figure: usize,
-    /// Place of the scaling among the sweep's scales.
+    /// Index of the scaling in the sweep's scales.
     pub variant: usize,
     /// The feature scaling.
     pub scale: f64,
-    /// Place of c in the paper's grid.
+    /// Index of c in the paper's grid.
     pub c_index: Option<usize>,
-    /// What was found, with standard errors and learning curve.
+    /// The results, with standard errors and learning curve.
     pub found: LaneResult,
 }
 
@@ -39,7 +39,7 @@ impl SweepRow {
         self.found.ratio
     }
 
-    /// Share of diverged runs; nothing in exact mode.
+    /// Share of diverged runs; `None` in exact mode.
     pub fn divergence_rate(&self) -> Option<f64> {
         self.found.divergence_rate()
     }
@@ -76,7 +76,7 @@ fn places(study: &Study) -> impl Iterator<Item = (usize, usize, GridPoint)> + '_
     })
 }
 
-/// `results.csv`: the contract's columns, then what a researcher wants next to them.
+/// `results.csv`: the columns that scripts rely on first, then further ones.
 pub(super) fn results_csv(study: &Study, rows: &[SweepRow]) -> String {
     let mut csv = String::from(
         "figure,mode,scale,omega,kappa,c_index,c,ratio,divergence_rate,gap,\
@@ -122,7 +122,7 @@ pub(super) fn results_csv(study: &Study, rows: &[SweepRow]) -> String {
     csv
 }
 
-/// `curves.csv`: the learning curves of every sampled.
+/// `curves.csv`: the learning curves of all rows.
 pub(super) fn curves_csv(rows: &[SweepRow]) -> String {
     let mut csv = String::from(
         "figure,scale,c_index,c,t,norm_sq,norm_sq_stderr,f_of_average,f_of_average_stderr\n",

@@ -27,7 +27,7 @@ pub struct Spec {
     pub scales: Vec<f64>,
     /// Values of c: a list, a range or "paper".
     pub c: toml::Value,
-    /// How the expectation is taken.
+    /// How expectations are computed.
     #[serde(default)]
     pub mode: Mode,
     /// Horizon T in the stepsizes.
@@ -57,9 +57,9 @@ fn unscaled() -> Vec<f64> {
     vec![1.0]
 }
 
-/// Runs unless the user asks for another number.
+/// The default number of runs.
 pub const RUNS: u64 = 48;
-/// Points per decade in the learning curves unless the user asks for another number.
+/// The default number of points per decade in the learning curves.
 pub const CURVE_POINTS: u32 = 10;
 
 fn usual_runs() -> u64 {
@@ -70,7 +70,7 @@ fn usual_curve_points() -> u32 {
     CURVE_POINTS
 }
 
-/// The stepsize families that a spec asks for: one, or a list.
+/// The stepsize families of a spec: one, or a list.
 fn families(value: &toml::Value) -> Result<Vec<Family>, String> {
     let family = |value: &toml::Value| match value.as_str() {
         Some("decaying") => Ok(Family::Decaying),
@@ -86,13 +86,13 @@ fn families(value: &toml::Value) -> Result<Vec<Family>, String> {
     }
 }
 
-/// How a sweep takes expectations.
+/// How a sweep computes expectations.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
     /// The authors' program: its random numbers, its indexing.
     Published,
-    /// Algorithm 1 to the letter, with our own random streams.
+    /// Algorithm 1 as stated, with our own random streams.
     #[default]
     Algorithm,
     /// Expectations without sampling.
@@ -121,7 +121,7 @@ pub enum Indexing {
     Published,
 }
 
-/// The values of c that a spec asks for.
+/// The values of c of a spec.
 fn constants(value: &toml::Value) -> Result<Vec<f64>, String> {
     const FORMS: &str = "\"paper\", a list such as [0.001, 0.01], \
          or a range such as { from = 1e-4, to = 1, per_decade = 6 }";
@@ -147,7 +147,7 @@ fn constants(value: &toml::Value) -> Result<Vec<f64>, String> {
                 .find(|k| !["from", "to", "per_decade"].contains(&k.as_str()))
             {
                 return Err(format!(
-                    "unknown key {key:?} in the range of c; it is {FORMS}"
+                    "unknown key {key:?} in the range of c; c is {FORMS}"
                 ));
             }
             let end = |key: &str| {
@@ -162,9 +162,7 @@ fn constants(value: &toml::Value) -> Result<Vec<f64>, String> {
             };
             let (from, to, per_decade) = (end("from")?, end("to")?, end("per_decade")?);
             if !(from < to) {
-                return Err(format!(
-                    "the range of c goes from {from} to {to}, which is empty"
-                ));
+                return Err(format!("the range of c from {from} to {to} is empty"));
             }
             log_grid(from, to, per_decade)
         }

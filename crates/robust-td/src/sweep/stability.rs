@@ -7,11 +7,11 @@ use robust_td_engine::Family;
 
 use super::study::Study;
 
-/// One threshold per (figure, variant), in that order; nothing where it could not be computed.
+/// One threshold per (figure, variant), in that order; `None` where it could not be computed.
 ///
 /// A constant step below the threshold step `eta*` keeps `E|theta_t|^2` bounded. For the constant family the
-/// threshold of c is where `eta = eta*`; for decaying stepsizes it is where the first one is, so that to its right every
-/// step is a stable one. All stepsizes are proportional to 1/c.
+/// threshold of c is where `eta = eta*`. For decaying stepsizes it is where the first stepsize is `eta*`, so that for every
+/// larger c all steps are stable. All stepsizes are proportional to 1/c.
 pub fn thresholds(study: &Study, threads: usize) -> Vec<Vec<Option<f64>>> {
     let mut steps: Vec<(&Problem, Option<f64>)> = study
         .variants
@@ -46,7 +46,7 @@ pub fn thresholds(study: &Study, threads: usize) -> Vec<Vec<Option<f64>>> {
     study.figures.iter().map(of_figure).collect()
 }
 
-/// Whether the second-moment map is small enough to look for its radius beside a sweep.
+/// Whether the second-moment map is small enough to compute its spectral radius as part of a sweep.
 fn affordable(problem: &Problem) -> bool {
     problem.chain().transition().stored() * problem.dimension().pow(2) <= 200_000
 }

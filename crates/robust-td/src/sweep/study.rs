@@ -7,7 +7,7 @@ use super::error::SweepError;
 use super::grid::{GridPoint, grid_of};
 use super::spec::{Indexing, Mode};
 
-/// A sweep as it was asked for.
+/// A requested sweep, not yet checked.
 #[derive(Debug, Clone)]
 pub struct Request {
     /// The problem.
@@ -36,7 +36,7 @@ pub struct Request {
     pub curve_points_per_decade: u32,
 }
 
-/// A sweep that is known to make sense.
+/// A valid sweep.
 #[derive(Debug, Clone)]
 pub struct Study {
     /// The problem as the user named it.
@@ -217,7 +217,7 @@ fn variants(base: &Problem, scales: &[f64]) -> Result<Vec<Variant>, SweepError> 
     Ok(variants)
 }
 
-/// The paper's scalings: at most 1 shrinks feature 0 alone, which spoils the condition; above 1 enlarges all.
+/// The paper's scalings: values <= 1 shrink only feature 0, which worsens the condition number; values > 1 enlarge all features.
 fn scaled(features: &Matrix, scale: f64) -> Matrix {
     Matrix::from_fn(features.rows(), features.columns(), |s, j| {
         let factor = if j == 0 || scale > 1.0 { scale } else { 1.0 };

@@ -47,13 +47,13 @@ pub(super) fn thresholds(findings: &Findings<'_>) -> Table {
     Table {
         title: "Thresholds".into(),
         text: vec![
-            Text::plain("A small c means large steps. From the first c without divergence on, no run passed |θ|")
+            Text::plain("A small c means large steps. From the first c without divergence upwards, no run exceeded |θ|")
                 .superscript("2")
                 .upright(" = 10")
                 .superscript("12")
                 .upright(
-                    "; the best c has the smallest suboptimality gap of the sweep; the last two columns look at the value of \
-                     the grid that is nearest to the threshold c",
+                    "; the best c has the smallest suboptimality gap of the sweep; the last two columns are for the grid value \
+                     nearest to the threshold c",
                 )
                 .subscript("0")
                 .upright(" of the theory."),
@@ -93,7 +93,7 @@ pub(super) fn expectations(findings: &Findings<'_>) -> Option<Table> {
         title: "Sampled against exact expectation".into(),
         link: "Sampled and exact".into(),
         text: vec![
-            "Near the threshold a few rare runs carry most of the expectation, so a mean over runs tends to fall short of it."
+            "Near the threshold a few rare runs dominate the expectation, so a mean over runs tends to underestimate it."
                 .into(),
         ],
         columns: vec![
@@ -108,7 +108,7 @@ pub(super) fn expectations(findings: &Findings<'_>) -> Option<Table> {
     })
 }
 
-/// What the certificates guarantee for the scaled problems.
+/// The certificates for the scaled problems.
 pub(super) fn certificates(
     study: &Study,
     certifications: &[Option<Certification>],
@@ -144,11 +144,11 @@ pub(super) fn certificates(
         }
     }
     (!rows.is_empty()).then(|| Table {
-        title: "What the certificates say".into(),
+        title: "Certificates".into(),
         link: "Certificates".into(),
         text: vec![
-            "A certificate bounds the expectation of f at the averaged iterate after T steps. It says nothing where one of its \
-             hypotheses fails, and it is of use only where its bound lies below f(0)."
+            "A certificate bounds the expectation of f at the averaged iterate after T steps. It does not apply if one of its \
+             hypotheses fails, and it is useful only if its bound is below f(0)."
                 .into(),
         ],
         columns: vec![

@@ -1,4 +1,4 @@
-//! Writes what a sweep found: tables, figures, page and manifest.
+//! Writes the files of a sweep: tables, figures, page and manifest.
 
 use std::path::Path;
 
@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 /// Resolution of the PNG figures.
 const DPI: f64 = 300.0;
 
-/// What `manifest.json` says.
+/// The contents of `manifest.json`.
 #[derive(Debug, Serialize)]
 struct Manifest<'a> {
     version: &'static str,
@@ -85,19 +85,19 @@ impl SweepResults {
         text("manifest.json", &(manifest + "\n"))?;
         remove_other_figures(&self.study, directory);
         if let Some(checkpoint) = &self.checkpoint {
-            // The results are on disk; a checkpoint that is gone already is as good.
+            // The results are on disk; a checkpoint that is already gone is fine.
             let _ = std::fs::remove_file(checkpoint);
         }
         Ok(())
     }
 }
 
-/// Removes figures that an earlier sweep left behind and that these results do not belong to.
+/// Removes the figures of an earlier sweep that these results do not replace.
 fn remove_other_figures(study: &Study, directory: &Path) {
     let ours = |number: usize| study.figures.iter().any(|figure| figure.number == number);
     for number in (1..=3).filter(|&number| !ours(number)) {
         for kind in ["svg", "png"] {
-            // Most often there is none.
+            // Usually there is none.
             let _ = std::fs::remove_file(directory.join(format!("figure{number}.{kind}")));
         }
     }

@@ -11,7 +11,7 @@ pub struct Element {
     value: fn(&[u8]) -> f64,
 }
 
-/// The element that a descriptor such as `<f8` announces; `None` unless it is a real number.
+/// The element type of a descriptor such as `<f8`; `None` unless it is a real number.
 pub fn find(descriptor: &str) -> Option<Element> {
     macro_rules! little_endian {
         ($number:ty) => {{

@@ -7,10 +7,10 @@ use std::io::{ErrorKind, Read};
 
 use super::{MAX_HEADER, NpyError};
 
-/// The most axes that NumPy arrays have.
+/// The maximum number of axes of a NumPy array.
 const MAX_AXES: usize = 64;
 
-/// What a header announces.
+/// The contents of a header.
 #[derive(Debug, PartialEq)]
 pub struct Header {
     /// The type of the elements.
@@ -159,7 +159,7 @@ impl Parser<'_> {
         let length = rest.iter().take_while(|b| b.is_ascii_digit()).count();
         let digits = std::str::from_utf8(&rest[..length]).unwrap_or_default();
         let Ok(integer) = digits.parse() else {
-            return Err(self.wrong("an integer from 0 up"));
+            return Err(self.wrong("an integer >= 0"));
         };
         self.position += length;
         // Python 2 marks its long integers.
@@ -187,7 +187,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The fault at the present position.
+    /// The error at the current position.
     fn wrong(&self, expected: &'static str) -> NpyError {
         const SHOWN: usize = 12;
         let rest = &self.text[self.position.min(self.text.len())..];

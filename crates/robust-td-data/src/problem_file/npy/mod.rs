@@ -1,6 +1,6 @@
 //! Reads an array of numbers from a NumPy file, format versions 1 to 3.
 //!
-//! Sizes are checked against limits before memory is taken, and never more is taken than the file has bytes for.
+//! Sizes are checked against limits before memory is allocated, and no more is allocated than the file has bytes.
 
 mod element;
 mod header;
@@ -19,7 +19,7 @@ const MAX_HEADER: usize = 10_000;
 /// The most numbers that are read: a square matrix of 16384 rows.
 const MAX_ENTRIES: usize = 1 << 28;
 
-/// Why a NumPy file holds no array of finite numbers.
+/// Why a NumPy file does not contain an array of finite numbers.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NpyError {
@@ -41,7 +41,7 @@ pub enum NpyError {
         /// Its length.
         length: usize,
     },
-    /// A file that is cut within its header.
+    /// A file that is truncated within its header.
     #[error("the file ends within its header")]
     HeaderCut,
     /// A header of another form.
@@ -54,7 +54,7 @@ pub enum NpyError {
         /// What should be there.
         expected: &'static str,
     },
-    /// A header without a key that is needed.
+    /// A header without a required key.
     #[error("its header has no key '{key}'")]
     MissingKey {
         /// The key.
@@ -75,7 +75,7 @@ pub enum NpyError {
         /// The length along each axis.
         shape: Vec<usize>,
     },
-    /// A file that is cut within its array.
+    /// A file that is truncated within its array.
     #[error("the file ends before its array does: {found} of {needed} bytes")]
     Short {
         /// The bytes of the array.
@@ -83,7 +83,7 @@ pub enum NpyError {
         /// The bytes that are there.
         found: usize,
     },
-    /// A file with something after its array.
+    /// A file with extra bytes after its array.
     #[error("the file continues after the {needed} bytes of its array")]
     Long {
         /// The bytes of the array.
