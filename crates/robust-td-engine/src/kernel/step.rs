@@ -22,6 +22,7 @@
 //! d operations per step. [`flush`] multiplies the buckets with the features at the block's end.
 
 use std::hint::black_box;
+use std::sync::atomic::{Ordering::SeqCst, compiler_fence};
 
 use robust_td_simd::{Register, Simd, Vector};
 
@@ -193,11 +194,12 @@ pub fn run<S: Simd, const D: usize, const NV: usize, const SPLIT: bool, const W:
         }
         let sum = &mut sums[t].0[lane..];
         let total = norms::<S, D, NV>(&theta, &mut max, s.load(sum));
-        // The compiler moves nothing across this store. Where all iterates are in registers, that
+        // The compiler moves no load or store across a fence. Where all iterates are in registers, that
         // keeps the norms before the update; elsewhere it would cost extra trips to the stack.
         let fits = (D + 1) * NV < S::REGISTERS;
         if fits {
             total.store(sum);
+            compiler_fence(SeqCst);
         }
         let mut g = delta;
         for v in 0..NV {
@@ -214,6 +216,8 @@ pub fn run<S: Simd, const D: usize, const NV: usize, const SPLIT: bool, const W:
         if !fits {
             total.store(sum);
         }
+        // Otherwise the compiler begins the next step early, and the iterates do not fit the registers.
+        compiler_fence(SeqCst);
     }
     let sum = &mut sums[steps].0[lane..];
     norms::<S, D, NV>(&theta, &mut max, s.load(sum)).store(sum);
