@@ -157,19 +157,26 @@ pub fn run<S: Simd, const D: usize, const NV: usize, const SPLIT: bool, const W:
             weight.fma(theta[v][j], s.load(sum)).store(sum);
         }
     }
-    let (table, steps) = (block.table, block.decay.len());
+    let (table, decays, steps) = (block.table, block.decay, block.decay.len());
     let (moves, buckets_at) = (&block.moves[..steps], &block.buckets_at[..steps]);
     let (coefficients, sums) = (&block.coefficients[..steps], &mut job.sums[..=steps]);
+    let mut memory = Memory::of::<SPLIT>(job.buckets);
     for t in 0..steps {
-        let decay = s.splat(block.decay[t]);
+        let decay = s.splat(decays[t]);
         let eta = decay.fma(s.load(&block.k1.0[lane..]), s.load(&block.k0.0[lane..]));
         let x = s.splat(coefficients[t]);
         // Stage by stage with the vectors inside: independent operations are neighbours, so the
         // CPU's window always holds work of all vectors.
         let mut p = [Rows::<D, W>::ZERO; NV];
+        let mut slots = [[0; 2]; NV];
         let mut delta = [zero; NV];
         for v in 0..NV {
             p[v] = Rows::of(table, &moves[t], buckets[v].columns);
+            slots[v] = buckets[v].slots(&buckets_at[t]);
+            // Here and not where they are used: a branch there would part the work of the step.
+            memory.check::<SPLIT>(slots[v]);
+        }
+        for v in 0..NV {
             delta[v] = entry(s, p[v].reward);
         }
         let half = if D <= ONE_CHAIN { D } else { D / 2 };
@@ -211,7 +218,7 @@ pub fn run<S: Simd, const D: usize, const NV: usize, const SPLIT: bool, const W:
             }
         }
         for v in 0..NV {
-            buckets[v].add::<S, SPLIT>(s, job.buckets, (&buckets_at[t], lane), x, g[v]);
+            memory.add::<S, SPLIT>(s, slots[v], lane, x, g[v]);
         }
         if !fits {
             total.store(sum);
@@ -288,22 +295,48 @@ impl Buckets {
     fn slots(&self, at: &[u32; 8]) -> [usize; 2] {
         [0, 1].map(|q| self.first[q] + at[self.columns[q] % 8] as usize)
     }
+}
+
+/// The memory of all buckets: lines, or quads of a split cell.
+struct Memory<'a> {
+    lines: &'a mut [Line],
+    quads: &'a mut [[f64; QUAD]],
+}
+
+impl<'a> Memory<'a> {
+    #[inline(always)]
+    fn of<const SPLIT: bool>(buckets: &'a mut [Line]) -> Self {
+        let (lines, quads): (&mut [Line], &mut [[f64; QUAD]]) = match SPLIT {
+            true => (&mut [], quads(buckets)),
+            false => (buckets, &mut []),
+        };
+        Self { lines, quads }
+    }
+
+    /// Panics unless there are such buckets.
+    #[inline(always)]
+    fn check<const SPLIT: bool>(&self, slots: [usize; 2]) {
+        if SPLIT {
+            assert!(slots[0] < self.quads.len() && slots[1] < self.quads.len());
+        } else {
+            assert!(slots[0] < self.lines.len());
+        }
+    }
 
     /// bucket_s = fma(x_t, g, bucket_s).
     #[inline(always)]
     fn add<S: Simd, const SPLIT: bool>(
-        &self,
+        &mut self,
         s: S,
-        buckets: &mut [Line],
-        (at, lane): (&[u32; 8], usize),
+        slots: [usize; 2],
+        lane: usize,
         x: S::Register,
         g: S::Register,
     ) {
-        let slots = self.slots(at);
         if SPLIT {
-            g.accumulate_quads(x, quads(buckets), slots);
+            g.accumulate_quads(x, self.quads, slots);
         } else {
-            let bucket = &mut buckets[slots[0]].0[lane..];
+            let bucket = &mut self.lines[slots[0]].0[lane..];
             x.fma(g, s.load(bucket)).store(bucket);
         }
     }
@@ -365,7 +398,8 @@ pub fn run_wide<S: Simd, const SPLIT: bool>(s: S, job: &mut Job<'_>, index: usiz
         let sum = &mut job.sums[t + 1].0[lane..];
         s.load(sum).add(norm).store(sum);
         let x = s.splat(block.coefficients[t]);
-        buckets.add::<S, SPLIT>(s, job.buckets, (&block.buckets_at[t], lane), x, g);
+        let slots = buckets.slots(&block.buckets_at[t]);
+        Memory::of::<SPLIT>(job.buckets).add::<S, SPLIT>(s, slots, lane, x, g);
     }
     max.store(largest);
 }
