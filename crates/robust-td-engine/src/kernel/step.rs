@@ -201,12 +201,11 @@ pub fn run<S: Simd, const D: usize, const NV: usize, const SPLIT: bool, const W:
         }
         let sum = &mut sums[t].0[lane..];
         let total = norms::<S, D, NV>(&theta, &mut max, s.load(sum));
-        // The compiler moves no load or store across a fence. Where all iterates are in registers, that
+        // The compiler moves nothing across this store. Where all iterates are in registers, that
         // keeps the norms before the update; elsewhere it would cost extra trips to the stack.
         let fits = (D + 1) * NV < S::REGISTERS;
         if fits {
             total.store(sum);
-            compiler_fence(SeqCst);
         }
         let mut g = delta;
         for v in 0..NV {
