@@ -46,6 +46,7 @@
 mod dispatch;
 mod kernel;
 mod line;
+mod offsets;
 mod portable;
 mod vector;
 mod wide;
@@ -59,6 +60,7 @@ mod tests;
 pub use dispatch::{Work, run};
 pub use kernel::{Kernel, KernelError, current_kernel, set_kernel};
 pub use line::Line;
+pub use offsets::{Offsets, Rows, Slots};
 pub use portable::{Eight, Portable};
 pub use vector::{Register, Simd, Vector, Wide};
 #[cfg(target_arch = "x86_64")]
