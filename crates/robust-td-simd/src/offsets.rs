@@ -72,7 +72,6 @@ impl<'a, const N: usize, const W: usize> Rows<'a, N, W> {
 
     /// The row of a trajectory: one entry, N entries, and N more.
     #[inline(always)]
-    #[expect(clippy::type_complexity, reason = "three parts of one row")]
     pub fn get(
         &self,
         t: usize,

@@ -190,16 +190,8 @@ fn offsets_name_rows_and_slots() {
     let refused =
         |check: &dyn Fn()| std::panic::catch_unwind(std::panic::AssertUnwindSafe(check)).is_err();
     assert!(refused(&|| _ = Rows::<2, 2>::new(&table[1..], offsets)));
-    assert!(refused(&|| drop(Slots::<_, 2>::new(
-        &mut [0; 15],
-        8,
-        offsets
-    ))));
-    assert!(refused(&|| drop(Slots::<_, 2>::new(
-        &mut [0; 16],
-        7,
-        offsets
-    ))));
+    assert!(refused(&|| _ = Slots::<_, 2>::new(&mut [0; 15], 8, offsets)));
+    assert!(refused(&|| _ = Slots::<_, 2>::new(&mut [0; 16], 7, offsets)));
 }
 
 #[test]
