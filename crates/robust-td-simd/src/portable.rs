@@ -162,12 +162,9 @@ impl Register for Eight {
         no
     }
     #[inline(always)]
-    fn accumulate_quads(self, factor: Self, quads: &mut [[f64; 4]], at: [usize; 2]) {
-        for (q, at) in at.into_iter().enumerate() {
-            let quad = &mut quads[at];
-            for i in 0..4 {
-                quad[i] = factor.0[4 * q + i].mul_add(self.0[4 * q + i], quad[i]);
-            }
+    fn accumulate_quad<const Q: usize>(self, factor: Self, quad: &mut [f64; 4]) {
+        for i in 0..4 {
+            quad[i] = factor.0[4 * Q + i].mul_add(self.0[4 * Q + i], quad[i]);
         }
     }
     #[inline(always)]

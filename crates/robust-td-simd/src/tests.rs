@@ -84,12 +84,13 @@ impl Everything<'_> {
         let mut quads = [numbers[0], numbers[1], numbers[2]];
         let mut bits = Vec::new();
         for first in (0..2).step_by(S::LANES / 4) {
-            let at = [2 * first, (2 * first + 2) % 4];
             let pairs = s.pairs([&numbers[3 + first], &numbers[4]]);
             let loaded = s.quads([&numbers[5 + first], &numbers[6]]);
-            pairs
-                .mul(loaded)
-                .accumulate_quads(s.splat(self.0[40]), &mut quads, at);
+            let (product, factor) = (pairs.mul(loaded), s.splat(self.0[40]));
+            product.accumulate_quad::<0>(factor, &mut quads[first]);
+            if S::LANES == 8 {
+                product.accumulate_quad::<1>(factor, &mut quads[1]);
+            }
             let mut lanes = [0.0; 8];
             pairs.add(loaded).store(&mut lanes);
             bits.extend(lanes[..S::LANES].iter().map(|x| x.to_bits()));
@@ -168,6 +169,29 @@ fn names_are_read_back() {
     assert_eq!("auto".parse(), Ok(Kernel::best()));
     let name = "sse".to_owned();
     assert_eq!("sse".parse::<Kernel>(), Err(KernelError::Unknown { name }));
+}
+
+#[test]
+fn offsets_name_rows_and_slots() {
+    let at = [[0, 1, 2, 3, 4, 5, 6, 7], [7, 6, 5, 4, 3, 2, 1, 0]];
+    let offsets = Offsets::new(Kernel::best(), &at);
+    let table: Vec<f64> = (0..17).map(f64::from).collect();
+    let rows = Rows::<2, 2>::new(&table, offsets);
+    let expected = (
+        &[4.0, 5.0],
+        &[[6.0, 7.0], [8.0, 9.0]],
+        &[[10.0, 11.0], [12.0, 13.0]],
+    );
+    assert_eq!(rows.get(1, 3), expected);
+    let mut items: Vec<usize> = (0..16).collect();
+    let mut slots = Slots::<_, 2>::new(&mut items, 8, offsets);
+    assert_eq!([*slots.get(0, 5, 1), *slots.get(1, 5, 2)], [13, 2]);
+    // One number or item too few.
+    let refused =
+        |check: &dyn Fn()| std::panic::catch_unwind(std::panic::AssertUnwindSafe(check)).is_err();
+    assert!(refused(&|| _ = Rows::<2, 2>::new(&table[1..], offsets)));
+    assert!(refused(&|| _ = Slots::<_, 2>::new(&mut [0; 15], 8, offsets)));
+    assert!(refused(&|| _ = Slots::<_, 2>::new(&mut [0; 16], 7, offsets)));
 }
 
 #[test]

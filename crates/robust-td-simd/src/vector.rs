@@ -79,11 +79,8 @@ pub trait Register: Vector {
     fn any_greater(self, other: Self) -> bool;
     /// `yes` in lanes with self > other, else `no`.
     fn where_greater(self, other: Self, yes: Self, no: Self) -> Self;
-    /// Adds factor * self to `quads[at[q]]`, quad by quad: fma(factor, self, old). All lanes of `factor` are equal.
-    ///
-    /// # Panics
-    /// If there is no such quad.
-    fn accumulate_quads(self, factor: Self, quads: &mut [[f64; 4]], at: [usize; 2]);
+    /// Adds factor * self to four numbers, for quad Q of both: fma(factor, self, old). All lanes of `factor` are equal.
+    fn accumulate_quad<const Q: usize>(self, factor: Self, quad: &mut [f64; 4]);
     /// The number of one lane.
     ///
     /// # Panics

@@ -257,8 +257,9 @@ impl Register for F64x4 {
         }
     }
     #[inline(always)]
-    fn accumulate_quads(self, factor: Self, quads: &mut [[f64; 4]], [at, _]: [usize; 2]) {
-        let p = quads[at].as_mut_ptr();
+    fn accumulate_quad<const Q: usize>(self, factor: Self, quad: &mut [f64; 4]) {
+        assert!(Q == 0);
+        let p = quad.as_mut_ptr();
         // SAFETY: see above.
         unsafe { _mm256_storeu_pd(p, _mm256_fmadd_pd(factor.0, self.0, _mm256_loadu_pd(p))) }
     }
@@ -306,18 +307,16 @@ impl Register for F64x8 {
         }
     }
     #[inline(always)]
-    fn accumulate_quads(self, factor: Self, quads: &mut [[f64; 4]], [a, b]: [usize; 2]) {
+    fn accumulate_quad<const Q: usize>(self, factor: Self, quad: &mut [f64; 4]) {
+        let p = quad.as_mut_ptr();
         // SAFETY: see above.
         unsafe {
             let factor = _mm512_castpd512_pd256(factor.0);
-            let parts = [
-                (a, _mm512_castpd512_pd256(self.0)),
-                (b, _mm512_extractf64x4_pd::<1>(self.0)),
-            ];
-            for (at, x) in parts {
-                let p = quads[at].as_mut_ptr();
-                _mm256_storeu_pd(p, _mm256_fmadd_pd(factor, x, _mm256_loadu_pd(p)));
-            }
+            let x = match Q {
+                0 => _mm512_castpd512_pd256(self.0),
+                _ => _mm512_extractf64x4_pd::<1>(self.0),
+            };
+            _mm256_storeu_pd(p, _mm256_fmadd_pd(factor, x, _mm256_loadu_pd(p)));
         }
     }
     /// Avoids memory, because a step is limited by its stores.

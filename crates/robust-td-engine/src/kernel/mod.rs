@@ -8,6 +8,8 @@ mod dispatch;
 mod scalar;
 mod step;
 
+use robust_td_simd::Offsets;
+
 pub use robust_td_simd::Kernel;
 
 use crate::unit::CellState;
@@ -36,8 +38,8 @@ pub(crate) struct Block<'a> {
     pub coefficients: &'a [f64],
     pub weight: f64,
     /// For each step and trajectory: the start of the transition's row in `table`, and the state's bucket.
-    pub moves: &'a [[u32; 8]],
-    pub buckets_at: &'a [[u32; 8]],
+    pub moves: Offsets<'a>,
+    pub buckets_at: Offsets<'a>,
     /// Rows r, psi, phi (in pairs of variants for split cells).
     pub table: &'a [f64],
     /// Rows phi (in pairs of variants for split cells).
@@ -86,7 +88,7 @@ impl Job<'_> {
         let (block, cells) = (&self.block, &*self.cells);
         let (steps, d) = (block.decay.len(), block.dimension);
         assert!(self.sums.len() > steps && block.coefficients.len() == steps);
-        assert!(block.moves.len() == steps && block.buckets_at.len() == steps);
+        assert!(block.moves.steps() == steps && block.buckets_at.steps() == steps);
         assert!(self.buckets.len() >= block.bucket_capacity * CELL / PACK);
         assert!(block.bucket_count <= block.bucket_capacity);
         for cell in cells {

@@ -38,7 +38,7 @@ fn steps<const SPLIT: bool>(job: &mut Job<'_>, index: usize, lane: usize) {
     }
     let max = &mut cell.max[at + lane];
     for t in 0..block.decay.len() {
-        let row = &block.table[block.moves[t][trajectory] as usize + variant..];
+        let row = &block.table[block.moves.at(t, trajectory) + variant..];
         let entry = |j: usize| row[stride * j];
         let eta = block.decay[t].mul_add(block.k1[lane], block.k0[lane]);
 
@@ -65,7 +65,7 @@ fn steps<const SPLIT: bool>(job: &mut Job<'_>, index: usize, lane: usize) {
         *max = if norm > *max { norm } else { *max };
         job.sums[t + 1][lane] += norm;
 
-        let slot = block.buckets_at[t][trajectory] as usize;
+        let slot = block.buckets_at.at(t, trajectory);
         let place = bucket_of::<SPLIT>(block, trajectory, slot, lane);
         let bucket = &mut Line::numbers_mut(job.buckets)[place];
         *bucket = block.coefficients[t].mul_add(g, *bucket);

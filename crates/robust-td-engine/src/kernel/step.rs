@@ -23,7 +23,7 @@
 
 use std::hint::black_box;
 
-use robust_td_simd::{Register, Simd, Vector};
+use robust_td_simd::{Register, Rows, Simd, Slots, Vector};
 
 use super::{Block, CELL, Job, Line, PACK, QUAD};
 
@@ -42,18 +42,13 @@ fn columns<S: Simd, const SPLIT: bool>(pack: usize, lane: usize) -> [usize; 2] {
     }
 }
 
-/// The table rows of two trajectories.
+/// The table rows of two trajectories, in any dimension.
 #[inline(always)]
-fn rows<'a, const SPLIT: bool>(
-    table: &'a [f64],
-    moves: &[u32; 8],
-    columns: [usize; 2],
-    d: usize,
-) -> [&'a [f64]; 2] {
-    let length = (2 * d + 1) * if SPLIT { 2 } else { 1 };
+fn rows<'a, const SPLIT: bool>(block: &Block<'a>, t: usize, columns: [usize; 2]) -> [&'a [f64]; 2] {
+    let length = (2 * block.dimension + 1) * if SPLIT { 2 } else { 1 };
     let row = |column: usize| {
-        let at = moves[column] as usize;
-        &table[at..at + length]
+        let at = block.moves.at(t, column);
+        &block.table[at..at + length]
     };
     if SPLIT {
         columns.map(row)
@@ -69,49 +64,6 @@ fn fetch<S: Simd, const SPLIT: bool>(s: S, rows: [&[f64]; 2], j: usize) -> S::Re
         s.pairs(rows.map(|row| &row[2 * j..]))
     } else {
         s.splat(rows[0][j])
-    }
-}
-
-/// The table rows of a vector's two trajectories, W variants per entry.
-///
-/// Arrays of known length need no bounds checks, so the compiler unrolls loops over them, which keeps the iterates in
-/// registers.
-#[derive(Clone, Copy)]
-struct Rows<'a, const D: usize, const W: usize> {
-    reward: [&'a [f64; W]; 2],
-    psi: [&'a [[f64; W]; D]; 2],
-    phi: [&'a [[f64; W]; D]; 2],
-}
-
-impl<'a, const D: usize, const W: usize> Rows<'a, D, W> {
-    const ZERO: Self = Self {
-        reward: [&[0.0; W]; 2],
-        psi: [&[[0.0; W]; D]; 2],
-        phi: [&[[0.0; W]; D]; 2],
-    };
-
-    /// The rows for a step's offsets.
-    #[inline(always)]
-    fn of(table: &'a [f64], moves: &[u32; 8], columns: [usize; 2]) -> Self {
-        let length = (2 * D + 1) * W;
-        let row = |column: usize| {
-            let at = moves[column % 8] as usize;
-            let entries = table[at..at + length].as_chunks::<W>().0;
-            let [reward, rest @ ..] = entries else {
-                unreachable!("a row begins with the reward");
-            };
-            let (Some(psi), Some(phi)) = (rest.first_chunk(), rest.last_chunk()) else {
-                unreachable!("a row has D entries of psi and D of phi");
-            };
-            (reward, psi, phi)
-        };
-        let a = row(columns[0]);
-        let b = if W == 1 { a } else { row(columns[1]) };
-        Self {
-            reward: [a.0, b.0],
-            psi: [a.1, b.1],
-            phi: [a.2, b.2],
-        }
     }
 }
 
@@ -156,35 +108,39 @@ pub fn run<S: Simd, const D: usize, const NV: usize, const SPLIT: bool, const W:
             weight.fma(theta[v][j], s.load(sum)).store(sum);
         }
     }
-    let (table, steps) = (block.table, block.decay.len());
-    let (moves, buckets_at) = (&block.moves[..steps], &block.buckets_at[..steps]);
+    let (decays, steps) = (block.decay, block.decay.len());
+    assert!(block.moves.steps() == steps && block.buckets_at.steps() == steps);
+    // Without checks in the loop the compiler unrolls it, and only then do the iterates stay in registers.
+    let table = Rows::<D, W>::new(block.table, block.moves);
     let (coefficients, sums) = (&block.coefficients[..steps], &mut job.sums[..=steps]);
+    let mut memory = Memory::of::<SPLIT>(block, job.buckets);
     for t in 0..steps {
-        let decay = s.splat(block.decay[t]);
+        let decay = s.splat(decays[t]);
         let eta = decay.fma(s.load(&block.k1.0[lane..]), s.load(&block.k0.0[lane..]));
         let x = s.splat(coefficients[t]);
         // The inner loops run over the vectors: adjacent operations are independent, so the
         // CPU's window always holds work of all vectors.
-        let mut p = [Rows::<D, W>::ZERO; NV];
+        let row = |v: usize, q: usize| table.get(t, buckets[v].columns[q]);
+        let mut p = [[row(0, 0); 2]; NV];
         let mut delta = [zero; NV];
         for v in 0..NV {
-            p[v] = Rows::of(table, &moves[t], buckets[v].columns);
-            delta[v] = entry(s, p[v].reward);
+            p[v] = [row(v, 0), row(v, if SPLIT { 1 } else { 0 })];
+            delta[v] = entry(s, p[v].map(|row| row.0));
         }
         let half = if D <= ONE_CHAIN { D } else { D / 2 };
         for j in 0..half {
             for v in 0..NV {
-                delta[v] = entry(s, p[v].psi.map(|psi| &psi[j])).fma(theta[v][j], delta[v]);
+                delta[v] = entry(s, p[v].map(|row| &row.1[j])).fma(theta[v][j], delta[v]);
             }
         }
         if half < D {
             let mut second = [zero; NV];
             for v in 0..NV {
-                second[v] = entry(s, p[v].psi.map(|psi| &psi[half])).mul(theta[v][half]);
+                second[v] = entry(s, p[v].map(|row| &row.1[half])).mul(theta[v][half]);
             }
             for j in half + 1..D {
                 for v in 0..NV {
-                    second[v] = entry(s, p[v].psi.map(|psi| &psi[j])).fma(theta[v][j], second[v]);
+                    second[v] = entry(s, p[v].map(|row| &row.1[j])).fma(theta[v][j], second[v]);
                 }
             }
             for v in 0..NV {
@@ -205,11 +161,11 @@ pub fn run<S: Simd, const D: usize, const NV: usize, const SPLIT: bool, const W:
         }
         for j in 0..D {
             for v in 0..NV {
-                theta[v][j] = g[v].fma(entry(s, p[v].phi.map(|phi| &phi[j])), theta[v][j]);
+                theta[v][j] = g[v].fma(entry(s, p[v].map(|row| &row.2[j])), theta[v][j]);
             }
         }
         for v in 0..NV {
-            buckets[v].add::<S, SPLIT>(s, job.buckets, (&buckets_at[t], lane), x, g[v]);
+            memory.add(s, t, (first + v, lane), [x, g[v]]);
         }
         if !fits {
             total.store(sum);
@@ -278,29 +234,47 @@ impl Buckets {
             first: columns.map(|column| block.first_bucket::<SPLIT>(column)),
         }
     }
+}
 
-    /// The numbers of the two buckets for a step's offsets.
+/// The memory of all buckets, one of it for each kind of cell.
+enum Memory<'a> {
+    /// Lines of four packs.
+    Lines(Slots<'a, Line, 4>),
+    /// Quads of eight trajectories.
+    Quads(Slots<'a, [f64; QUAD], 8>),
+}
+
+impl<'a> Memory<'a> {
     #[inline(always)]
-    fn slots(&self, at: &[u32; 8]) -> [usize; 2] {
-        [0, 1].map(|q| self.first[q] + at[self.columns[q] % 8] as usize)
+    fn of<const SPLIT: bool>(block: &Block<'a>, buckets: &'a mut [Line]) -> Self {
+        let (capacity, at) = (block.bucket_capacity, block.buckets_at);
+        match SPLIT {
+            true => Self::Quads(Slots::new(quads(buckets), capacity, at)),
+            false => Self::Lines(Slots::new(buckets, capacity, at)),
+        }
     }
 
-    /// bucket_s = fma(x_t, g, bucket_s).
+    /// bucket_s = fma(x_t, g, bucket_s) for a vector of a pack.
     #[inline(always)]
-    fn add<S: Simd, const SPLIT: bool>(
-        &self,
+    fn add<S: Simd>(
+        &mut self,
         s: S,
-        buckets: &mut [Line],
-        (at, lane): (&[u32; 8], usize),
-        x: S::Register,
-        g: S::Register,
+        t: usize,
+        (pack, lane): (usize, usize),
+        [x, g]: [S::Register; 2],
     ) {
-        let slots = self.slots(at);
-        if SPLIT {
-            g.accumulate_quads(x, quads(buckets), slots);
-        } else {
-            let bucket = &mut buckets[slots[0]].0[lane..];
-            x.fma(g, s.load(bucket)).store(bucket);
+        match self {
+            Self::Lines(slots) => {
+                let bucket = &mut slots.get(t, pack, pack).0[lane..];
+                x.fma(g, s.load(bucket)).store(bucket);
+            }
+            Self::Quads(slots) => {
+                let [a, b] = columns::<S, true>(pack, lane);
+                g.accumulate_quad::<0>(x, slots.get(t, a, a));
+                if S::LANES == PACK {
+                    g.accumulate_quad::<1>(x, slots.get(t, b, b));
+                }
+            }
         }
     }
 }
@@ -330,8 +304,9 @@ pub fn run_wide<S: Simd, const SPLIT: bool>(s: S, job: &mut Job<'_>, index: usiz
     let largest = &mut cell.max[at + lane..];
     let mut max = s.load(largest);
     let (k1, k0) = (s.load(&block.k1.0[lane..]), s.load(&block.k0.0[lane..]));
+    let mut memory = Memory::of::<SPLIT>(block, job.buckets);
     for t in 0..block.decay.len() {
-        let p = rows::<SPLIT>(block.table, &block.moves[t], buckets.columns, d);
+        let p = rows::<SPLIT>(block, t, buckets.columns);
         let eta = s.splat(block.decay[t]).fma(k1, k0);
         let half = if d <= ONE_CHAIN { d } else { d / 2 };
         let mut delta = fetch::<S, SPLIT>(s, p, 0);
@@ -361,7 +336,7 @@ pub fn run_wide<S: Simd, const SPLIT: bool>(s: S, job: &mut Job<'_>, index: usiz
         let sum = &mut job.sums[t + 1].0[lane..];
         s.load(sum).add(norm).store(sum);
         let x = s.splat(block.coefficients[t]);
-        buckets.add::<S, SPLIT>(s, job.buckets, (&block.buckets_at[t], lane), x, g);
+        memory.add(s, t, (index, lane), [x, g]);
     }
     max.store(largest);
 }
