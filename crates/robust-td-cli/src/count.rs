@@ -1,5 +1,7 @@
 //! Parses counts as people write them: `10000000`, `1e7`, `10_000_000`.
 
+use robust_td_core::schedule::SHORTEST_HORIZON;
+
 /// Parses a whole number that fits in 64 bits.
 pub fn parse(text: &str) -> Result<u64, String> {
     let wrong = || format!("{text:?} is not a whole number such as 10000000, 1e7 or 10_000_000");
@@ -25,7 +27,9 @@ pub fn parse(text: &str) -> Result<u64, String> {
 /// Parses a horizon: at least 3, so that log T > 1.
 pub fn horizon(text: &str) -> Result<u64, String> {
     match parse(text)? {
-        count if count < 3 => Err("the horizon must be at least 3, so that log T > 1".into()),
+        count if count < SHORTEST_HORIZON => {
+            Err("the horizon must be at least 3, so that log T > 1".into())
+        }
         count => Ok(count),
     }
 }

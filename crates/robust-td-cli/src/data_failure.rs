@@ -8,9 +8,9 @@ use crate::failure::Failure;
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         let words = words(&error);
-        match error {
-            Error::Write { .. } | Error::File(_) | Error::Thread { .. } => Self::Run(words),
-            _ => Self::Usage(words),
+        match error.is_invalid_input() {
+            true => Self::Usage(words),
+            false => Self::Run(words),
         }
     }
 }
@@ -22,7 +22,7 @@ fn words(error: &Error) -> String {
         Error::InFile { file, source } => format!("{file}: {}", words(source)),
         Error::Mathematics(Mathematics::UnknownMethod { name, known }) => {
             let hint = suggestion::or_known(name, known);
-            format!("--algorithm: there is no {name:?}; {hint}")
+            format!("--algorithm: unknown algorithm {name:?}; {hint}")
         }
         Error::BadRow { fault } if !(fault.row == 1 && is_syntax(&fault.kind)) => {
             format!("{error}; use --skip-bad-rows N to skip such rows")

@@ -264,7 +264,8 @@ fn a_sweep_of_the_papers_spec_is_reproduce() {
         };
         assert_eq!(read("../../experiments"), read("../robust-td/experiments"));
     }
-    let spec = include_str!("../../../experiments/figure2.toml");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let spec = std::fs::read_to_string(root.join("../../experiments/figure2.toml")).unwrap();
     let spec = format!("{spec}simulate = 700\n");
     let path = out.path().join("short.toml");
     std::fs::write(&path, spec).unwrap();

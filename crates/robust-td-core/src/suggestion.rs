@@ -19,7 +19,7 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
 pub fn or_known(name: &str, known: &[&str]) -> String {
     match nearest(name, known.iter().copied()) {
         Some(near) => format!("did you mean {near:?}?"),
-        None => format!("there are {}", known.join(", ")),
+        None => format!("choose one of {}", known.join(", ")),
     }
 }
 

@@ -367,6 +367,17 @@ impl Error {
         }
     }
 
+    /// Whether the data, an option or a path is invalid; otherwise a valid run failed.
+    #[must_use]
+    pub fn is_invalid_input(&self) -> bool {
+        match self {
+            Self::Write { .. } | Self::Thread { .. } => false,
+            Self::File(error) => error.is_invalid_input(),
+            Self::InFile { source, .. } => source.is_invalid_input(),
+            _ => true,
+        }
+    }
+
     /// Whether the reader at the other end of a pipe has closed it.
     #[must_use]
     pub fn is_broken_pipe(&self) -> bool {

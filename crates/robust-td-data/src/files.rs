@@ -33,6 +33,14 @@ pub enum WriteError {
     },
 }
 
+impl WriteError {
+    /// Whether the path is at fault; otherwise writing failed.
+    #[must_use]
+    pub fn is_invalid_input(&self) -> bool {
+        !matches!(self, Self::Write { .. })
+    }
+}
+
 /// Creates a directory for outputs.
 pub fn create_directory(path: &Path) -> Result<(), WriteError> {
     std::fs::create_dir_all(path).map_err(|source| WriteError::CreateDirectory {

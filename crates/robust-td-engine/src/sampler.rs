@@ -8,9 +8,9 @@
 //! u is a multiple of 2^-bits, so u > x is the integer comparison k > floor(x 2^bits): no rounding.
 
 use crate::generators::GROUP;
-use crate::tables::{Row, Tables};
+use crate::tables::{Tables, TransitionRow};
 
-/// Row width up to which rows are padded to equal width and searched without a branch.
+/// TransitionRow width up to which rows are padded to equal width and searched without a branch.
 const PADDED: usize = 8;
 
 /// The transitions of a chain, numbered state by state.
@@ -127,7 +127,7 @@ impl Sampler {
 }
 
 /// The row's next states, each with the last k that it accepts.
-fn accepted(row: &Row, bits: u32) -> Vec<(u64, u32)> {
+fn accepted(row: &TransitionRow, bits: u32) -> Vec<(u64, u32)> {
     let scale = (1_u64 << bits) as f64;
     let mut sum = 0.0;
     let mut entries: Vec<(u64, u32)> = Vec::with_capacity(row.columns.len() + 1);
@@ -154,7 +154,7 @@ mod tests {
     fn chain(rows: &[&[f64]]) -> Tables {
         let sparse = |p: &&[f64]| {
             let kept: Vec<usize> = (0..p.len()).filter(|&j| p[j] > 0.0).collect();
-            Row {
+            TransitionRow {
                 columns: kept.iter().map(|&j| j as u32).collect(),
                 probabilities: kept.iter().map(|&j| p[j]).collect(),
                 rewards: vec![0.0; kept.len()],

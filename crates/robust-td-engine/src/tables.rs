@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 
 /// One row of a sparse transition matrix with the reward of each transition.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Row {
+pub struct TransitionRow {
     /// Next states in increasing order.
     pub columns: Vec<u32>,
     /// Their probabilities, all positive.
@@ -28,7 +28,7 @@ pub struct Tables {
     /// Start state.
     pub start: usize,
     /// One row per state.
-    pub rows: Vec<Row>,
+    pub rows: Vec<TransitionRow>,
     /// Features, row-major n x d.
     pub features: Vec<f64>,
     /// The matrix A, row-major d x d.
@@ -44,7 +44,7 @@ impl From<&Problem> for Tables {
             .map(|s| {
                 let (columns, probabilities) = transition.row(s);
                 let reward = |&next: &u32| problem.reward(s, next as usize);
-                Row {
+                TransitionRow {
                     columns: columns.to_vec(),
                     probabilities: probabilities.to_vec(),
                     rewards: columns.iter().map(reward).collect(),

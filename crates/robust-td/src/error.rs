@@ -82,21 +82,20 @@ pub enum Error {
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
-    /// Whether the input is invalid, so that the same request can never succeed; otherwise the run failed.
+    /// Whether the request or its input is invalid; otherwise a valid run failed.
     ///
     /// The command exits with code 2 for invalid input and with code 1 for a failed run.
     pub fn is_invalid_input(&self) -> bool {
-        use robust_td_data::Error as Data;
         use robust_td_engine::Error as Engine;
         match self {
             Self::Core(error) => !matches!(error, robust_td_core::Error::Decomposition { .. }),
-            Self::Data(error) => !matches!(error, Data::Write { .. } | Data::Thread { .. }),
+            Self::Data(error) => error.is_invalid_input(),
             Self::Engine(error) => !matches!(
                 error,
                 Engine::CheckpointIo { .. } | Engine::Threads { .. } | Engine::Cancelled { .. }
             ),
             Self::Report(_) | Self::Manifest(_) => false,
-            Self::Write(error) => matches!(error, WriteError::CreateDirectory { .. }),
+            Self::Write(error) => error.is_invalid_input(),
             Self::Contest(_)
             | Self::Experiment(_)
             | Self::Sweep(_)

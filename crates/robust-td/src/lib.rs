@@ -7,29 +7,30 @@ pub mod contest;
 mod error;
 mod estimator;
 pub mod experiment;
+#[doc(hidden)]
 pub mod number;
 mod paper;
 mod problem;
 pub mod reproduce;
 mod setting;
+#[doc(hidden)]
 pub mod spec_file;
 pub mod sweep;
 
 // Streams.
 pub use estimator::{Estimator, Interval};
-pub use robust_td_core::{Features, Learner, Outcome, Transition, learner, registry};
+pub use robust_td_core::{Features, Learner, Outcome, Transition, features, learner, registry};
 
 // Log files.
-pub use robust_td_data::{
-    DataReport, Evaluation, Finding, Fit, Log, Predictions, Warning, evaluate, inspect,
-};
+pub mod logs;
+pub use robust_td_data::{Evaluation, Fit, Log, evaluate, inspect};
 
 // Models.
 pub use problem::{load_problem, problem, problem_beside};
 pub use robust_td_core::theory::{Certification, CertificationReport};
 pub use robust_td_core::{
-    Chain, Constants, Matrix, Mdp, Mixing, Problem, Reward, SparseMatrix, catalog, moments, random,
-    schedule, simulate, theory,
+    Chain, Constants, ControlProblem, Matrix, Mdp, Mixing, Problem, Reward, SparseMatrix,
+    StoppingProblem, catalog, moments, off_policy, random, schedule, simulate, stability, theory,
 };
 
 // Sweeps, comparisons, experiments.
@@ -37,7 +38,9 @@ pub use compare::{Comparison, ComparisonResults, compare};
 pub use experiment::{Experiment, ExperimentResults};
 pub use reproduce::{Figures, reproduce};
 pub use robust_td_engine::{Kernel, Progress};
+pub use robust_td_simd::set_kernel;
 pub use sweep::{Sweep, SweepResults, logspace};
 
 pub use error::{Error, Result};
+#[doc(hidden)]
 pub use setting::{SettingError, setting};

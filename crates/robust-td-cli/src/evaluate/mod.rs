@@ -206,7 +206,7 @@ fn replicates(text: &str) -> Result<usize, Failure> {
         .and_then(|n| usize::try_from(n).ok());
     number.ok_or_else(|| {
         Failure::Usage(format!(
-            "--replicates is {text}, but must be 0 (no intervals) or from 8 to 4096"
+            "--replicates is {text:?}, but must be a number: 0 (no intervals) or from 8 to 4096"
         ))
     })
 }

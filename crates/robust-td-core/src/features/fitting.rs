@@ -60,8 +60,8 @@ impl Fitting {
         self.map.write(observation, &mut self.row);
         let dense;
         let x = match self.row.features() {
-            crate::learner::Features::Dense(x) => x,
-            crate::learner::Features::Sparse { .. } => {
+            crate::phi::Features::Dense(x) => x,
+            crate::phi::Features::Sparse { .. } => {
                 dense = self.row.to_dense();
                 &dense
             }

@@ -24,7 +24,7 @@ use recent::{AddAll, OfLane, Recent};
 ///
 /// Lane l is entry l mod 16 of line l / 16.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(from = "Saved", into = "Saved")]
+#[serde(from = "SavedLanes", into = "SavedLanes")]
 pub(crate) struct Lanes {
     dimension: usize,
     /// theta: all coordinates of the first line, then of the next.
@@ -176,7 +176,7 @@ impl Lanes {
 /// The saved form of lanes.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Saved {
+struct SavedLanes {
     dimension: usize,
     #[serde(with = "crate::exact_float")]
     theta: Vec<Line>,
@@ -185,7 +185,7 @@ struct Saved {
     counted: u64,
 }
 
-impl From<Lanes> for Saved {
+impl From<Lanes> for SavedLanes {
     fn from(mut lanes: Lanes) -> Self {
         lanes.settle();
         Self {
@@ -197,8 +197,8 @@ impl From<Lanes> for Saved {
     }
 }
 
-impl From<Saved> for Lanes {
-    fn from(saved: Saved) -> Self {
+impl From<SavedLanes> for Lanes {
+    fn from(saved: SavedLanes) -> Self {
         Self {
             dimension: saved.dimension,
             theta: saved.theta,

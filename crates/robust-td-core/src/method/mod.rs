@@ -78,6 +78,12 @@ impl<L> Method<L> {
         self.parameters.iter().find(|p| p.name == name)
     }
 
+    /// Whether an id that a user gives names this method.
+    #[must_use]
+    pub fn is_named(&self, id: &str) -> bool {
+        self.id == id
+    }
+
     /// Whether the method with another id replaces it when an input is omitted.
     #[must_use]
     pub fn is_replaced_by(&self, id: &str) -> bool {

@@ -40,7 +40,7 @@ const FIRST: u64 = 64;
 
 /// Least squares with standard errors, one transition at a time.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Saved", into = "Saved")]
+#[serde(try_from = "SavedSandwich", into = "SavedSandwich")]
 pub struct Sandwich {
     sums: Sums,
     /// Scratch space for gamma phi(s') - phi(s).
@@ -321,18 +321,18 @@ impl Estimate {
 /// The saved form.
 #[derive(Serialize, Deserialize)]
 #[serde(transparent)]
-struct Saved(Sums);
+struct SavedSandwich(Sums);
 
-impl From<Sandwich> for Saved {
+impl From<Sandwich> for SavedSandwich {
     fn from(sandwich: Sandwich) -> Self {
         Self(sandwich.sums)
     }
 }
 
-impl TryFrom<Saved> for Sandwich {
+impl TryFrom<SavedSandwich> for Sandwich {
     type Error = Error;
 
-    fn try_from(Saved(sums): Saved) -> Result<Self> {
+    fn try_from(SavedSandwich(sums): SavedSandwich) -> Result<Self> {
         let d = sums.b.len();
         let fits = |window: &Window| window.total.len() == d && window.products.len() == d * d;
         crate::check::check_discount(sums.discount)?;

@@ -290,9 +290,9 @@ fn given(request: &Request, method: &Method) -> Result<Vec<(String, f64)>> {
 
 /// The warning that a method ignores importance ratios.
 pub(super) fn unused_ratios(id: &'static str) -> Option<Warning> {
-    let users: Vec<&str> = registry::with_ratios().map(|method| method.id).collect();
-    (!users.contains(&id)).then_some(Warning::UnusedRatios {
+    let uses = registry::find(id).is_ok_and(|method| method.abilities.ratios);
+    (!uses).then(|| Warning::UnusedRatios {
         algorithm: id,
-        users,
+        users: registry::with_ratios().map(|method| method.id).collect(),
     })
 }

@@ -2,6 +2,7 @@
 
 use crate::error::Result;
 use crate::option_error::{OptionError, OptionName};
+use robust_td_core::schedule::SHORTEST_HORIZON;
 
 /// The stepsize constant c.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -62,7 +63,7 @@ impl Request {
             let expected = "finite and above 0";
             return Err(out_of_range(OptionName::PhiInf, phi_inf, expected));
         }
-        if let Some(horizon) = self.horizon.filter(|horizon| *horizon < 3) {
+        if let Some(horizon) = self.horizon.filter(|horizon| *horizon < SHORTEST_HORIZON) {
             let expected = "at least 3, so that log T > 1";
             return Err(out_of_range(OptionName::Horizon, horizon, expected));
         }

@@ -13,8 +13,9 @@ pub(super) fn check(request: &Request, model: &Model) -> Result<()> {
     let learner = model.learner();
     same(OptionName::Discount, request.discount, learner.discount())?;
     if let Some(id) = &request.algorithm
-        && id != learner.id()
-        && !registry::find(id).is_ok_and(|method| method.is_replaced_by(learner.id()))
+        && !registry::find(id).is_ok_and(|method| {
+            method.is_named(learner.id()) || method.is_replaced_by(learner.id())
+        })
     {
         return Err(differs(OptionName::Algorithm, id, learner.id()));
     }

@@ -148,6 +148,7 @@ impl Default for ContestOptions<'_> {
 /// When the contest fails [`Contest::check`] or this CPU does not support the kernel.
 pub fn contest(contest: &Contest, options: &ContestOptions<'_>) -> Result<Vec<Score>> {
     contest.check()?;
-    options.kernel.check()?;
+    // Learners that run individually use vectors of their own, which follow the process-wide kernel.
+    robust_td_simd::set_kernel(options.kernel)?;
     Ok(race::run(contest, options))
 }

@@ -15,7 +15,7 @@ use robust_td_engine::contest::ContestOptions;
 use robust_td_engine::{Kernel, Progress};
 
 use crate::contest::choice::{Choice, Override};
-use crate::contest::run::{Length, thread_count};
+use crate::contest::run::Length;
 use crate::contest::{field, run};
 use crate::error::Result;
 
@@ -195,7 +195,7 @@ impl<'a> Comparison<'a> {
             length: self.length,
             field,
             outcome,
-            threads: thread_count(self.threads),
+            threads: robust_td_engine::threads(self.threads),
             kernel: kernel.name(),
             command: self.command,
         })

@@ -78,7 +78,7 @@ impl Override {
     pub fn concerns(&self, method: &Method) -> bool {
         let has = || method.parameters.iter().any(|p| p.name == self.name);
         match &self.id {
-            Some(id) => id == method.id,
+            Some(id) => method.is_named(id),
             None => has(),
         }
     }

@@ -67,13 +67,13 @@ pub enum ContestError {
         horizon: u64,
     },
     /// No runs, or too many to hold in memory.
-    #[error("runs is {runs}, but must lie in 1..={MOST_RUNS}")]
+    #[error("runs is {runs}, but must be from 1 to {MOST_RUNS}")]
     Runs {
         /// The runs.
         runs: u64,
     },
     /// Learning curves without points, or with too many.
-    #[error("points per decade is {points}, but must lie in 1..=1000")]
+    #[error("points per decade is {points}, but must be from 1 to 1000")]
     PointsPerDecade {
         /// The points.
         points: u32,

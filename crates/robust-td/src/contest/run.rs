@@ -1,5 +1,6 @@
 //! Runs a field of methods on the engine.
 
+use robust_td_core::schedule::SHORTEST_HORIZON;
 use std::time::Instant;
 
 use robust_td_core::Problem;
@@ -28,7 +29,7 @@ pub const MOST_RUNS: u64 = 1_000_000;
 impl Length {
     /// Checks the limits.
     pub fn check(&self) -> Result<(), ContestError> {
-        if self.horizon < 3 {
+        if self.horizon < SHORTEST_HORIZON {
             return Err(ContestError::Horizon {
                 horizon: self.horizon,
             });
@@ -42,14 +43,6 @@ impl Length {
             });
         }
         Ok(())
-    }
-}
-
-/// The number of threads for an option; 0 means one per CPU.
-pub(crate) fn thread_count(asked: usize) -> usize {
-    match asked {
-        0 => std::thread::available_parallelism().map_or(1, usize::from),
-        threads => threads,
     }
 }
 

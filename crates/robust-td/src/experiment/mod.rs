@@ -15,7 +15,7 @@ use std::time::Instant;
 use robust_td_engine::contest::{ContestOptions, Score};
 use robust_td_engine::{Kernel, Progress};
 
-use crate::contest::run::{self, thread_count};
+use crate::contest::run::{self};
 use crate::error::{Error, Result};
 use crate::spec_file;
 
@@ -152,7 +152,7 @@ impl<'a> Experiment<'a> {
             scores,
             command: self.command,
             seconds: start.elapsed().as_secs_f64(),
-            threads: thread_count(self.threads),
+            threads: robust_td_engine::threads(self.threads),
             kernel: kernel.name(),
         })
     }

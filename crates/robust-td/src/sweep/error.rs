@@ -16,7 +16,7 @@ pub enum SweepError {
         steps: u64,
     },
     /// The number of simulated steps is zero or beyond the horizon.
-    #[error("simulate is {simulate}, but must lie in 1..={steps} (steps)")]
+    #[error("simulate is {simulate}, but must be from 1 to {steps} (steps)")]
     Simulate {
         /// Steps to simulate.
         simulate: u64,
@@ -24,13 +24,13 @@ pub enum SweepError {
         steps: u64,
     },
     /// Too few or too many runs.
-    #[error("runs is {runs}, but must lie in 1..=1000000")]
+    #[error("runs is {runs}, but must be from 1 to 1000000")]
     Runs {
         /// The number given.
         runs: u64,
     },
     /// Too few or too many points in the learning curves.
-    #[error("curve_points_per_decade is {points}, but must lie in 1..=1000")]
+    #[error("curve_points_per_decade is {points}, but must be from 1 to 1000")]
     CurvePoints {
         /// The number given.
         points: u32,
@@ -51,7 +51,7 @@ pub enum SweepError {
     #[error("there is no value of c")]
     NoConstants,
     /// A value of c whose stepsizes leave the range of floating-point numbers.
-    #[error("c must lie between {:e} and {:e}, not {c:?}", C_RANGE.start(), C_RANGE.end())]
+    #[error("c is {c:?}, but must be from {:e} to {:e}", C_RANGE.start(), C_RANGE.end())]
     Constant {
         /// The value given.
         c: f64,

@@ -1,5 +1,6 @@
 //! Checks a request and turns it into a plan for the engine.
 
+use robust_td_core::schedule::SHORTEST_HORIZON;
 use robust_td_core::{Matrix, Problem};
 use robust_td_engine::{Family, Lane, Plan, Tables};
 
@@ -106,7 +107,7 @@ impl Study {
         let mode = request.mode.name();
         let steps = request.horizon.ok_or(SweepError::NoHorizon)?;
         let simulate = request.simulate.unwrap_or(steps);
-        if steps < 3 {
+        if steps < SHORTEST_HORIZON {
             return Err(SweepError::Horizon { steps });
         }
         if simulate == 0 || simulate > steps {

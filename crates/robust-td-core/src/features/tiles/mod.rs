@@ -29,7 +29,7 @@ const INTEGERS: f64 = (1_u64 << 52) as f64;
 /// modulo 2^64. Because the sum is linear, it is the same for all tilings, except for the coordinates that the shift moves
 /// to the next cell; each of these takes one comparison.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Saved")]
+#[serde(try_from = "SavedTiles")]
 pub(super) struct Tiles {
     tilings: usize,
     bins: usize,
@@ -248,18 +248,18 @@ fn mix(x: u64) -> u64 {
 /// The saved form, before validation.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Saved {
+struct SavedTiles {
     tilings: usize,
     bins: usize,
     size: usize,
     range: Range,
 }
 
-impl TryFrom<Saved> for Tiles {
+impl TryFrom<SavedTiles> for Tiles {
     type Error = Error;
 
-    fn try_from(saved: Saved) -> Result<Self> {
-        let Saved {
+    fn try_from(saved: SavedTiles) -> Result<Self> {
+        let SavedTiles {
             tilings,
             bins,
             size,

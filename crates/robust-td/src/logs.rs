@@ -1,0 +1,16 @@
+//! Names the types that appear in evaluations of log files: options, findings, warnings and results.
+//!
+//! [`evaluate`](crate::evaluate), [`inspect`](crate::inspect), [`Evaluation`](crate::Evaluation), [`Fit`](crate::Fit) and
+//! [`Log`](crate::Log) are at the root of the crate.
+
+// How to read a log.
+pub use robust_td_data::{ColumnMap, Format, Preset, ReadOptions, Role, Source};
+// While it runs.
+pub use robust_td_data::{Progress, ReportAt};
+// What a log holds.
+pub use robust_td_data::{DataReport, Finding, FindingKind};
+// What was learned.
+pub use robust_td_data::{
+    Candidate, ConstantChoice, Decile, Divergence, Error, EvaluationReport, Model, MonteCarloCheck,
+    OptionError, OptionName, Predictions, Route, Uncertainty, ValueFormat, Warning,
+};

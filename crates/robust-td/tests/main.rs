@@ -1,0 +1,5 @@
+//! Runs all integration tests of the crate as one program.
+
+mod contests;
+mod estimator;
+mod sweep;
