@@ -19,18 +19,33 @@ pub struct Machine {
     )]
     threads: usize,
 
+    #[command(flatten)]
+    kernel: KernelOption,
+}
+
+/// The kernel option; it does not change the results.
+#[derive(Debug, Clone, clap::Args)]
+#[group(skip)]
+pub struct KernelOption {
     /// Vector code for the updates: auto, scalar, portable, avx2 or avx512
     #[arg(long, value_name = "KERNEL", default_value = "auto")]
     kernel: String,
 }
 
-impl Machine {
-    /// The kernel, if this CPU supports it; learners use it from now on.
-    pub fn kernel(&self) -> Result<Kernel, Failure> {
+impl KernelOption {
+    /// The kernel, if this CPU supports it; learners and feature maps use it from now on.
+    pub fn select(&self) -> Result<Kernel, Failure> {
         let usage = |error: KernelError| Failure::Usage(error.to_string());
         let kernel = self.kernel.parse().map_err(usage)?;
         set_kernel(kernel).map_err(usage)?;
         Ok(kernel)
+    }
+}
+
+impl Machine {
+    /// The kernel; see [`KernelOption::select`].
+    pub fn kernel(&self) -> Result<Kernel, Failure> {
+        self.kernel.select()
     }
 
     /// The number of threads.

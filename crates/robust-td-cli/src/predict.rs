@@ -9,6 +9,7 @@ use robust_td_data::{Error, Fit, ValueFormat, Warning};
 use crate::confidence::Confidence;
 use crate::failure::Failure;
 use crate::log_argument::LogArgument;
+use crate::machine::KernelOption;
 
 /// Predict the value of every row with a saved model
 #[derive(Debug, Args)]
@@ -28,6 +29,9 @@ pub struct Arguments {
     log: LogArgument,
 
     #[command(flatten)]
+    kernel: KernelOption,
+
+    #[command(flatten)]
     confidence: Confidence,
 
     /// Output file, .csv or .parquet; without it, CSV is written to standard output
@@ -37,6 +41,7 @@ pub struct Arguments {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    arguments.kernel.select()?;
     let name = arguments.model.display().to_string();
     let fit = Fit::load(&arguments.model)?.with_confidence(arguments.confidence.level)?;
     let log = arguments.log.log()?;

@@ -15,6 +15,7 @@ use robust_td_data::{Error, Evaluation, Fit, Model, OptionError, Progress, Repor
 use crate::confidence::Confidence;
 use crate::failure::Failure;
 use crate::log_argument::LogArgument;
+use crate::machine::KernelOption;
 use crate::{count, inspect, output, progress};
 
 /// Learn a value function from logged transitions
@@ -47,6 +48,9 @@ rbf(centres=5, width=1), one-hot(column=0). Join maps with +, chain them with |.
 pub struct Arguments {
     #[command(flatten)]
     log: LogArgument,
+
+    #[command(flatten)]
+    kernel: KernelOption,
 
     /// Discount factor gamma, in [0, 1); required unless a model is resumed
     #[arg(long, value_name = "G", allow_negative_numbers = true)]
@@ -114,6 +118,7 @@ pub struct Arguments {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    arguments.kernel.select()?;
     if let Some(path) = &arguments.out {
         robust_td_data::files::directory_of(path)?;
     }

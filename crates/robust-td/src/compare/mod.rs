@@ -16,7 +16,7 @@ use robust_td_engine::{Kernel, Progress};
 
 use crate::contest::choice::{Choice, Override};
 use crate::contest::run::Length;
-use crate::contest::{field, run};
+use crate::contest::{ContestError, field, run};
 use crate::error::Result;
 
 pub use json::ComparisonReport;
@@ -64,7 +64,7 @@ pub struct Comparison<'a> {
 }
 
 impl<'a> Comparison<'a> {
-    /// A comparison of all methods that apply, with 48 runs of 100,000 samples.
+    /// A comparison of all methods that apply, with 48 runs; [`Comparison::horizon`] is required.
     pub fn new(problem: &'a Problem) -> Self {
         Self {
             problem,
@@ -73,7 +73,7 @@ impl<'a> Comparison<'a> {
             algorithms: None,
             parameters: Vec::new(),
             length: Length {
-                horizon: 100_000,
+                horizon: 0,
                 runs: 48,
                 seed: 1,
                 points_per_decade: 10,
@@ -158,6 +158,9 @@ impl<'a> Comparison<'a> {
     /// An invalid method, parameter or size ([`ContestError`](crate::contest::ContestError)), and a named method that does not
     /// apply. When no methods are named, those that do not apply are skipped, with the reason.
     pub fn run(self) -> Result<ComparisonResults> {
+        if self.length.horizon == 0 {
+            return Err(ContestError::NoHorizon.into());
+        }
         self.length.check()?;
         let kernel = self.kernel.check().map_err(robust_td_engine::Error::from)?;
         let choices = match &self.algorithms {

@@ -60,6 +60,9 @@ pub enum ContestError {
     /// No method left.
     #[error("no method applies to this problem")]
     NoneApplies,
+    /// No horizon was given.
+    #[error("the horizon, the number of samples per run, is missing")]
+    NoHorizon,
     /// A horizon without log T > 1.
     #[error("horizon is {horizon}, but must be at least 3, so that log T > 1")]
     Horizon {
