@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::judge::Judge;
 use super::replicates::Replicates;
 use super::{Answer, LaneReport};
-use crate::lanes::{AdvanceAndWatch, Change, Difference, Lanes, Line, Watch};
 use crate::iterate::{Health, nan_as_infinity};
+use crate::lanes::{AdvanceAndWatch, Change, Difference, Lanes, Line, Watch};
 use crate::phi::{Features, Transition};
 
 /// Constants c of the portfolio: from 50, which the theorem covers, down to 1.6e-6, two per decade.
