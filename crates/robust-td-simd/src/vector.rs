@@ -24,9 +24,9 @@ pub trait Simd: Copy {
     /// # Panics
     /// If there are fewer; likewise for the other loads.
     fn load(self, from: &[f64]) -> Self::Register;
-    /// Quad q holds the first two numbers of from[q] twice. With four lanes there is only quad 0.
+    /// Quad q holds the first two numbers of `from[q]` twice. With four lanes there is only quad 0.
     fn pairs(self, from: [&[f64]; 2]) -> Self::Register;
-    /// Quad q holds from[q].
+    /// Quad q holds `from[q]`.
     fn quads(self, from: [&[f64; 4]; 2]) -> Self::Register;
 
     /// All sixteen lanes equal to `x`.

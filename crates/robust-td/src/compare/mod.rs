@@ -155,7 +155,7 @@ impl<'a> Comparison<'a> {
     /// Runs the methods.
     ///
     /// # Errors
-    /// An invalid method, parameter or size ([`ContestError`](crate::contest::ContestError)), and a named method that does not
+    /// An invalid method, parameter or size ([`ContestError`]), and a named method that does not
     /// apply. When no methods are named, those that do not apply are skipped, with the reason.
     pub fn run(self) -> Result<ComparisonResults> {
         if self.length.horizon == 0 {
