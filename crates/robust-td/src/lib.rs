@@ -1,3 +1,5 @@
+//! Evaluates policies by temporal-difference learning with linear function approximation, without projection or tuning.
+//!
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 

@@ -16,7 +16,7 @@ use crate::model::Model;
 use crate::option_error::{OptionError, OptionName};
 use crate::warning::Warning;
 
-/// A placeholder for an unknown horizon; methods that need it are refused.
+/// Stands for an unknown horizon; methods that need it are refused.
 const UNKNOWN: u64 = u64::MAX;
 /// The maximum number of features at which least squares is cheap.
 const SMALL: usize = 64;
