@@ -43,8 +43,9 @@ fn words(error: &Error) -> String {
             format!("{file}: unknown format; use --format csv, ndjson or parquet")
         }
         Error::NoTransitions => format!(
-            "{error}; `robust-td inspect` shows why (the first part of a longer log needs --horizon and --out)"
+            "{error}; `robust-td inspect` shows why; if this is the start of a longer log, set --horizon and --out"
         ),
+        Error::MissingColumn { role, .. } => format!("{error}; use --column {role}=NAME"),
         Error::ModelComplete { .. } => {
             format!("{error}; to learn from more data, make a new model with a longer --horizon")
         }

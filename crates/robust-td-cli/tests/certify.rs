@@ -406,7 +406,7 @@ fn wrong_command_lines_are_refused() {
         ),
         (
             &["certify", "xyzzy", "--horizon", "100"],
-            "there are paper-ring, two-state",
+            "choose one of paper-ring, two-state",
         ),
         (
             &["certify", "missing.toml", "--horizon", "100"],

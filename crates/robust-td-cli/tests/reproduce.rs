@@ -325,7 +325,7 @@ fn bad_requests_are_refused_before_anything_is_written() {
         (&["--c-index", "97"], "97"),
         (&["--c-index", "-1"], "-1"),
         (&["--c-index", "3", "--c", "0.1"], "--c"),
-        (&["--c", "0"], "not 0"),
+        (&["--c", "0"], "c is 0"),
         (&["--c", "nan"], "NaN"),
         (&["--c", "0.1,0.1"], "given twice"),
         (&["--scales", "-1"], "-1"),

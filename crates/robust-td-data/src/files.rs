@@ -34,10 +34,10 @@ pub enum WriteError {
 }
 
 impl WriteError {
-    /// Whether the path is at fault; otherwise writing failed.
+    /// Whether the output directory cannot be made, so that nothing was started; otherwise writing failed.
     #[must_use]
     pub fn is_invalid_input(&self) -> bool {
-        !matches!(self, Self::Write { .. })
+        matches!(self, Self::CreateDirectory { .. })
     }
 }
 

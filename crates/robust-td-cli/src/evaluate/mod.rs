@@ -99,7 +99,7 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 
-    /// Resume a saved model, with the same result as one uninterrupted pass; repeated flags must match the model
+    /// Resume a saved model; equals one uninterrupted pass if --horizon and --phi-inf were set when it was made, or if the algorithm needs neither
     #[arg(long, value_name = "FILE")]
     resume: Option<PathBuf>,
 

@@ -34,7 +34,7 @@ macro_rules! problems {
     };
 }
 
-// In the order in which they are shown. `cargo fmt` does not see modules that a macro declares: `rustfmt FILE` formats them.
+// In the order in which they are shown. `cargo fmt` does not see modules that a macro declares: `rustfmt --edition 2024 FILE` formats them.
 problems! {
     paper_ring
     two_state

@@ -1,6 +1,6 @@
 //! Lists every algorithm: its file, its learner and the methods that it declares.
 //!
-//! **A new algorithm is a file in this folder and a line in this list.** The line declares the module, makes the learner a
+//! **A new algorithm is a file in this folder and a line in this list** (CONTRIBUTING has the recipe)**.** The line declares the module, makes the learner a
 //! kind of [`AnyLearner`](crate::registry::AnyLearner), and adds the methods to [`METHODS`](crate::registry::METHODS). The
 //! documentation uses the same order. Leave the learner out if the file only sets up another one, such as
 //! [`Td0`](crate::learner::Td0).

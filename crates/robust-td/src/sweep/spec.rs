@@ -218,9 +218,9 @@ mod tests {
     fn bad_grids_are_refused_by_name() {
         for (c, words) in [
             ("[]", "no value of c"),
-            ("[0]", "not 0"),
-            ("[5e-324]", "not 5e-324"),
-            ("[1, -2]", "not -2"),
+            ("[0]", "c is 0"),
+            ("[5e-324]", "c is 5e-324"),
+            ("[1, -2]", "c is -2"),
             ("[nan]", "NaN"),
             ("[1, 1]", "given twice"),
             ("[\"x\"]", "entry 0 of c is \"x\""),
