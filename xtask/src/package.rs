@@ -4,7 +4,7 @@
 //! shares the dependencies that are already built.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 /// Whether every crate compiles from its package.
@@ -14,7 +14,7 @@ pub fn check() -> bool {
 
 /// Packages the workspace, unpacks the packages and checks them together.
 fn run() -> Result<(), String> {
-    let target = PathBuf::from(std::env::var("CARGO_TARGET_DIR").unwrap_or("target".into()));
+    let target = crate::target();
     let packages = target.join("package");
     // Packages of earlier versions would be taken for crates of this one.
     if packages.exists() {
