@@ -4,7 +4,7 @@ use std::io::BufWriter;
 use std::path::PathBuf;
 
 use clap::Args;
-use robust_td_data::{Error, Fit, ValueFormat, Warning};
+use robust_td_data::{Error, Fit, ValueFormat};
 
 use crate::confidence::Confidence;
 use crate::failure::Failure;
@@ -76,16 +76,11 @@ fn out_failure(error: &Error) -> Failure {
     Failure::Usage(format!("--out {error}"))
 }
 
-/// Prints warnings about the values and their intervals.
+/// Prints what limits the values and their intervals.
 fn warn(fit: &Fit, name: &str) {
-    for warning in fit.warnings() {
-        match warning {
-            Warning::TooFewRows => eprintln!("note: {name}: {warning}"),
-            Warning::RoutesDisagree => {
-                eprintln!("warning: {name}: lower and upper are wide: {warning}");
-            }
-            Warning::OneRoute => {}
-            _ => eprintln!("warning: {name}: {warning}"),
+    for finding in fit.findings() {
+        if finding.kind.is_about_the_answer() {
+            eprintln!("warning: {name}: {}", finding.message);
         }
     }
 }

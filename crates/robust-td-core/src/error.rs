@@ -28,6 +28,9 @@ pub enum Error {
         /// The expected shape, in words.
         expected: String,
     },
+    /// Sums that are not finite.
+    #[error("the features or rewards are too large: their products overflow; rescale them")]
+    Overflow,
     /// A vector or list of the wrong length.
     #[error("{what} has {found} entries where {expected} are needed")]
     Length {

@@ -1,10 +1,11 @@
 //! Wraps the linear-algebra crate, so that no other file depends on it.
 
 use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::solvers::Solve;
+use faer::linalg::matmul::matmul;
+use faer::linalg::solvers::{ColPivQr, PartialPivLu, Solve};
 use faer::sparse::SymbolicSparseColMatRef;
 use faer::sparse::linalg::amd;
-use faer::{Mat, MatRef};
+use faer::{Accum, Mat, MatMut, MatRef, Par};
 
 use crate::error::{Error, Result};
 use crate::matrix::{Matrix, SparseMatrix};
@@ -99,6 +100,94 @@ pub(crate) fn smallest_eigenvalue(matrix: &Matrix) -> Result<f64> {
 pub(crate) fn product(a: &Matrix, b: &Matrix) -> Matrix {
     let product = call(|| view(a) * view(b));
     Matrix::from_fn(a.rows(), b.columns(), |i, j| product[(i, j)])
+}
+
+/// Adds x' y to a matrix, all row by row: x has `depth` rows of `rows` entries, y as many of `columns` entries.
+pub(crate) fn add_product(
+    sums: &mut [f64],
+    x: &[f64],
+    y: &[f64],
+    [rows, depth, columns]: [usize; 3],
+) {
+    let sums = MatMut::from_row_major_slice_mut(sums, rows, columns);
+    let x = MatRef::from_row_major_slice(x, depth, rows);
+    let y = MatRef::from_row_major_slice(y, depth, columns);
+    call(|| matmul(sums, Accum::Add, x.transpose(), y, 1.0, Par::Seq));
+}
+
+/// The pivot, relative to the largest, below which a column counts as a combination of the others.
+const SMALL_PIVOT: f64 = 1e-10;
+
+/// A square matrix factored for solving within its range.
+#[derive(Debug, Clone)]
+pub(crate) enum Factors {
+    /// Of full rank.
+    Full(ColPivQr<f64>),
+    /// Q' M Q, with the orthonormal basis Q of the range and its complement.
+    Reduced {
+        basis: Mat<f64>,
+        complement: Mat<f64>,
+        inner: PartialPivLu<f64>,
+    },
+}
+
+/// Factors a matrix, and finds its rank by column pivoting.
+pub(crate) fn factors(matrix: &Matrix) -> Factors {
+    call(|| {
+        let n = matrix.rows();
+        let qr = view(matrix).col_piv_qr();
+        let pivot = |k: usize| qr.R()[(k, k)].abs();
+        let rank = (0..n)
+            .take_while(|&k| pivot(k) > SMALL_PIVOT * pivot(0))
+            .count();
+        if rank == n {
+            return Factors::Full(qr);
+        }
+        let q = qr.compute_Q();
+        let (basis, complement) = q.split_at_col(rank);
+        let inner = (basis.transpose() * view(matrix) * basis).partial_piv_lu();
+        Factors::Reduced {
+            basis: basis.to_owned(),
+            complement: complement.to_owned(),
+            inner,
+        }
+    })
+}
+
+impl Factors {
+    /// The rank.
+    pub fn rank(&self) -> usize {
+        match self {
+            Self::Full(qr) => qr.R().nrows(),
+            Self::Reduced { basis, .. } => basis.ncols(),
+        }
+    }
+
+    /// An orthonormal basis of the complement of the range.
+    pub fn outside(&self) -> Vec<Vec<f64>> {
+        match self {
+            Self::Full(_) => Vec::new(),
+            Self::Reduced { complement, .. } => (complement.col_iter())
+                .map(|column| column.iter().copied().collect())
+                .collect(),
+        }
+    }
+
+    /// The smallest solution of M x = y.
+    pub fn solve(&self, y: &[f64]) -> Vec<f64> {
+        let rows = Matrix::from_fn(1, y.len(), |_, j| y[j]);
+        self.solve_rows(&rows).row(0).to_vec()
+    }
+
+    /// The same for every row.
+    pub fn solve_rows(&self, rows: &Matrix) -> Matrix {
+        let right = view(rows).transpose();
+        let x = call(|| match self {
+            Self::Full(qr) => qr.solve(right),
+            Self::Reduced { basis, inner, .. } => basis * inner.solve(basis.transpose() * right),
+        });
+        Matrix::from_fn(rows.rows(), rows.columns(), |i, j| x[(j, i)])
+    }
 }
 
 /// An elimination order for the rows of a sparse matrix, with its cost.

@@ -7,9 +7,10 @@ use std::sync::mpsc::{Receiver, Sender, SyncSender, TrySendError, channel, sync_
 
 use robust_td_core::features::FeatureMap;
 
+use crate::bad_rows::BadRows;
 use crate::batch::Batch;
 use crate::error::{Error, Result};
-use crate::model::Model;
+use crate::learned::Learned;
 use crate::reader::Reader;
 use crate::schema::Schema;
 use crate::written::Written;
@@ -22,16 +23,16 @@ const AHEAD: usize = 2;
 pub struct ReadAhead {
     files: Vec<String>,
     schema: Schema,
-    bad_rows: u64,
+    bad_rows: BadRows,
     full: Receiver<Result<Message>>,
     empty: Sender<Batch>,
 }
 
-/// A batch, or `None` at the end of the log, with the number of bad rows so far.
+/// A batch, or `None` at the end of the log, with the bad rows so far.
 #[derive(Debug)]
 struct Message {
     batch: Option<Batch>,
-    bad_rows: u64,
+    bad_rows: BadRows,
 }
 
 impl ReadAhead {
@@ -47,7 +48,7 @@ impl ReadAhead {
     ///
     /// # Errors
     /// When the thread cannot be started.
-    pub fn start_for(reader: Reader, model: &Model) -> Result<Self> {
+    pub fn start_for(reader: Reader, model: &Learned) -> Result<Self> {
         let map = Some(model.features()).filter(|map| Written::suits(map));
         Self::spawn(reader, map.cloned().map(Arc::new))
     }
@@ -65,7 +66,7 @@ impl ReadAhead {
         Ok(Self {
             files,
             schema,
-            bad_rows: 0,
+            bad_rows: BadRows::default(),
             full,
             empty,
         })
@@ -96,10 +97,10 @@ impl ReadAhead {
         &self.schema
     }
 
-    /// The number of bad rows skipped up to the end of the last batch returned.
+    /// The bad rows skipped up to the end of the last batch returned.
     #[must_use]
-    pub fn bad_rows(&self) -> u64 {
-        self.bad_rows
+    pub fn bad_rows(&self) -> &BadRows {
+        &self.bad_rows
     }
 
     /// The names of the inputs, in the order of [`Batch::file`].
@@ -122,7 +123,7 @@ fn read_all(
         let more = matches!(read, Ok(true));
         let message = read.map(|more| Message {
             batch: more.then_some(batch),
-            bad_rows: reader.bad_rows().count(),
+            bad_rows: reader.bad_rows().clone(),
         });
         let sent = match full.try_send(message) {
             Err(TrySendError::Full(mut message)) => {

@@ -9,7 +9,7 @@ use crate::written::Written;
 
 /// Rows of one file, in order, with every value checked: numbers are finite, ratios nonnegative.
 ///
-/// For roles without a column, flags are false, episodes 0 and ratios 1, and next observations and rewards
+/// For roles without a column, flags are false, episodes and clusters 0 and ratios 1, and next observations and rewards
 /// are empty (rewards are 0 when the log is only inspected). [`Schema`](crate::Schema) lists the roles that
 /// have columns.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -21,6 +21,7 @@ pub struct Batch {
     pub(crate) terminated: Vec<bool>,
     pub(crate) truncated: Vec<bool>,
     pub(crate) episodes: Vec<u64>,
+    pub(crate) clusters: Vec<u64>,
     pub(crate) ratios: Vec<f64>,
     pub(crate) rows: Vec<u64>,
     pub(crate) gaps: Vec<bool>,
@@ -102,6 +103,12 @@ impl Batch {
         &self.episodes
     }
 
+    /// The clusters, as numbers to compare like the episodes.
+    #[must_use]
+    pub fn clusters(&self) -> &[u64] {
+        &self.clusters
+    }
+
     /// The importance ratios.
     #[must_use]
     pub fn ratios(&self) -> &[f64] {
@@ -132,6 +139,12 @@ impl Batch {
         self.gap_after
     }
 
+    /// The memory of the rows.
+    pub(crate) fn bytes(&self) -> usize {
+        let words = self.obs.len() + self.next_obs.len() + 5 * self.len();
+        8 * words + 3 * self.len()
+    }
+
     pub(crate) fn clear(&mut self, file: usize) {
         self.file = file;
         self.obs.clear();
@@ -140,6 +153,7 @@ impl Batch {
         self.terminated.clear();
         self.truncated.clear();
         self.episodes.clear();
+        self.clusters.clear();
         self.ratios.clear();
         self.rows.clear();
         self.gaps.clear();
@@ -161,6 +175,7 @@ impl Batch {
         self.terminated.push(row.terminated);
         self.truncated.push(row.truncated);
         self.episodes.push(row.episode);
+        self.clusters.push(row.cluster);
         self.ratios.push(row.ratio);
         self.rows.push(number);
         self.gaps.push(after_gap);

@@ -83,6 +83,17 @@ impl<'a> Cast<'a> {
         Ok(false)
     }
 
+    /// Assigns the cluster column; false when there is none, or it is the episode column.
+    pub fn cluster(&mut self) -> Result<bool> {
+        if let Some([name]) = self.wanted.columns.get(Role::Cluster)
+            && let Some(index) = self.find(name)?
+            && self.targets[index] == Target::Episode
+        {
+            return Ok(false);
+        }
+        self.scalar(Role::Cluster, Target::Cluster)
+    }
+
     /// Assigns a role of several columns.
     pub fn vector(&mut self, role: Role) -> Result<Option<Vector>> {
         let named = self.wanted.columns.get(role);

@@ -46,6 +46,13 @@ impl ColumnMap {
         self.names.get(&role).map(Vec::as_slice)
     }
 
+    /// The same with a cluster column.
+    #[must_use]
+    pub fn with_cluster(mut self, column: impl Into<String>) -> Self {
+        self.names.insert(Role::Cluster, vec![column.into()]);
+        self
+    }
+
     fn add(&mut self, spec: &str) -> Result<()> {
         let malformed = || Error::ColumnSpec {
             spec: spec.to_owned(),

@@ -62,8 +62,16 @@ impl TdErrors {
         self.largest
     }
 
+    /// Adds the errors of other transitions.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        self.count += other.count;
+        self.sum += other.sum;
+        self.sum_of_squares += other.sum_of_squares;
+        self.largest = self.largest.max(other.largest);
+    }
+
     #[inline]
-    fn record(&mut self, delta: f64) {
+    pub(crate) fn record(&mut self, delta: f64) {
         self.count += 1;
         self.sum += delta;
         self.sum_of_squares += delta * delta;

@@ -331,6 +331,11 @@ pub enum Error {
         /// The number of transitions.
         steps: u64,
     },
+    /// A model that was solved for, and so has nothing to resume.
+    #[error(
+        "a model made by auto cannot be resumed: evaluate all files together, which costs one pass; or name an algorithm"
+    )]
+    CannotResume,
     /// A model whose values are not finite.
     #[error(
         "this model diverged ({divergence}), and its values are not finite; train it again with smaller steps"

@@ -5,23 +5,25 @@ use std::path::Path;
 use std::time::Duration;
 
 use robust_td_core::features::Row;
-use robust_td_core::learner::Learner;
+use robust_td_core::learner::{Learner, LinearValue};
 
 use crate::batch::Batch;
 use crate::columns::ColumnMap;
 use crate::error::{Error, Result};
-use crate::evaluate::request::check_confidence;
+use crate::evaluate::request::{AUTO, check_confidence};
+use crate::findings::is_converged;
 use crate::inspect::Finding;
 use crate::log::Log;
 use crate::model::Model;
-use crate::monte_carlo::MonteCarloCheck;
 use crate::options::Purpose;
-use crate::predictor::{Intervals, Predictions, Predictor};
+use crate::predictor::{Intervals, Predictions, Predictor, intervals_of};
 use crate::preset::Preset;
 use crate::reader::Reader;
 use crate::report::EvaluationReport;
+use crate::returns::ReturnCheck;
+use crate::start_value::{MonteCarlo, StartValue};
 use crate::uncertainty::Uncertainty;
-use crate::warning::{Divergence, Warning, is_finite};
+use crate::warning::{Divergence, Warning};
 use crate::write::{ValueFormat, ValueWriter};
 
 /// The default confidence level of intervals.
@@ -33,7 +35,7 @@ pub(crate) const CONFIDENCE: f64 = 0.95;
 #[derive(Debug)]
 pub struct Fit {
     model: Model,
-    theta_bar: Vec<f64>,
+    value: LinearValue,
     intervals: Option<Intervals>,
     confidence: f64,
     pub(crate) bad_rows: u64,
@@ -41,7 +43,6 @@ pub struct Fit {
     pub(crate) findings: Vec<Finding>,
     /// Warnings about the log.
     pub(crate) log_warnings: Vec<Warning>,
-    pub(crate) monte_carlo_check: Option<MonteCarloCheck>,
     pub(crate) layout: (ColumnMap, Preset),
 }
 
@@ -53,15 +54,14 @@ impl Fit {
     pub fn new(model: Model, confidence: f64) -> Result<Self> {
         check_confidence(confidence)?;
         Ok(Self {
-            theta_bar: model.learner().output(),
-            intervals: model.intervals(),
+            value: model.value_function(),
+            intervals: intervals_of(&model),
             model,
             confidence,
             bad_rows: 0,
             elapsed: Duration::ZERO,
             findings: Vec::new(),
             log_warnings: Vec::new(),
-            monte_carlo_check: None,
             layout: Default::default(),
         })
     }
@@ -106,37 +106,93 @@ impl Fit {
     /// The algorithm's id.
     #[must_use]
     pub fn algorithm(&self) -> &'static str {
-        self.model.learner().id()
+        match &self.model {
+            Model::Learned(learned) => learned.learner().id(),
+            Model::Solved(_) => AUTO,
+        }
     }
 
     /// The parameter vector, whose inner product with the features is the value.
     #[must_use]
     pub fn theta_bar(&self) -> &[f64] {
-        &self.theta_bar
+        &self.value.theta
     }
 
     /// The number of transitions learned from.
     #[must_use]
     pub fn steps(&self) -> u64 {
-        self.model.learner().steps()
+        self.model.steps()
     }
 
-    /// Whether the iterates diverged; the values are then not reliable.
+    /// Whether the iterates diverged; the values are then not reliable. An answer that is solved for has no iterates.
     #[must_use]
     pub fn diverged(&self) -> bool {
-        self.model.learner().health().diverged()
+        match &self.model {
+            Model::Learned(learned) => learned.learner().health().diverged(),
+            Model::Solved(_) => false,
+        }
+    }
+
+    /// Whether the answer solves the equations of the log; `None` if that is not known.
+    #[must_use]
+    pub fn converged(&self) -> Option<bool> {
+        match &self.model {
+            Model::Learned(_) => None,
+            Model::Solved(solved) => Some(is_converged(
+                solved.facts.relative_residual,
+                solved.discount,
+            )),
+        }
+    }
+
+    /// The value of the policy: the mean value over the first rows of episodes, or over all rows where there are no episodes.
+    #[must_use]
+    pub fn start_value(&self) -> Option<StartValue> {
+        match &self.model {
+            Model::Learned(_) => None,
+            Model::Solved(solved) => Some(StartValue::of(solved, self.confidence)),
+        }
+    }
+
+    /// The mean return of complete episodes, if there are any.
+    #[must_use]
+    pub fn monte_carlo(&self) -> Option<MonteCarlo> {
+        match &self.model {
+            Model::Learned(_) => None,
+            Model::Solved(solved) => {
+                let complete = solved.facts.complete.as_ref()?;
+                Some(MonteCarlo::of(complete, self.confidence))
+            }
+        }
+    }
+
+    /// The names of the features.
+    #[must_use]
+    pub fn feature_names(&self) -> Vec<String> {
+        let features = self.model.features();
+        match &self.model {
+            Model::Learned(_) => (0..features.outputs())
+                .map(|j| format!("theta_{j}"))
+                .collect(),
+            Model::Solved(_) => (0..features.outputs())
+                .map(|j| format!("theta_{j}"))
+                .collect(),
+        }
     }
 
     /// Whether the answer is finite; if not, nothing can be predicted.
     #[must_use]
     pub fn is_finite(&self) -> bool {
-        is_finite(&self.model)
+        self.value.is_finite()
     }
 
     /// How the model diverged, if it did.
     #[must_use]
     pub fn divergence(&self) -> Option<Divergence> {
-        Divergence::of(&self.model)
+        match &self.model {
+            Model::Learned(learned) => Divergence::of(learned),
+            Model::Solved(_) => None,
+        }
     }
 
     /// The value of one observation.
@@ -145,7 +201,7 @@ impl Fit {
     /// When it does not have the length that the feature map expects.
     pub fn value(&self, observation: &[f64]) -> Result<f64> {
         let row = self.row(observation)?;
-        Ok(row.features().dot(&self.theta_bar) + self.model.learner().value_offset())
+        Ok(self.value.value(row.features()))
     }
 
     /// The lower and upper end of the interval of one observation's value; `None` for most algorithms, and for short logs.
@@ -154,8 +210,8 @@ impl Fit {
     /// When the observation does not have the length that the feature map expects.
     pub fn interval(&self, observation: &[f64]) -> Result<Option<(f64, f64)>> {
         let row = self.row(observation)?;
-        let product = row.features().dot(&self.theta_bar);
-        let value = product + self.model.learner().value_offset();
+        let product = row.features().dot(&self.value.theta);
+        let value = product + self.value.offset;
         Ok(self.intervals.as_ref().map(|intervals| {
             let half = intervals.half_width(product, row.features(), self.confidence);
             (value - half, value + half)
@@ -240,14 +296,15 @@ impl Fit {
     #[must_use]
     pub fn uncertainty(&self) -> Option<Uncertainty> {
         let intervals = self.intervals.clone()?;
-        let found = Uncertainty::of(&self.model, intervals, &self.theta_bar, self.confidence);
+        let found = Uncertainty::of(&self.model, intervals, &self.value.theta, self.confidence);
         Some(found)
     }
 
     /// Whether there would be intervals if the log were longer.
     #[must_use]
     pub fn lacks_rows(&self) -> bool {
-        self.model.keeps_errors() && !self.diverged() && self.intervals.is_none()
+        let keeps = matches!(&self.model, Model::Learned(learned) if learned.keeps_errors());
+        keeps && !self.diverged() && self.intervals.is_none()
     }
 
     /// The warnings, most serious first.
@@ -255,8 +312,7 @@ impl Fit {
     pub fn warnings(&self) -> Vec<Warning> {
         let mut warnings = self.log_warnings.clone();
         if let Some(divergence) = self.divergence() {
-            let advice = self.model.learner().abilities().advice;
-            warnings.insert(0, Warning::Diverged { divergence, advice });
+            warnings.insert(0, Warning::Diverged { divergence });
         }
         if self.lacks_rows() {
             warnings.push(Warning::TooFewRows);
@@ -266,22 +322,43 @@ impl Fit {
         warnings
     }
 
-    /// The report on the log, if it was read beforehand.
+    /// What a reader of the answer must know, most serious first: about the answer, then about the log.
     #[must_use]
-    pub fn findings(&self) -> &[Finding] {
-        &self.findings
+    pub fn findings(&self) -> Vec<Finding> {
+        match &self.model {
+            Model::Solved(solved) => solved.facts.findings.clone(),
+            Model::Learned(_) => {
+                let warnings = self.warnings().into_iter().map(|warning| warning.finding());
+                warnings.chain(self.findings.iter().cloned()).collect()
+            }
+        }
     }
 
-    /// The comparison of returns with predictions, if requested.
+    /// The comparison of returns with predictions, unless it was left out.
     #[must_use]
-    pub fn monte_carlo_check(&self) -> Option<&MonteCarloCheck> {
-        self.monte_carlo_check.as_ref()
+    pub fn check(&self) -> Option<&ReturnCheck> {
+        match &self.model {
+            Model::Learned(_) => None,
+            Model::Solved(solved) => solved.facts.check.as_ref(),
+        }
     }
 
     /// The number of bad rows that were skipped.
     #[must_use]
     pub fn bad_rows(&self) -> u64 {
-        self.bad_rows
+        match &self.model {
+            Model::Learned(_) => self.bad_rows,
+            Model::Solved(solved) => solved.facts.bad_rows,
+        }
+    }
+
+    /// The rows to show: observations from the smallest to the largest predicted value.
+    #[must_use]
+    pub fn typical_rows(&self) -> &[Vec<f64>] {
+        match &self.model {
+            Model::Learned(_) => &[],
+            Model::Solved(solved) => &solved.facts.typical,
+        }
     }
 
     /// How long the evaluation took.

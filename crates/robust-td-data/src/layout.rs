@@ -39,6 +39,7 @@ pub(crate) enum Target {
     Terminated,
     Truncated,
     Episode,
+    Cluster,
     Ratio,
 }
 
@@ -53,6 +54,7 @@ impl Target {
             Self::Terminated => Some(Role::Terminated),
             Self::Truncated => Some(Role::Truncated),
             Self::Episode => Some(Role::Episode),
+            Self::Cluster => Some(Role::Cluster),
             Self::Ratio => Some(Role::Rho),
         }
     }
@@ -120,6 +122,7 @@ impl Layout {
             schema.terminated = cast.scalar(Role::Terminated, Target::Terminated)?;
             schema.truncated = cast.scalar(Role::Truncated, Target::Truncated)?;
             schema.episode = cast.scalar(Role::Episode, Target::Episode)?;
+            schema.cluster = cast.cluster()?;
             schema.ratio = cast.scalar(Role::Rho, Target::Ratio)?;
             cast.refuse_done(&schema)?;
             if wanted.preset == Preset::Minari && !schema.next_obs && !schema.episode {

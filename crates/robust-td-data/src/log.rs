@@ -88,6 +88,13 @@ impl Log {
         self
     }
 
+    /// The column that names clusters of rows that may depend on each other.
+    #[must_use]
+    pub fn cluster(mut self, column: impl Into<String>) -> Self {
+        self.columns = self.columns.with_cluster(column);
+        self
+    }
+
     /// The column settings, for other files of the same kind.
     pub(crate) fn layout_used(&self) -> (ColumnMap, Preset) {
         (self.columns.clone(), self.preset)

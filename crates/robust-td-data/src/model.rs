@@ -1,101 +1,41 @@
-//! Learns a value function from a log, and keeps everything needed to resume or predict.
+//! Saves and restores the answer to an evaluation.
 
-use std::collections::BTreeMap;
-use std::ops::ControlFlow;
 use std::path::Path;
 
 use robust_td_core::features::FeatureMap;
-use robust_td_core::learner::{Learner, Transition};
-use robust_td_core::registry::AnyLearner;
-use robust_td_core::sandwich::{Estimate, Sandwich};
+use robust_td_core::learner::{Learner, LinearValue};
 use serde::{Deserialize, Serialize};
 
-use crate::batch::Batch;
-use crate::diagnostics::Diagnostics;
 use crate::error::{Error, Result};
-use crate::feature_rows::FeatureRows;
 use crate::files;
-use crate::pairing::{Pairing, Step};
-use crate::predictor::{Intervals, intervals};
-use crate::schema::Schema;
+use crate::learned::Learned;
+use crate::solved::Solved;
 
 /// The kind of file that a model file declares.
 const KIND: &str = "robust-td model";
 /// The version of the file's format.
-const VERSION: u32 = 6;
+const VERSION: u32 = 7;
 
-/// A learner on a log: the feature map, the learner's full state, and its position in the log.
-///
-/// Saved at any row and restored, it resumes bit-identically.
+/// The answer to an evaluation: everything needed to predict, and for a learner also to resume.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Model {
+    /// A learner that steps through a log.
+    Learned(Box<Learned>),
+    /// The TD fixed point of a log.
+    Solved(Box<Solved>),
+}
+
+/// The contents of a model file.
+#[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Model {
+struct File<M> {
     kind: String,
     version: u32,
-    phi_inf: f64,
-    /// The maximum number of transitions to learn from.
-    limit: Option<u64>,
-    /// The parameters of the learner, to compare with repeated options.
-    parameters: BTreeMap<String, f64>,
-    features: FeatureMap,
-    learner: AnyLearner,
-    /// Least squares on the same samples, for its standard errors.
-    least_squares: Option<Sandwich>,
-    pairing: Pairing,
-    diagnostics: Diagnostics,
-    /// Whether the learner weighs samples by their importance ratios.
-    #[serde(skip)]
-    ratios: bool,
-    #[serde(skip)]
-    rows: FeatureRows,
+    model: M,
 }
 
 impl Model {
-    /// A model before its first transition.
-    ///
-    /// # Errors
-    /// When the learner does not have the dimension of the features.
-    pub fn new(
-        features: FeatureMap,
-        learner: AnyLearner,
-        phi_inf: f64,
-        limit: Option<u64>,
-    ) -> Result<Self> {
-        Self {
-            kind: KIND.into(),
-            version: VERSION,
-            phi_inf,
-            limit,
-            parameters: BTreeMap::new(),
-            features,
-            learner,
-            least_squares: None,
-            pairing: Pairing::default(),
-            diagnostics: Diagnostics::default(),
-            ratios: false,
-            rows: FeatureRows::default(),
-        }
-        .checked()
-    }
-
-    /// The same with least squares alongside the learner, for its standard errors.
-    ///
-    /// # Errors
-    /// When there are too many features.
-    pub fn with_least_squares(self) -> Result<Self> {
-        let (dimension, discount) = (self.features.outputs(), self.learner.discount());
-        Ok(Self {
-            least_squares: Some(Sandwich::new(dimension, discount)?),
-            ..self
-        })
-    }
-
-    /// The same with the parameters that its learner was made with.
-    #[must_use]
-    pub fn with_parameters(self, parameters: BTreeMap<String, f64>) -> Self {
-        Self { parameters, ..self }
-    }
-
     /// Reads a model that [`Model::save`] wrote.
     ///
     /// # Errors
@@ -142,9 +82,12 @@ impl Model {
                  the robust-td that wrote it"
             )));
         }
-        let model: Self = serde_json::from_str(text)
+        let file: File<Self> = serde_json::from_str(text)
             .map_err(|error| broken(format!("it is damaged: {error}")))?;
-        model.checked()
+        Ok(match file.model {
+            Self::Learned(learned) => Self::Learned(Box::new(learned.checked()?)),
+            Self::Solved(solved) => Self::Solved(Box::new(solved.checked()?)),
+        })
     }
 
     /// The model as text; [`Model::from_json`] restores it.
@@ -152,175 +95,40 @@ impl Model {
     /// # Errors
     /// When it cannot be written as JSON.
     pub fn to_json(&self) -> Result<String> {
-        serde_json::to_string(self).map_err(|error| Error::Model {
+        let file = File {
+            kind: KIND.into(),
+            version: VERSION,
+            model: self,
+        };
+        serde_json::to_string(&file).map_err(|error| Error::Model {
             message: error.to_string(),
         })
-    }
-
-    fn checked(mut self) -> Result<Self> {
-        let (features, learner) = (self.features.outputs(), self.learner.dimension());
-        if features != learner {
-            let message = format!("it has {features} features, but its learner {learner}");
-            return Err(Error::Model { message });
-        }
-        let squares = self.least_squares.as_ref().map(Sandwich::dimension);
-        if let Some(squares) = squares.filter(|squares| *squares != features) {
-            let message = format!("it has {features} features, but its least squares {squares}");
-            return Err(Error::Model { message });
-        }
-        let other = self.least_squares.as_ref().map(Sandwich::discount);
-        if other.is_some_and(|other| other != self.learner.discount()) {
-            let message = "its least squares has another discount than its learner".into();
-            return Err(Error::Model { message });
-        }
-        if !(self.phi_inf > 0.0) {
-            let message = format!("its phi_inf is {}", self.phi_inf);
-            return Err(Error::Model { message });
-        }
-        if !self.diagnostics.fit(features) {
-            let message = format!("its diagnostics do not fit {features} features");
-            return Err(Error::Model { message });
-        }
-        if !self.pairing.fits(self.features.inputs()) {
-            let message = "the row that waits for its successor has another length".into();
-            return Err(Error::Model { message });
-        }
-        self.ratios = self.learner.abilities().ratios;
-        self.rows = FeatureRows::for_map(&self.features);
-        Ok(self)
-    }
-
-    /// Whether it has learned from all transitions of its horizon.
-    #[must_use]
-    pub fn is_complete(&self) -> bool {
-        self.limit
-            .is_some_and(|limit| self.learner.steps() >= limit)
-    }
-
-    /// Learns from the rows of a batch, starting at `from`, until it is complete or has learned from `until`
-    /// transitions; returns the first row not consumed.
-    ///
-    /// # Errors
-    /// When the observations do not have the length that the feature map expects.
-    pub fn learn(
-        &mut self,
-        schema: &Schema,
-        batch: &Batch,
-        from: usize,
-        until: u64,
-    ) -> Result<usize> {
-        self.check_input(batch)?;
-        let until = until.min(self.limit.unwrap_or(u64::MAX));
-        let mut left = until.saturating_sub(self.learner.steps());
-        if left == 0 {
-            return Ok(from);
-        }
-        self.rows.start_batch(&self.features, batch);
-        let mut pairing = std::mem::take(&mut self.pairing);
-        let next = pairing.push(schema, batch, from, |step| {
-            self.step(batch, &step);
-            left -= 1;
-            match left == 0 {
-                true => ControlFlow::Break(()),
-                false => ControlFlow::Continue(()),
-            }
-        });
-        self.pairing = pairing;
-        Ok(next)
-    }
-
-    fn check_input(&self, batch: &Batch) -> Result<()> {
-        let (expected, found) = (self.features.inputs(), batch.dimension());
-        if !batch.is_empty() && expected != found {
-            return Err(Error::ModelInput { expected, found });
-        }
-        Ok(())
-    }
-
-    /// Ends a pass over the data: the next row does not follow the last one.
-    pub fn end_pass(&mut self) {
-        self.pairing.start_anew();
-    }
-
-    #[inline]
-    fn step(&mut self, batch: &Batch, step: &Step<'_>) {
-        let (here, outcome) = self.rows.of(&mut self.features, batch, step);
-        let transition = Transition::new(here, step.reward, outcome).with_ratio(step.ratio);
-        if step.restart {
-            self.learner.start_episode();
-        }
-        self.diagnostics.watch(&self.learner, &transition);
-        self.diagnostics.record(self.learner.learn(&transition));
-        if let Some(least_squares) = &mut self.least_squares {
-            // If the learner treats every sample as on-policy, least squares does too.
-            let ratio = if self.ratios { step.ratio } else { 1.0 };
-            least_squares.step(&transition.with_ratio(ratio));
-        }
-    }
-
-    /// Least squares on the same samples, if it was requested and can estimate its error.
-    #[must_use]
-    pub fn least_squares(&self) -> Option<Estimate> {
-        self.least_squares.as_ref().and_then(Sandwich::estimate)
-    }
-
-    /// Whether least squares runs alongside the learner.
-    #[must_use]
-    pub fn has_least_squares(&self) -> bool {
-        self.least_squares.is_some()
-    }
-
-    /// The parameters that its learner was made with.
-    #[must_use]
-    pub fn parameters(&self) -> &BTreeMap<String, f64> {
-        &self.parameters
-    }
-
-    /// Whether it collects the statistics for intervals.
-    #[must_use]
-    pub fn keeps_errors(&self) -> bool {
-        self.learner.replicates() > 0 || self.least_squares.is_some()
-    }
-
-    /// The statistics for intervals of the learner's answer; `None` for most learners.
-    #[must_use]
-    pub fn intervals(&self) -> Option<Intervals> {
-        intervals(&self.learner, self.least_squares())
-    }
-
-    /// The learner.
-    #[must_use]
-    pub fn learner(&self) -> &AnyLearner {
-        &self.learner
     }
 
     /// The feature map.
     #[must_use]
     pub fn features(&self) -> &FeatureMap {
-        &self.features
+        match self {
+            Self::Learned(learned) => learned.features(),
+            Self::Solved(solved) => &solved.features,
+        }
     }
 
-    /// The bound on the norm of the features that the learner uses.
+    /// The value function.
     #[must_use]
-    pub fn phi_inf(&self) -> f64 {
-        self.phi_inf
+    pub fn value_function(&self) -> LinearValue {
+        match self {
+            Self::Learned(learned) => learned.learner().value_function(),
+            Self::Solved(solved) => solved.value_function(),
+        }
     }
 
-    /// The maximum number of transitions that it learns from.
+    /// The number of transitions learned from.
     #[must_use]
-    pub fn limit(&self) -> Option<u64> {
-        self.limit
-    }
-
-    /// The state of pairing.
-    #[must_use]
-    pub fn pairing(&self) -> &Pairing {
-        &self.pairing
-    }
-
-    /// The errors so far.
-    #[must_use]
-    pub fn diagnostics(&self) -> &Diagnostics {
-        &self.diagnostics
+    pub fn steps(&self) -> u64 {
+        match self {
+            Self::Learned(learned) => learned.learner().steps(),
+            Self::Solved(solved) => solved.facts.transitions,
+        }
     }
 }

@@ -28,8 +28,6 @@ pub enum OptionName {
     Sandwich,
     /// The confidence level of intervals.
     Confidence,
-    /// The comparison of returns with predictions.
-    MonteCarloCheck,
 }
 
 impl fmt::Display for OptionName {
@@ -46,7 +44,6 @@ impl fmt::Display for OptionName {
             Self::Replicates => "replicates",
             Self::Sandwich => "sandwich",
             Self::Confidence => "confidence",
-            Self::MonteCarloCheck => "monte_carlo_check",
         })
     }
 }

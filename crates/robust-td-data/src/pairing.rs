@@ -48,6 +48,8 @@ pub struct Step<'a> {
     pub restart: bool,
     /// The batch rows of `obs` and of the next observation, if the latter is another row.
     pub(crate) rows: Option<StepRows>,
+    /// A batch row of the same episode and cluster.
+    pub(crate) row: usize,
 }
 
 /// Rows of the current batch.
@@ -174,6 +176,7 @@ impl Pairing {
                 ratio: batch.ratios[i],
                 restart: self.restart || batch.gaps[i] || episode != self.episode,
                 rows: None,
+                row: i,
             };
             self.episode = episode;
             self.restart = outcome.ends_episode();
@@ -289,6 +292,7 @@ impl<'a> RowView<'a> {
                 here: self.row,
                 last,
             }),
+            row: last,
         }
     }
 

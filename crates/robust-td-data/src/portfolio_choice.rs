@@ -4,7 +4,7 @@ use robust_td_core::learner::Learner;
 use robust_td_core::portfolio::{Answer, LaneReport};
 use serde::Serialize;
 
-use crate::model::Model;
+use crate::learned::Learned;
 
 /// The choice of the portfolio.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -37,7 +37,7 @@ pub struct Candidate {
 impl ConstantChoice {
     /// The choice of a model, if it makes one.
     #[must_use]
-    pub fn of(model: &Model) -> Option<Self> {
+    pub fn of(model: &Learned) -> Option<Self> {
         let Answer {
             c, samples, lanes, ..
         } = model.learner().choice()?;

@@ -1,6 +1,8 @@
 //! Predicts values with their intervals from a learned model.
 
 use robust_td_core::features::{FeatureMap, Row};
+use robust_td_core::fixed_point::Identified;
+use robust_td_core::influence::{Grouping, Influence};
 use robust_td_core::learner::{Features, Learner, LinearValue};
 use robust_td_core::portfolio::Bootstrap;
 use robust_td_core::registry::{AnyLearner, IntervalSource};
@@ -8,6 +10,7 @@ use robust_td_core::sandwich::Estimate;
 
 use crate::batch::Batch;
 use crate::error::{Error, Result};
+use crate::findings::is_converged;
 use crate::model::Model;
 
 /// The statistics for intervals, which measure the sampling error around the TD fixed point.
@@ -17,8 +20,10 @@ pub enum Intervals {
     Bootstrap(Bootstrap),
     /// The same, widened where least squares, which has no transient, shows that the answer has not converged.
     Both(Bootstrap, Estimate),
-    /// The covariance of least squares.
+    /// The covariance of least squares on a stream.
     Sandwich(Estimate),
+    /// The influence of groups of transitions on the TD fixed point of a log.
+    Influence(Influence, Identified),
 }
 
 impl Intervals {
@@ -29,6 +34,10 @@ impl Intervals {
             Self::Bootstrap(_) => "block multiplier bootstrap",
             Self::Both(..) => "block multiplier bootstrap, widened to reach beyond LSTD",
             Self::Sandwich(_) => "LSTD sandwich, batch means",
+            Self::Influence(influence, _) => match influence.grouping() {
+                Grouping::Independent => "sandwich, clusters",
+                Grouping::Ordered => "sandwich, long-run variance",
+            },
         }
     }
 
@@ -45,6 +54,10 @@ impl Intervals {
                 estimate.half_width_around(value, phi, confidence),
             ],
             Self::Sandwich(estimate) => [0.0, estimate.half_width_around(value, phi, confidence)],
+            Self::Influence(influence, identified) => match identified.covers(phi) {
+                true => [influence.spread(phi).half_width(confidence), 0.0],
+                false => [f64::INFINITY, 0.0],
+            },
         };
         if own.is_nan() || around.is_nan() {
             return f64::INFINITY;
@@ -59,6 +72,7 @@ impl Intervals {
             Self::Bootstrap(bootstrap) => bootstrap.long_enough,
             Self::Both(bootstrap, estimate) => bootstrap.long_enough && estimate.long_enough,
             Self::Sandwich(estimate) => estimate.long_enough,
+            Self::Influence(..) => true,
         }
     }
 
@@ -106,14 +120,14 @@ impl Predictor {
     /// The answer of a model, with intervals of a confidence in (0, 1) if the model has them.
     #[must_use]
     pub fn new(model: &Model, confidence: f64) -> Self {
-        Self::of(model, model.intervals(), confidence)
+        Self::of(model, intervals_of(model), confidence)
     }
 
     /// The same with given intervals.
     pub(crate) fn of(model: &Model, intervals: Option<Intervals>, confidence: f64) -> Self {
         Self {
             features: model.features().clone(),
-            value: model.learner().value_function(),
+            value: model.value_function(),
             intervals,
             confidence,
             row: Row::for_map(model.features()),
@@ -154,6 +168,18 @@ impl Predictor {
             }
         }
         Ok(())
+    }
+}
+
+/// The statistics for a model's intervals, if it has converged.
+pub(crate) fn intervals_of(model: &Model) -> Option<Intervals> {
+    match model {
+        Model::Learned(learned) => learned.intervals(),
+        Model::Solved(solved) => {
+            let converged = is_converged(solved.facts.relative_residual, solved.discount);
+            let influence = solved.influence.clone().filter(|_| converged)?;
+            Some(Intervals::Influence(influence, solved.identified.clone()))
+        }
     }
 }
 

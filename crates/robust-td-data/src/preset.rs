@@ -83,6 +83,8 @@ impl Preset {
             (Role::Episode, Minari) => &["episode_id"],
             (Role::Episode, Rllib) => &["eps_id"],
             (Role::Episode, D4rl) => &[],
+            // Only a column that the user names.
+            (Role::Cluster, _) => &[],
             (Role::Rho, _) => &["rho"],
         }
     }

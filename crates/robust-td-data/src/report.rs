@@ -4,9 +4,15 @@ use robust_td_core::learner::Learner;
 use robust_td_core::registry::Approach;
 use serde::Serialize;
 
+use crate::diagnostics::TdErrors;
 use crate::fit::Fit;
-use crate::monte_carlo::MonteCarloCheck;
+use crate::inspect::Finding;
+use crate::learned::Learned;
+use crate::model::Model;
 use crate::portfolio_choice::ConstantChoice;
+use crate::returns::ReturnCheck;
+use crate::solved::{Solved, Solver, Unit};
+use crate::start_value::{MonteCarlo, StartValue};
 use crate::uncertainty::Uncertainty;
 
 /// The result of an evaluation.
@@ -14,6 +20,21 @@ use crate::uncertainty::Uncertainty;
 pub struct EvaluationReport {
     /// The algorithm's id.
     pub algorithm: &'static str,
+    /// How `auto` solved for the answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub solver: Option<Solver>,
+    /// The value of the policy.
+    pub start_value: Option<StartValue>,
+    /// The mean return of complete episodes.
+    pub monte_carlo: Option<MonteCarlo>,
+    /// Whether the answer solves the equations of the log.
+    pub converged: Option<bool>,
+    /// |b - A theta| / |b| of the log's equations, with features scaled to mean square 1.
+    pub relative_residual: Option<f64>,
+    /// The number of independent features.
+    pub rank: Option<usize>,
+    /// What a reader must know, most serious first.
+    pub findings: Vec<Finding>,
     /// Transitions learned from.
     pub steps: u64,
     /// The number of features.
@@ -22,6 +43,8 @@ pub struct EvaluationReport {
     pub theta: Vec<f64>,
     /// The algorithm's answer.
     pub theta_bar: Vec<f64>,
+    /// The names of the features.
+    pub feature_names: Vec<String>,
     /// The bound on the norm of the features.
     pub phi_inf: f64,
     /// The largest |theta_t|^2.
@@ -59,18 +82,41 @@ pub struct EvaluationReport {
     pub choice: Option<ConstantChoice>,
     /// Intervals of theta_bar.
     pub intervals: Option<Uncertainty>,
+    /// The unit of independence behind the intervals.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unit: Option<Unit>,
     /// Whether there would be intervals if the log were longer.
     #[serde(skip)]
     pub too_short: bool,
     /// Whether the answer is solved for directly, without a step size.
     #[serde(skip)]
     pub solved: bool,
-    /// The comparison of returns with predictions, if requested.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub monte_carlo_check: Option<MonteCarloCheck>,
+    /// Whether the value of the policy is that of the first rows of episodes.
+    #[serde(skip)]
+    pub episodic: bool,
+    /// The columns of the observation.
+    #[serde(skip)]
+    pub columns: Vec<String>,
+    /// Rows from the smallest to the largest value.
+    pub typical_rows: Vec<TypicalRow>,
+    /// The comparison of returns with predictions.
+    pub check: Option<ReturnCheck>,
 }
 
-/// The temporal-difference errors, each at the iterate of its step.
+/// A row of the log with its value.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TypicalRow {
+    /// The observation.
+    pub obs: Vec<f64>,
+    /// Its value.
+    pub value: f64,
+    /// The lower end of its interval.
+    pub lower: Option<f64>,
+    /// The upper end of its interval.
+    pub upper: Option<f64>,
+}
+
+/// The temporal-difference errors, each at the iterate of its step; at the answer if it is solved for.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct TdErrorReport {
     /// Their mean.
@@ -81,42 +127,120 @@ pub struct TdErrorReport {
     pub max: f64,
 }
 
+impl From<&TdErrors> for TdErrorReport {
+    fn from(errors: &TdErrors) -> Self {
+        Self {
+            mean: errors.mean(),
+            rms: errors.rms(),
+            max: errors.largest(),
+        }
+    }
+}
+
 impl EvaluationReport {
     pub(crate) fn of(fit: &Fit) -> Self {
-        let model = fit.model();
-        let (learner, diagnostics) = (model.learner(), model.diagnostics());
-        let (health, td_errors) = (learner.health(), diagnostics.td_errors());
+        match fit.model() {
+            Model::Learned(learned) => Self::of_learned(fit, learned),
+            Model::Solved(solved) => Self::of_solved(fit, solved),
+        }
+    }
+
+    fn of_learned(fit: &Fit, learned: &Learned) -> Self {
+        let (learner, diagnostics) = (learned.learner(), learned.diagnostics());
+        let health = learner.health();
         Self {
             algorithm: learner.id(),
+            solver: None,
+            start_value: fit.start_value(),
+            monte_carlo: fit.monte_carlo(),
+            converged: fit.converged(),
+            relative_residual: None,
+            rank: None,
+            findings: fit.findings(),
             steps: learner.steps(),
             dimension: learner.dimension(),
             theta: learner.theta().to_vec(),
             theta_bar: fit.theta_bar().to_vec(),
-            phi_inf: model.phi_inf(),
+            feature_names: fit.feature_names(),
+            phi_inf: learned.phi_inf(),
             max_theta_norm_sq: health.max_theta_norm_sq,
             diverged: health.diverged(),
             seconds: fit.elapsed().as_secs_f64(),
             discount: learner.discount(),
-            features: model.features().spec().into(),
-            rows: model.pairing().rows(),
-            left_out: model.pairing().left_out(),
+            features: learned.features().spec().into(),
+            rows: learned.pairing().rows(),
+            left_out: learned.pairing().left_out(),
             bad_rows: fit.bad_rows(),
             updates: learner.updates(),
             projections: learner.projections(),
             value_offset: learner.value_offset(),
             diverged_at: health.diverged_at,
             suggestion: (health.diverged()).then(|| learner.abilities().advice),
-            td_error: TdErrorReport {
-                mean: td_errors.mean(),
-                rms: td_errors.rms(),
-                max: td_errors.largest(),
-            },
+            td_error: diagnostics.td_errors().into(),
             residual: diagnostics.residual(),
-            choice: ConstantChoice::of(model),
+            choice: ConstantChoice::of(learned),
             intervals: fit.uncertainty(),
+            unit: None,
             too_short: fit.lacks_rows(),
             solved: learner.abilities().approach == Approach::Solution,
-            monte_carlo_check: fit.monte_carlo_check().cloned(),
+            episodic: false,
+            columns: Vec::new(),
+            typical_rows: Vec::new(),
+            check: fit.check().cloned(),
+        }
+    }
+
+    fn of_solved(fit: &Fit, solved: &Solved) -> Self {
+        let facts = &solved.facts;
+        let norm: f64 = solved.theta.iter().map(|x| x * x).sum();
+        let typical = fit.typical_rows().iter().filter_map(|obs| {
+            let interval = fit.interval(obs).ok()?;
+            Some(TypicalRow {
+                obs: obs.clone(),
+                value: fit.value(obs).ok()?,
+                lower: interval.map(|(lower, _)| lower),
+                upper: interval.map(|(_, upper)| upper),
+            })
+        });
+        Self {
+            algorithm: fit.algorithm(),
+            solver: Some(facts.solver),
+            start_value: fit.start_value(),
+            monte_carlo: fit.monte_carlo(),
+            converged: fit.converged(),
+            relative_residual: Some(facts.relative_residual),
+            rank: facts.rank,
+            findings: fit.findings(),
+            steps: facts.transitions,
+            dimension: solved.theta.len(),
+            theta: solved.theta.clone(),
+            theta_bar: solved.theta.clone(),
+            feature_names: fit.feature_names(),
+            phi_inf: facts.phi_inf,
+            max_theta_norm_sq: norm,
+            diverged: false,
+            seconds: fit.elapsed().as_secs_f64(),
+            discount: solved.discount,
+            features: solved.features.spec().into(),
+            rows: facts.rows,
+            left_out: facts.left_out,
+            bad_rows: facts.bad_rows,
+            updates: facts.transitions,
+            projections: None,
+            value_offset: 0.0,
+            diverged_at: None,
+            suggestion: None,
+            td_error: (&facts.td_errors).into(),
+            residual: None,
+            choice: None,
+            intervals: fit.uncertainty(),
+            unit: Some(facts.unit),
+            too_short: false,
+            solved: true,
+            episodic: solved.starts.episodic,
+            columns: solved.columns.clone(),
+            typical_rows: typical.collect(),
+            check: fit.check().cloned(),
         }
     }
 }

@@ -1,12 +1,11 @@
-//! Compares the discounted returns of complete episodes with the values that a model predicts.
+//! Compares the discounted returns of a log with the values that a model predicts, by tenths of the predictions.
 //!
-//! An episode is complete when it ends with `terminated`: only then are all later rewards known. Rows are grouped
-//! by predicted value, into ten groups of about the same size unless many rows have the same value. This takes two passes
-//! over the log, in memory that grows neither with the log nor with an episode: the first finds the edges of the groups from
-//! a sample of the predictions, the second accumulates the sums. The sum of the returns G_i = r_i + gamma r_(i+1) + ... of a
-//! group's rows in an episode can be computed forwards:
+//! The return of a row is the discounted sum of the rewards that follow, up to the end of its episode. Where an episode is cut, what
+//! would have followed is replaced by the predicted value there. A run without an end is cut every 20 / (1 - gamma)
+//! rows, so that these replacements matter in few rows. The sum of the returns G_i = r_i + gamma r_(i+1) + ... of a
+//! group's rows in an episode is computed forwards:
 //! ```text
-//! sum over rows i of the group of G_i = sum over t of r_t e_t,   e_t = gamma e_(t-1) + [row t is of the group]
+//! sum over rows i of the group of G_i = sum over t of r_t e_t + gamma e_T V(cut),   e_t = gamma e_(t-1) + [row t is of the group]
 //! ```
 //!
 //! The difference D of a group is the ratio of two sums over episodes, s = sum of (prediction - return) and n = rows. Its
@@ -15,41 +14,43 @@
 //! stderr^2 = m/(m-1) sum over the m episodes of (s - D n)^2 / (sum of n)^2
 //! ```
 
-use std::ops::ControlFlow;
+use robust_td_core::learner::{LinearValue, Outcome};
+use serde::{Deserialize, Serialize};
 
-use robust_td_core::features::Row;
-use robust_td_core::learner::{Learner, Outcome};
-use serde::Serialize;
-
+use crate::chunks::{Chunk, for_each_chunk};
 use crate::error::Result;
-use crate::model::Model;
-use crate::pairing::Pairing;
-use crate::reader::Reader;
-use crate::transitions::Transitions;
+use crate::replay::Replay;
+use crate::solved::gather::Plan;
 
 /// Groups of rows, by predicted value.
 const GROUPS: usize = 10;
-/// The maximum number of predictions in a sample.
-const SAMPLE: usize = 1 << 16;
+/// Differences beyond this number of standard errors are not chance, even among ten.
+const MANY: f64 = 4.0;
+/// Differences below this share of the range of values do not matter.
+const SMALL: f64 = 0.02;
+/// A run is cut after this number of effective horizons 1 / (1 - gamma).
+const HORIZONS: f64 = 20.0;
+/// An episode that is cut counts as complete when what would follow is discounted by less than this.
+const NEGLIGIBLE: f64 = 1e-3;
 
-/// Returns against predictions, over all complete episodes of a log.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+/// Returns against predictions.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ReturnCheck {
-    /// Complete episodes.
+    /// Whether the predictions were made without the rows that they are compared with.
+    pub held_out: bool,
+    /// The number of episodes, or of parts of a run without an end.
     pub episodes: u64,
     /// Their rows.
     pub rows: u64,
-    /// Episodes, or parts of them, that do not end with `terminated`.
-    pub left_out_episodes: u64,
-    /// Their rows.
-    pub left_out_rows: u64,
-    /// The rows of complete episodes by predicted value, smallest first; empty if there is no complete episode.
-    pub deciles: Vec<Decile>,
+    /// The number of those that were cut.
+    pub cut: u64,
+    /// The rows by predicted value, smallest first.
+    pub tenths: Vec<Tenth>,
 }
 
 /// About a tenth of the rows.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Decile {
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Tenth {
     /// The number of rows.
     pub rows: u64,
     /// The number of episodes that they belong to.
@@ -65,8 +66,8 @@ pub struct Decile {
     pub stderr: Option<f64>,
 }
 
-impl Decile {
-    /// The difference in standard errors; `None` if it is rounding error, or its standard error is not known.
+impl Tenth {
+    /// The difference in standard errors; `None` if the standard error is not known.
     #[must_use]
     pub fn standard_errors(&self) -> Option<f64> {
         let scale = self.predicted.abs().max(self.discounted_return.abs());
@@ -75,139 +76,191 @@ impl Decile {
             stderr => stderr.map(|stderr| self.difference.abs() / stderr),
         }
     }
+
+    fn is_not_chance(&self) -> bool {
+        self.standard_errors().is_some_and(|errors| errors > MANY)
+    }
+}
+
+/// Whether the features can express the values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// No difference is too large to be chance, or to matter.
+    Fits,
+    /// Some difference is.
+    DoesNotFit,
+    /// All predictions are equal, so the check cannot show whether values differ.
+    AllEqual,
+    /// There is too little data.
+    Unknown,
 }
 
 impl ReturnCheck {
-    /// Makes two passes over the log that `open` opens; `None` if a predicted value is not finite.
-    ///
-    /// # Errors
-    /// Those of reading.
-    pub fn take(open: &mut dyn FnMut() -> Result<Reader>, model: &Model) -> Result<Option<Self>> {
-        let mut sample = Sample::default();
-        if pass(open()?, model, &mut sample)?.is_break() {
-            return Ok(None);
-        }
-        let mut sums = Sums::new(sample.edges(), model.learner().discount());
-        if pass(open()?, model, &mut sums)?.is_break() {
-            return Ok(None);
-        }
-        Ok(Some(sums.check()))
+    /// Whether the predictions of a tenth differ from its returns by more than chance, and by an amount that matters.
+    #[must_use]
+    pub fn is_far_off(&self, tenth: &Tenth) -> bool {
+        let values = || self.tenths.iter().map(|tenth| tenth.discounted_return);
+        let (low, high) = (
+            values().fold(f64::INFINITY, f64::min),
+            values().fold(f64::NEG_INFINITY, f64::max),
+        );
+        // With one group there is no range.
+        let range = if high > low { high - low } else { high.abs() };
+        tenth.is_not_chance() && tenth.difference.abs() > SMALL * range
     }
-}
 
-/// Visits rows with their predicted values, episode by episode.
-trait Visitor {
-    fn row(&mut self, value: f64, reward: f64);
-    /// The rows since the last end are an episode, or a part of one with an unknown end.
-    fn end(&mut self, complete: bool);
-}
-
-/// Feeds a log to a visitor; stops at a predicted value that is not finite.
-fn pass(reader: Reader, model: &Model, visitor: &mut impl Visitor) -> Result<ControlFlow<()>> {
-    let (features, learner) = (model.features(), model.learner());
-    let values = learner.value_function();
-    let mut row = Row::for_map(features);
-    let flow = Transitions::new(reader, Pairing::default()).for_each(|step| {
-        if step.restart {
-            visitor.end(false);
+    /// Whether the features can express the values.
+    #[must_use]
+    pub fn verdict(&self) -> Verdict {
+        if self.tenths.iter().any(|tenth| self.is_far_off(tenth)) {
+            return Verdict::DoesNotFit;
         }
-        features.write(step.obs, &mut row);
-        let value = values.value(row.features());
-        if !value.is_finite() {
-            return ControlFlow::Break(());
+        if self.tenths.iter().all(|tenth| tenth.stderr.is_none()) {
+            return Verdict::Unknown;
         }
-        visitor.row(value, step.reward);
-        if step.outcome.ends_episode() {
-            visitor.end(matches!(step.outcome, Outcome::Terminated));
-        }
-        ControlFlow::Continue(())
-    })?;
-    visitor.end(false);
-    Ok(flow)
-}
-
-/// A sample of the predictions of complete episodes: about one row in 2^level, selected by the hash of its number,
-/// so that periodic logs do not bias the sample.
-#[derive(Debug, Default)]
-struct Sample {
-    rows: u64,
-    level: u32,
-    kept: Vec<(u64, f64)>,
-    /// The same for the current episode, which may turn out to be incomplete.
-    rows_here: u64,
-    level_here: u32,
-    kept_here: Vec<(u64, f64)>,
-}
-
-impl Sample {
-    /// The largest predictions of all groups but the last; fewer where many predictions are equal.
-    fn edges(mut self) -> Vec<f64> {
-        self.kept.sort_by(|a, b| a.1.total_cmp(&b.1));
-        let count = self.kept.len();
-        let place = |k: usize| (k * count).div_ceil(GROUPS).checked_sub(1);
-        let mut edges: Vec<f64> = (1..GROUPS)
-            .filter_map(|k| self.kept.get(place(k)?).map(|kept| kept.1))
-            .collect();
-        edges.dedup();
-        edges
-    }
-}
-
-impl Visitor for Sample {
-    fn row(&mut self, value: f64, _: f64) {
-        let number = self.rows + self.rows_here;
-        self.rows_here += 1;
-        if is_kept(number, self.level_here) {
-            self.kept_here.push((number, value));
-            thin(&mut self.kept_here, &mut self.level_here);
+        match self.tenths.len() {
+            1 => Verdict::AllEqual,
+            _ => Verdict::Fits,
         }
     }
 
-    fn end(&mut self, complete: bool) {
-        if complete {
-            self.rows += self.rows_here;
-            if self.level < self.level_here {
-                self.level = self.level_here;
-                self.kept.retain(|(number, _)| is_kept(*number, self.level));
-            }
-            self.kept.append(&mut self.kept_here);
-            thin(&mut self.kept, &mut self.level);
-        }
-        self.rows_here = 0;
-        self.level_here = self.level;
-        self.kept_here.clear();
+    /// The largest difference in standard errors.
+    #[must_use]
+    pub fn largest(&self) -> Option<f64> {
+        let known = self.tenths.iter().filter_map(Tenth::standard_errors);
+        known.max_by(f64::total_cmp)
     }
 }
 
-/// Whether the sample of a level contains the row of this number.
-fn is_kept(number: u64, level: u32) -> bool {
-    // The finaliser of SplitMix64, so that every bit depends on all of the number.
-    let mut hash = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    hash = (hash ^ (hash >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    hash = (hash ^ (hash >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    (hash ^ (hash >> 31)).trailing_zeros() >= level
+/// The mean discounted return of complete episodes from their first row.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CompleteReturns {
+    pub episodes: u64,
+    pub mean: f64,
+    /// The sum of squared deviations from the mean.
+    pub spread: f64,
+    /// The number of episodes left out, because they were cut.
+    pub cut: u64,
 }
 
-/// Halves a sample until it is small enough.
-fn thin(kept: &mut Vec<(u64, f64)>, level: &mut u32) {
-    while kept.len() > SAMPLE {
-        *level += 1;
-        kept.retain(|(number, _)| is_kept(*number, *level));
-    }
+/// The largest predictions of all groups but the last; fewer where many predictions are equal.
+pub(crate) fn edges(mut predictions: Vec<f64>) -> Vec<f64> {
+    predictions.sort_by(f64::total_cmp);
+    let count = predictions.len();
+    let place = |k: usize| (k * count).div_ceil(GROUPS).checked_sub(1);
+    let last = predictions.last().copied();
+    let mut edges: Vec<f64> = (1..GROUPS)
+        .filter_map(|k| predictions.get(place(k)?).copied())
+        .collect();
+    edges.dedup();
+    // No group above the largest prediction.
+    edges.retain(|edge| Some(*edge) != last);
+    edges
+}
+
+/// Makes a pass over the log.
+///
+/// # Errors
+/// Those of reading.
+pub(crate) fn check(
+    replay: &mut Replay<'_>,
+    plan: &Plan<'_>,
+    value: &LinearValue,
+    edges: Vec<f64>,
+) -> Result<(ReturnCheck, Option<CompleteReturns>)> {
+    let mut sums = Sums::new(edges, plan.discount);
+    for_each_chunk(
+        replay,
+        plan.threads,
+        plan.limit,
+        |chunk| rows(chunk, plan, value),
+        |rows| {
+            rows.into_iter().for_each(|row| sums.row(row));
+            Ok(())
+        },
+    )?;
+    Ok(sums.finish(plan.holds_out))
+}
+
+/// What the check needs of a transition.
+struct Row {
+    value: f64,
+    reward: f64,
+    /// The value after it, if the episode is cut there.
+    next: f64,
+    starts: bool,
+    terminated: bool,
+    ends: bool,
+    /// Whether it is compared.
+    compared: bool,
+}
+
+fn rows(chunk: &Chunk, plan: &Plan<'_>, value: &LinearValue) -> Vec<Row> {
+    let mut rows = Vec::with_capacity(chunk.transitions as usize);
+    chunk.for_each(plan.map, |placed| {
+        let outcome = placed.transition.outcome;
+        rows.push(Row {
+            value: value.value(placed.transition.features),
+            reward: placed.transition.reward,
+            next: outcome
+                .next_features()
+                .map_or(0.0, |next| value.value(*next)),
+            starts: placed.starts,
+            terminated: matches!(outcome, Outcome::Terminated),
+            ends: outcome.ends_episode(),
+            compared: !plan.holds_out || plan.unit.is_held_out(placed, plan.transitions),
+        });
+    });
+    rows
 }
 
 /// The sums of all groups.
-#[derive(Debug, Default)]
 struct Sums {
     discount: f64,
     edges: Vec<f64>,
     groups: Vec<Group>,
+    /// The rows of the current part of an episode, and the rows after which it is cut.
     rows_here: u64,
-    /// Episodes and rows: complete, and left out.
-    counts: [(u64, u64); 2],
+    longest: u64,
+    /// The value after the last row.
+    next: f64,
+    compared: bool,
+    episodes: u64,
+    rows: u64,
+    cut: u64,
+    whole: Whole,
 }
 
-/// The sums of one group: of the current episode, and over complete episodes.
+/// The return of the current episode from its first row, and the moments of the complete ones.
+#[derive(Default)]
+struct Whole {
+    started: bool,
+    weight: f64,
+    sum: f64,
+    episodes: u64,
+    cut: u64,
+    mean: f64,
+    spread: f64,
+}
+
+impl Whole {
+    fn end(&mut self, complete: bool) {
+        if !std::mem::take(&mut self.started) {
+            return;
+        }
+        if complete || self.weight < NEGLIGIBLE {
+            self.episodes += 1;
+            let away = self.sum - self.mean;
+            self.mean += away / self.episodes as f64;
+            self.spread += away * (self.sum - self.mean);
+        } else {
+            self.cut += 1;
+        }
+    }
+}
+
+/// The sums of one group: of the current episode, and over all.
 #[derive(Debug, Clone, Copy, Default)]
 struct Group {
     here: Episode,
@@ -228,50 +281,103 @@ struct Episode {
 
 impl Sums {
     fn new(edges: Vec<f64>, discount: f64) -> Self {
+        let horizons = (HORIZONS / (1.0 - discount)).ceil();
         Self {
             discount,
             groups: vec![Group::default(); edges.len() + 1],
             edges,
-            ..Self::default()
+            rows_here: 0,
+            // At discount 1, the cast saturates: nothing is cut.
+            longest: horizons as u64,
+            next: 0.0,
+            compared: false,
+            episodes: 0,
+            rows: 0,
+            cut: 0,
+            whole: Whole::default(),
         }
     }
 
-    fn check(&self) -> ReturnCheck {
-        let [(episodes, rows), (left_out_episodes, left_out_rows)] = self.counts;
-        ReturnCheck {
-            episodes,
-            rows,
-            left_out_episodes,
-            left_out_rows,
-            deciles: self.groups.iter().filter_map(Group::decile).collect(),
+    fn row(&mut self, row: Row) {
+        if row.starts {
+            self.end(false);
+            self.whole.end(false);
+            self.whole = Whole {
+                started: true,
+                weight: 1.0,
+                sum: 0.0,
+                ..self.whole
+            };
+        } else if self.compared != row.compared {
+            self.end(false);
+        }
+        self.whole.sum += self.whole.weight * row.reward;
+        self.whole.weight *= self.discount;
+        self.compared = row.compared;
+        if row.compared {
+            self.add(&row);
+        }
+        if row.ends {
+            self.end(row.terminated);
+            self.whole.end(row.terminated);
+        } else if self.rows_here >= self.longest {
+            self.end(false);
         }
     }
-}
 
-impl Visitor for Sums {
-    fn row(&mut self, value: f64, reward: f64) {
+    fn add(&mut self, row: &Row) {
         self.rows_here += 1;
-        let own = self.edges.partition_point(|&edge| edge < value);
+        self.next = row.next;
+        let own = self.edges.partition_point(|&edge| edge < row.value);
         self.groups[own].here.rows += 1.0;
-        self.groups[own].here.predicted += value;
+        self.groups[own].here.predicted += row.value;
         for (k, group) in self.groups.iter_mut().enumerate() {
             let here = &mut group.here;
             here.trace = self.discount * here.trace + f64::from(u8::from(k == own));
-            here.returned += reward * here.trace;
+            here.returned += row.reward * here.trace;
         }
     }
 
-    fn end(&mut self, complete: bool) {
-        let (episodes, rows) = &mut self.counts[usize::from(!complete)];
-        *episodes += u64::from(self.rows_here > 0);
-        *rows += self.rows_here;
+    /// Ends a part of an episode.
+    fn end(&mut self, terminated: bool) {
+        if self.rows_here == 0 {
+            return;
+        }
+        self.episodes += 1;
+        self.rows += self.rows_here;
         self.rows_here = 0;
+        self.cut += u64::from(!terminated);
+        let after = match terminated {
+            true => 0.0,
+            false => self.discount * self.next,
+        };
         for group in &mut self.groups {
-            let here = std::mem::take(&mut group.here);
-            if complete && here.rows > 0.0 {
+            let mut here = std::mem::take(&mut group.here);
+            if here.rows > 0.0 {
+                here.returned += here.trace * after;
                 group.add(&here);
             }
         }
+    }
+
+    fn finish(mut self, held_out: bool) -> (ReturnCheck, Option<CompleteReturns>) {
+        self.end(false);
+        self.whole.end(false);
+        let check = ReturnCheck {
+            held_out,
+            episodes: self.episodes,
+            rows: self.rows,
+            cut: self.cut,
+            tenths: self.groups.iter().filter_map(Group::tenth).collect(),
+        };
+        let whole = self.whole;
+        let complete = (whole.episodes > 0).then_some(CompleteReturns {
+            episodes: whole.episodes,
+            mean: whole.mean,
+            spread: whole.spread,
+            cut: whole.cut,
+        });
+        (check, complete)
     }
 }
 
@@ -287,14 +393,14 @@ impl Group {
         }
     }
 
-    fn decile(&self) -> Option<Decile> {
+    fn tenth(&self) -> Option<Tenth> {
         let (m, n) = (self.episodes as f64, self.all.rows);
         let (predicted, discounted_return) = (self.all.predicted / n, self.all.returned / n);
         let difference = predicted - discounted_return;
         let [ss, sn, nn] = self.squares;
         // Rounding may make a sum of squares that is 0 negative.
         let spread = (ss - 2.0 * difference * sn + difference * difference * nn).max(0.0);
-        (self.episodes > 0).then(|| Decile {
+        (self.episodes > 0).then(|| Tenth {
             rows: n as u64,
             episodes: self.episodes,
             predicted,

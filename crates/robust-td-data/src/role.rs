@@ -21,19 +21,22 @@ pub enum Role {
     Truncated,
     /// The episode of the row.
     Episode,
+    /// The unit whose rows may depend on each other, such as a user or a machine; units are independent.
+    Cluster,
     /// The importance ratio pi(a|s) / mu(a|s) of the action taken.
     Rho,
 }
 
 impl Role {
     /// All roles.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Obs,
         Self::NextObs,
         Self::Reward,
         Self::Terminated,
         Self::Truncated,
         Self::Episode,
+        Self::Cluster,
         Self::Rho,
     ];
 
@@ -47,6 +50,7 @@ impl Role {
             Self::Terminated => "terminated",
             Self::Truncated => "truncated",
             Self::Episode => "episode",
+            Self::Cluster => "cluster",
             Self::Rho => "rho",
         }
     }

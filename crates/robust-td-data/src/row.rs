@@ -15,6 +15,7 @@ pub(crate) struct LogRow {
     pub terminated: bool,
     pub truncated: bool,
     pub episode: u64,
+    pub cluster: u64,
     pub ratio: f64,
 }
 
@@ -29,6 +30,7 @@ impl LogRow {
             terminated: false,
             truncated: false,
             episode: 0,
+            cluster: 0,
             ratio: 1.0,
         }
     }
@@ -55,6 +57,15 @@ impl LogRow {
         match target {
             Target::Terminated => self.terminated = value,
             _ => self.truncated = value,
+        }
+    }
+
+    /// Stores the number of an episode or a cluster.
+    #[inline]
+    pub fn set_id(&mut self, target: Target, id: u64) {
+        match target {
+            Target::Cluster => self.cluster = id,
+            _ => self.episode = id,
         }
     }
 

@@ -17,6 +17,9 @@ pub struct Schema {
     pub truncated: bool,
     /// Whether rows name their episode.
     pub episode: bool,
+    /// Whether rows name their cluster.
+    #[serde(default)]
+    pub cluster: bool,
     /// Whether there are importance ratios.
     pub ratio: bool,
 }
@@ -40,6 +43,7 @@ impl Schema {
             ("terminated", self.terminated, other.terminated),
             ("truncated", self.truncated, other.truncated),
             ("episode", self.episode, other.episode),
+            ("cluster", self.cluster, other.cluster),
             ("rho", self.ratio, other.ratio),
         ];
         let has = |has, role| match has {

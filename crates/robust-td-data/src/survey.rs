@@ -1,74 +1,84 @@
-//! Reads a log before learning: fits the feature map, measures the features, counts the transitions.
+//! Reads a log before learning: fits the feature map, counts the transitions, and measures the features if needed.
+
+use std::ops::ControlFlow;
 
 use robust_td_core::features::{FeatureMap, Fitting, Row};
 
 use crate::batch::Batch;
 use crate::error::{Error, Result};
 use crate::inspect::{DataReport, Inspector};
-use crate::reader::Reader;
+use crate::replay::Replay;
 
 /// The properties of a log after the first passes over it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Survey {
+pub(crate) struct Survey {
     /// The fitted feature map.
     pub features: FeatureMap,
-    /// The largest norm of the features, over observations and next observations.
+    /// The largest norm of the features, over observations and next observations; 0 if it was not measured.
     pub phi_inf: f64,
-    /// The number of transitions in the log.
-    pub transitions: u64,
     /// The report on the log.
     pub report: DataReport,
 }
 
 impl Survey {
-    /// Makes as many passes over the log as the feature map needs, and one more to measure and count.
+    /// Makes as many passes over the log as the feature map needs, at least one, and one more to measure the features.
     ///
     /// # Errors
     /// Those of reading, and those of the feature map.
-    pub fn take(open: &mut dyn FnMut() -> Result<Reader>, spec: &str) -> Result<Self> {
-        let mut batch = Batch::default();
-        let mut reader = open()?;
-        let some = reader.read(&mut batch)? && !batch.is_empty();
-        if !some {
-            return Err(Error::NoInput {
-                what: "the files contain no usable rows",
-            });
-        }
-        let mut fitting = Fitting::new(spec, batch.dimension())?;
-        while fitting.needs_pass() {
-            loop {
-                for row in rows(&batch) {
-                    fitting.observe(row)?;
-                }
-                if !reader.read(&mut batch)? {
-                    break;
-                }
+    pub fn take(replay: &mut Replay<'_>, spec: &str, measures: bool) -> Result<Self> {
+        let (mut inspector, mut fitting) = (Inspector::default(), None);
+        replay.for_each(|schema, batch| {
+            inspector.push(schema, batch);
+            if !batch.is_empty() {
+                let fitting = match &mut fitting {
+                    Some(fitting) => fitting,
+                    empty => empty.insert(Fitting::new(spec, batch.dimension())?),
+                };
+                observe(fitting, batch)?;
             }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        let report = inspector.finish(replay.schema(), replay.files(), replay.bad_rows());
+        let mut fitting = fitting.ok_or(Error::NoInput {
+            what: "the files contain no usable rows",
+        })?;
+        if fitting.needs_pass() {
             fitting.end_pass()?;
-            reader = open()?;
-            reader.read(&mut batch)?;
+        }
+        while fitting.needs_pass() {
+            replay.for_each(|_, batch| {
+                observe(&mut fitting, batch)?;
+                Ok(ControlFlow::Continue(()))
+            })?;
+            fitting.end_pass()?;
         }
         let features = fitting.finish()?;
-        let mut row = Row::for_map(&features);
-        let (mut largest, mut inspector) = (0.0_f64, Inspector::default());
-        loop {
-            for observation in rows(&batch) {
-                features.write(observation, &mut row);
-                largest = largest.max(row.features().norm_sq());
-            }
-            inspector.push(reader.schema(), &batch);
-            if !reader.read(&mut batch)? {
-                break;
-            }
+        let mut largest = 0.0_f64;
+        if measures {
+            let mut row = Row::for_map(&features);
+            replay.for_each(|_, batch| {
+                for observation in rows(batch) {
+                    features.write(observation, &mut row);
+                    largest = largest.max(row.features().norm_sq());
+                }
+                Ok(ControlFlow::Continue(()))
+            })?;
         }
-        let report = inspector.finish(&reader);
         Ok(Self {
             features,
             phi_inf: largest.sqrt(),
-            transitions: report.transitions,
             report,
         })
     }
+}
+
+fn observe(fitting: &mut Fitting, batch: &Batch) -> Result<()> {
+    if fitting.needs_pass() {
+        for row in rows(batch) {
+            fitting.observe(row)?;
+        }
+    }
+    Ok(())
 }
 
 /// The observations and next observations of a batch.

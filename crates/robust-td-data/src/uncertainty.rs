@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::model::Model;
 use crate::predictor::Intervals;
+use crate::solved::Unit;
 use crate::warning::Warning;
 
 /// What intervals do and do not measure.
@@ -60,6 +61,8 @@ pub struct Uncertainty {
     pub meaning: &'static str,
     /// The method in words.
     pub method: &'static str,
+    /// The number of independent episodes or clusters, if there are any.
+    pub clusters: Option<u64>,
     /// The lower ends.
     pub lower: Vec<f64>,
     /// The upper ends.
@@ -98,10 +101,14 @@ impl Uncertainty {
             Intervals::Bootstrap(bootstrap) => (Some(bootstrap), None),
             Intervals::Both(bootstrap, estimate) => (Some(bootstrap), Some(estimate)),
             Intervals::Sandwich(estimate) => (None, Some(estimate)),
+            Intervals::Influence(..) => (None, None),
         };
         // On streams theta_bar is based on fewer samples than least squares, and has the larger error.
         let larger = estimate.as_ref().map_or(1.0, |estimate| {
-            let choice = model.learner().choice();
+            let choice = match model {
+                Model::Learned(learned) => learned.learner().choice(),
+                Model::Solved(_) => None,
+            };
             let own = choice.map_or(estimate.samples, |answer| answer.samples);
             (estimate.samples as f64 / own.max(1) as f64).sqrt()
         });
@@ -125,6 +132,12 @@ impl Uncertainty {
             confidence,
             meaning: MEANING,
             method,
+            clusters: match model {
+                Model::Solved(solved) if solved.facts.unit != Unit::Time => {
+                    Some(solved.facts.units)
+                }
+                _ => None,
+            },
             lower,
             upper,
             width_ratio: both.and_then(|(x, y)| Some(width_ratio(x, y)? / larger)),
@@ -136,6 +149,12 @@ impl Uncertainty {
         };
         found.agree = found.routes_agree();
         found
+    }
+
+    /// Whether it combines the routes of a learner.
+    #[must_use]
+    pub fn has_routes(&self) -> bool {
+        self.bootstrap.is_some() || self.lstd.is_some()
     }
 
     /// Whether the two routes agree in width and location; unknown with only one.
@@ -154,7 +173,7 @@ impl Uncertainty {
         let mut warnings = Vec::new();
         if self.agree == Some(false) {
             warnings.push(Warning::RoutesDisagree);
-        } else if self.lstd.is_none() {
+        } else if self.lstd.is_none() && self.bootstrap.is_some() {
             warnings.push(Warning::OneRoute);
         }
         if !self.blocks_long_enough {

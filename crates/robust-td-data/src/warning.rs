@@ -5,7 +5,9 @@ use std::fmt;
 use robust_td_core::learner::{DIVERGENCE_THRESHOLD, Learner};
 use robust_td_core::registry::Approach;
 
-use crate::model::Model;
+use crate::findings::finding;
+use crate::inspect::{Finding, FindingKind};
+use crate::learned::Learned;
 
 /// Something about a model or its log that may mislead.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,8 +24,6 @@ pub enum Warning {
     Diverged {
         /// How.
         divergence: Divergence,
-        /// What to try.
-        advice: &'static str,
     },
     /// The two routes to intervals differ.
     RoutesDisagree,
@@ -33,6 +33,19 @@ pub enum Warning {
     ShortBlocks,
     /// The log is too short for intervals.
     TooFewRows,
+}
+
+impl Warning {
+    /// The same as a finding.
+    pub(crate) fn finding(&self) -> Finding {
+        let kind = match self {
+            Self::UnusedRatios { .. } => FindingKind::UnusedRatios,
+            Self::Diverged { .. } => FindingKind::Diverged,
+            Self::RoutesDisagree => FindingKind::NotLearned,
+            Self::OneRoute | Self::ShortBlocks | Self::TooFewRows => FindingKind::IntervalsUnknown,
+        };
+        finding(kind, self.to_string())
+    }
 }
 
 impl fmt::Display for Warning {
@@ -46,7 +59,7 @@ impl fmt::Display for Warning {
                     users.join(", ")
                 );
             }
-            Self::Diverged { divergence, .. } => {
+            Self::Diverged { divergence } => {
                 return write!(
                     f,
                     "this model diverged ({divergence}); do not rely on its values"
@@ -91,7 +104,7 @@ pub enum Divergence {
 impl Divergence {
     /// How a model diverged, if it did.
     #[must_use]
-    pub fn of(model: &Model) -> Option<Self> {
+    pub fn of(model: &Learned) -> Option<Self> {
         let learner = model.learner();
         match learner.health().diverged_at {
             Some(step) if learner.abilities().approach == Approach::Portfolio => {
@@ -104,7 +117,7 @@ impl Divergence {
 }
 
 /// Whether a model's answer is finite.
-pub(crate) fn is_finite(model: &Model) -> bool {
+pub(crate) fn is_finite(model: &Learned) -> bool {
     model.learner().value_function().is_finite()
 }
 

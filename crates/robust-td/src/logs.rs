@@ -11,6 +11,7 @@ pub use robust_td_data::{Progress, ReportAt};
 pub use robust_td_data::{DataReport, Finding, FindingKind};
 // What was learned.
 pub use robust_td_data::{
-    Candidate, ConstantChoice, Decile, Divergence, Error, EvaluationReport, Model, MonteCarloCheck,
-    OptionError, OptionName, Predictions, Route, Uncertainty, ValueFormat, Warning,
+    Candidate, ConstantChoice, Divergence, Error, EvaluationReport, Learned, Model, MonteCarlo,
+    OptionError, OptionName, Predictions, ReturnCheck, Route, Solved, Solver, StartValue, Tenth,
+    Uncertainty, Unit, ValueFormat, Verdict, Warning,
 };

@@ -10,12 +10,12 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use robust_td_core::learner::Learner;
-use robust_td_data::{Error, Evaluation, Fit, Model, OptionError, Progress, ReportAt};
+use robust_td_data::{Error, Evaluation, Fit, Learned, Model, OptionError, Progress, ReportAt};
 
 use crate::confidence::Confidence;
 use crate::failure::Failure;
 use crate::log_argument::LogArgument;
-use crate::machine::KernelOption;
+use crate::machine::Machine;
 use crate::{count, inspect, output, progress};
 
 /// Learn a value function from logged transitions
@@ -50,17 +50,17 @@ pub struct Arguments {
     log: LogArgument,
 
     #[command(flatten)]
-    kernel: KernelOption,
+    machine: Machine,
 
-    /// Discount factor gamma, in [0, 1); required unless a model is resumed
+    /// Discount factor gamma, from 0 to 1; required unless a model is resumed
     #[arg(long, value_name = "G", allow_negative_numbers = true)]
     discount: Option<f64>,
 
-    /// Algorithm id [default: alg1]
+    /// Algorithm id [default: auto, or alg1 if --c is set]
     #[arg(long, value_name = "ID")]
     algorithm: Option<String>,
 
-    /// Stepsize constant c, for algorithms that have one; auto runs sixteen and lets the data choose [default: auto]
+    /// Step-size constant c, for algorithms that have one; auto runs sixteen and lets the data choose [default for alg1: auto]
     #[arg(long, value_name = "C", allow_negative_numbers = true)]
     c: Option<String>,
 
@@ -76,7 +76,7 @@ pub struct Arguments {
     #[arg(long = "param", value_name = "KEY=VALUE", allow_hyphen_values = true)]
     parameters: Vec<String>,
 
-    /// Feature map [default: identity]
+    /// Feature map [default: standardise + bias; with an algorithm other than auto, identity]
     #[arg(long, value_name = "SPEC")]
     features: Option<String>,
 
@@ -103,9 +103,17 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     resume: Option<PathBuf>,
 
-    /// Compare the returns of complete episodes with the predicted values, by decile; reads the files again
+    /// Column of users, machines or sites whose rows may depend on each other, for intervals [default: the episode]
+    #[arg(long, value_name = "COLUMN")]
+    cluster: Option<String>,
+
+    /// Leave out the comparison of predicted values with returns
     #[arg(long)]
-    monte_carlo_check: bool,
+    no_check: bool,
+
+    /// Also print how the answer was computed
+    #[arg(long)]
+    verbose: bool,
 
     /// Print the current estimate to standard error every N transitions; without N, at powers of two
     #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "0", value_parser = count::parse)]
@@ -118,7 +126,7 @@ pub struct Arguments {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    arguments.kernel.select()?;
+    arguments.machine.kernel()?;
     if let Some(path) = &arguments.out {
         robust_td_data::files::directory_of(path)?;
     }
@@ -137,7 +145,11 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let report = fit.report();
     match arguments.json {
         true => output::print_json(&report),
-        false => output::print(&page::page(&report)),
+        false => output::print(&page::page(
+            &report,
+            arguments.confidence.level,
+            arguments.verbose,
+        )),
     }
 }
 
@@ -156,6 +168,7 @@ fn resumed(evaluation: Evaluation, path: &Path) -> Result<Fit, Failure> {
 fn evaluation(arguments: &Arguments) -> Result<Evaluation, Failure> {
     let mut evaluation = Evaluation::new(arguments.log.log()?)
         .passes(arguments.passes)
+        .threads(arguments.machine.threads())
         .confidence(arguments.confidence.level);
     if let Some(discount) = arguments.discount {
         evaluation = evaluation.discount(discount);
@@ -164,7 +177,7 @@ fn evaluation(arguments: &Arguments) -> Result<Evaluation, Failure> {
         evaluation = evaluation.algorithm(id);
     }
     evaluation = match arguments.c.as_deref() {
-        Some("auto") => evaluation.auto(),
+        Some("auto") => evaluation.c_auto(),
         Some(text) => evaluation.c(text.parse().map_err(|_| {
             Failure::Usage(format!("--c is {text:?}, but must be a number or auto"))
         })?),
@@ -189,8 +202,11 @@ fn evaluation(arguments: &Arguments) -> Result<Evaluation, Failure> {
     if arguments.sandwich {
         evaluation = evaluation.sandwich();
     }
-    if arguments.monte_carlo_check {
-        evaluation = evaluation.monte_carlo_check();
+    if let Some(column) = &arguments.cluster {
+        evaluation = evaluation.cluster(column);
+    }
+    if arguments.no_check {
+        evaluation = evaluation.no_check();
     }
     Ok(match arguments.report_every {
         Some(0) => evaluation.report_at(ReportAt::PowersOfTwo),
@@ -228,7 +244,7 @@ fn show(progress: &Progress<'_>, json: bool) {
 }
 
 /// Prints the answer so far as one line of JSON on standard error.
-fn so_far(model: &Model) {
+fn so_far(model: &Learned) {
     let learner = model.learner();
     let line = serde_json::json!({
         "steps": learner.steps(),

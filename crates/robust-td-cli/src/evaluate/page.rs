@@ -1,20 +1,184 @@
-//! Prints the result of an evaluation.
+//! Prints the result of an evaluation: the answer first, then what it rests on.
 
 use robust_td_core::learner::DIVERGENCE_THRESHOLD;
-use robust_td_data::{EvaluationReport, Warning};
+use robust_td_data::{EvaluationReport, MonteCarlo, StartValue, Unit, Warning};
 
 use super::{choice, intervals, returns};
 use crate::text;
 
-/// The whole page.
-pub fn page(report: &EvaluationReport) -> String {
+/// The number of weights that a page shows.
+const SHOWN: usize = 12;
+
+/// The whole page; `verbose` adds how the answer was computed.
+pub fn page(report: &EvaluationReport, confidence: f64, verbose: bool) -> String {
+    let mut page = text::definitions(&answer(report, confidence));
+    for finding in &report.findings {
+        page += &text::wrap("  - ", 4, &finding.message);
+    }
+    if !report.typical_rows.is_empty() {
+        page += &typical_rows(report, confidence);
+    }
+    if let Some(check) = &report.check {
+        page += &returns::page(check);
+    }
+    page += &weights(report, confidence);
+    page += "\nData\n";
+    page += &text::definitions(&data(report));
+    if verbose {
+        page += "\nHow it was computed\n";
+        page += &text::definitions(&internals(report));
+        if let Some(choice) = &report.choice {
+            page += &choice::table(choice);
+        }
+        if let Some(found) = report.intervals.as_ref().filter(|found| found.has_routes()) {
+            page += &intervals::table(found, &report.theta_bar);
+        }
+    }
+    page
+}
+
+/// The first lines: the value of the policy, whether it was learned, whether the features fit.
+fn answer(report: &EvaluationReport, confidence: f64) -> Vec<(&'static str, String)> {
+    let mut rows = Vec::new();
+    if let Some(start) = &report.start_value {
+        rows.push((
+            "value of the policy",
+            start_value(report, start, confidence),
+        ));
+    }
+    if let Some(monte_carlo) = &report.monte_carlo {
+        rows.push(("mean return", mean_return(monte_carlo, confidence)));
+    }
+    rows.push(("converged", converged(report)));
+    if let Some(check) = &report.check {
+        rows.push(("features fit", returns::verdict(check)));
+    }
+    if let Some(suggestion) = report.suggestion {
+        rows.push(("suggestion", suggestion.into()));
+    }
+    if !report.findings.is_empty() {
+        let count = text::count(report.findings.len(), "finding");
+        rows.push(("mind", count));
+    }
+    rows
+}
+
+fn start_value(report: &EvaluationReport, start: &StartValue, confidence: f64) -> String {
+    let value = text::number(start.value);
+    let over = match report.episodic {
+        true => format!(
+            "the first rows of {}",
+            text::count(start.starts as usize, "episode")
+        ),
+        false => "all rows".into(),
+    };
+    let interval = match (report.converged, start.upper.is_finite()) {
+        (Some(false), _) => "not learned, so there is no interval".into(),
+        (_, true) => interval(start.lower, start.upper, confidence),
+        (_, false) => "no interval: see below".into(),
+    };
+    format!("{value}   {interval}; mean over {over}")
+}
+
+fn mean_return(found: &MonteCarlo, confidence: f64) -> String {
+    let value = text::number(found.value);
+    let episodes = text::count(found.episodes as usize, "complete episode");
+    match found.upper.is_finite() {
+        true => {
+            let interval = interval(found.lower, found.upper, confidence);
+            format!("{value}   {interval}; plain mean over {episodes}")
+        }
+        false => format!("{value}   of {episodes}"),
+    }
+}
+
+fn interval(lower: f64, upper: f64, confidence: f64) -> String {
+    let [percent, lower, upper] = [100.0 * confidence, lower, upper].map(text::number);
+    format!("{percent} % interval {lower} to {upper}")
+}
+
+fn converged(report: &EvaluationReport) -> String {
+    let residual = report.relative_residual.map_or(String::new(), |residual| {
+        format!(
+            " (relative residual of the log's equations {})",
+            text::number(residual)
+        )
+    });
+    match (report.diverged, report.converged) {
+        (true, _) => format!("no: it diverged{residual}"),
+        (_, Some(true)) => format!("yes{residual}"),
+        (_, Some(false)) => format!("no: not learned{residual}"),
+        (_, None) => "not known for a stream".into(),
+    }
+}
+
+fn typical_rows(report: &EvaluationReport, confidence: f64) -> String {
+    let percent = text::number(100.0 * confidence);
+    let mut page = String::from("\nValues of rows, from the smallest to the largest\n");
+    let mut rows = vec![[
+        "row".into(),
+        "value".into(),
+        format!("{percent} % interval"),
+    ]];
+    for row in &report.typical_rows {
+        let names = report.columns.iter().zip(&row.obs);
+        let mut obs: Vec<String> = names
+            .take(4)
+            .map(|(name, x)| format!("{name} = {}", text::number(*x)))
+            .collect();
+        if row.obs.len() > 4 {
+            obs.push(format!("... {} columns", row.obs.len()));
+        }
+        let ends = match (row.lower, row.upper) {
+            (Some(lower), Some(upper)) if upper.is_finite() => {
+                format!("{} to {}", text::number(lower), text::number(upper))
+            }
+            (Some(_), _) => "unbounded".into(),
+            _ => "-".into(),
+        };
+        rows.push([obs.join(", "), text::number(row.value), ends]);
+    }
+    page += &text::columns(&rows);
+    page
+}
+
+/// The weights of the features by name.
+fn weights(report: &EvaluationReport, confidence: f64) -> String {
+    let mut page = String::from("\nWeights of the features\n");
+    let known = report.intervals.as_ref();
+    let percent = text::number(100.0 * confidence);
+    let mut rows = vec![[
+        "feature".into(),
+        "weight".into(),
+        known.map_or(String::new(), |_| format!("{percent} % interval")),
+    ]];
+    for (j, weight) in report.theta_bar.iter().enumerate().take(SHOWN) {
+        let ends = known.map_or(String::new(), |found| match found.upper[j].is_finite() {
+            true => {
+                let [lower, upper] = [found.lower[j], found.upper[j]].map(text::number);
+                format!("{lower} to {upper}")
+            }
+            false => "unbounded".into(),
+        });
+        rows.push([report.feature_names[j].clone(), text::number(*weight), ends]);
+    }
+    page += &text::columns(&rows);
+    if report.theta_bar.len() > SHOWN {
+        page += &format!(
+            "  ... {} in all; --json lists them\n",
+            report.theta_bar.len()
+        );
+    }
+    page
+}
+
+fn data(report: &EvaluationReport) -> Vec<(&'static str, String)> {
+    let rank = report
+        .rank
+        .map_or(String::new(), |rank| format!(", {rank} independent"));
     let mut rows = vec![
         (
-            "algorithm",
-            format!("{}, discount {}", report.algorithm, report.discount),
-        ),
-        (
-            "data",
+            "log",
             format!(
                 "{} from {}; {} without a successor, {} skipped",
                 text::count(report.steps as usize, "transition"),
@@ -26,13 +190,53 @@ pub fn page(report: &EvaluationReport) -> String {
         (
             "features",
             format!(
-                "{}: dimension {}, norm at most {}",
+                "{}: {}{rank}",
                 report.features,
-                report.dimension,
-                text::number(report.phi_inf)
+                text::count(report.dimension, "feature")
             ),
         ),
-        ("theta_bar", text::list(&report.theta_bar)),
+        (
+            "method",
+            match report.solver {
+                Some(solver) => format!("{}, discount {}", solver.name(), report.discount),
+                None => format!("{}, discount {}", report.algorithm, report.discount),
+            },
+        ),
+    ];
+    if let (Some(unit), Some(found)) = (report.unit, &report.intervals) {
+        let clusters = found.clusters.unwrap_or(0) as usize;
+        let words = match unit {
+            Unit::Time => {
+                "the rows are one trajectory whose noise may be correlated over time".into()
+            }
+            Unit::Episode | Unit::NamedEpisode => {
+                format!(
+                    "{} are independent of each other",
+                    text::count(clusters, "episode")
+                )
+            }
+            Unit::Cluster => {
+                format!(
+                    "{} are independent of each other",
+                    text::count(clusters, "cluster")
+                )
+            }
+        };
+        rows.push(("intervals", format!("{}; {words}", found.meaning)));
+    }
+    if report.too_short {
+        rows.push(("intervals", Warning::TooFewRows.to_string()));
+    }
+    rows.push(("seconds", format!("{:.2}", report.seconds)));
+    rows
+}
+
+fn internals(report: &EvaluationReport) -> Vec<(&'static str, String)> {
+    let mut rows = vec![
+        (
+            "norm of features",
+            format!("at most {}", text::number(report.phi_inf)),
+        ),
         ("iterates", iterates(report)),
         (
             "TD error",
@@ -55,24 +259,7 @@ pub fn page(report: &EvaluationReport) -> String {
     if let Some(projections) = report.projections {
         rows.push(("projections", projections.to_string()));
     }
-    if let Some(suggestion) = report.suggestion {
-        rows.push(("suggestion", suggestion.into()));
-    }
-    if report.too_short {
-        rows.push(("intervals", Warning::TooFewRows.to_string()));
-    }
-    rows.push(("seconds", format!("{:.2}", report.seconds)));
-    let mut page = text::definitions(&rows);
-    if let Some(choice) = &report.choice {
-        page += &choice::table(choice);
-    }
-    if let Some(intervals) = &report.intervals {
-        page += &intervals::table(intervals, &report.theta_bar);
-    }
-    if let Some(check) = &report.monte_carlo_check {
-        page += &returns::page(check);
-    }
-    page
+    rows
 }
 
 /// How far the iterates went.
@@ -81,7 +268,7 @@ fn iterates(report: &EvaluationReport) -> String {
     match (report.solved, report.diverged_at) {
         // A solver has no step size to diverge with; a nearly singular matrix can make theta large for a while.
         (true, None) => {
-            format!("none, solved directly: largest |theta|^2 so far {largest}")
+            format!("none, solved directly: largest |theta|^2 {largest}")
         }
         (true, Some(step)) => format!(
             "none, solved directly: |theta|^2 reached {largest} and first exceeded {DIVERGENCE_THRESHOLD:e} at step \

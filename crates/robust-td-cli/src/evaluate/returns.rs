@@ -1,50 +1,79 @@
-//! Prints the comparison of returns of complete episodes with predicted values.
+//! Prints the comparison of returns with predicted values.
 
-use robust_td_data::{Decile, MonteCarloCheck};
+use robust_td_data::{ReturnCheck, Tenth, Verdict};
 
 use crate::text::{self, number};
 
-/// The table and its meaning.
-pub fn page(check: &MonteCarloCheck) -> String {
-    let mut page = String::from("\nReturns of complete episodes against predicted values\n");
-    if let Some(found) = &check.found {
+/// Whether the features can express the values, in a sentence.
+pub fn verdict(check: &ReturnCheck) -> String {
+    let errors = check.largest().map_or(String::new(), |largest| {
+        format!(
+            " (largest difference {} standard errors)",
+            number((10.0 * largest).round() / 10.0)
+        )
+    });
+    match check.verdict() {
+        Verdict::Fits => format!("yes: predicted values match the returns{errors}"),
+        Verdict::DoesNotFit => format!("no: predicted values differ from the returns{errors}"),
+        Verdict::AllEqual => {
+            "not known: all predicted values are equal, so the returns cannot show whether values differ".into()
+        }
+        Verdict::Unknown => "not known: too few episodes".into(),
+    }
+}
+
+/// The table.
+pub fn page(check: &ReturnCheck) -> String {
+    let held_out = match check.held_out {
+        true => "held out from the fit",
+        false => "the same rows as in the fit",
+    };
+    let mut page = format!("\nPredicted values against returns, by tenths ({held_out})\n");
+    let head = [
+        "tenth",
+        "rows",
+        "predicted",
+        "return",
+        "difference",
+        "stderr",
+        "",
+    ];
+    let mut rows = vec![head.map(String::from)];
+    rows.extend(
+        check
+            .tenths
+            .iter()
+            .enumerate()
+            .map(|(k, tenth)| row(check, k, tenth)),
+    );
+    page += &text::columns(&rows);
+    if check.cut > 0 {
         page += &text::wrap(
             "  ",
             2,
             &format!(
-                "{} of {}; left out: {} of {} that did not terminate",
-                text::count(found.rows as usize, "row"),
-                text::count(found.episodes as usize, "complete episode"),
-                text::count(found.left_out_rows as usize, "row"),
-                text::count(found.left_out_episodes as usize, "episode"),
+                "{} of {} were cut; what would have followed is replaced by the predicted value there",
+                check.cut,
+                text::count(check.episodes as usize, "episode or part")
             ),
         );
-        if !found.deciles.is_empty() {
-            let head = [
-                "decile",
-                "rows",
-                "predicted",
-                "return",
-                "difference",
-                "stderr",
-                "",
-            ];
-            let mut rows = vec![head.map(String::from)];
-            rows.extend(found.deciles.iter().enumerate().map(row));
-            page += &text::columns(&rows);
-        }
     }
-    page + &text::wrap("  ", 2, &check.meaning)
+    page
 }
 
-fn row((k, decile): (usize, &Decile)) -> [String; 7] {
+fn row(check: &ReturnCheck, k: usize, tenth: &Tenth) -> [String; 7] {
     [
         (k + 1).to_string(),
-        decile.rows.to_string(),
-        number(decile.predicted),
-        number(decile.discounted_return),
-        number(decile.difference),
-        decile.stderr.map_or("-".into(), number),
-        if decile.is_far_off() { "far off" } else { "" }.into(),
+        tenth.rows.to_string(),
+        number(tenth.predicted),
+        number(tenth.discounted_return),
+        number(tenth.difference),
+        tenth.stderr.map_or("-".into(), number),
+        if check.is_far_off(tenth) {
+            "far off"
+        } else {
+            ""
+        }
+        .into(),
     ]
 }

@@ -12,7 +12,7 @@ use robust_td_core::schedule::SHORTEST_HORIZON;
 
 use super::request::{Constant, Request};
 use crate::error::{Error, Result};
-use crate::model::Model;
+use crate::learned::Learned;
 use crate::option_error::{OptionError, OptionName};
 use crate::warning::Warning;
 
@@ -49,10 +49,7 @@ enum LeastSquares {
 impl NewModel {
     /// Chooses the method; the number of transitions of a stream is not known.
     pub fn choose(request: &Request, is_stream: bool) -> Result<Self> {
-        let discount = request.discount.ok_or_else(|| OptionError::Missing {
-            option: OptionName::Discount,
-            why: "gamma, in [0, 1)".into(),
-        })?;
+        let discount = request.discount()?;
         let unknown_length = is_stream && request.horizon.is_none();
         let fixed = matches!(request.c, Some(Constant::Fixed(_)))
             || request.parameters.iter().any(|(name, _)| name == "c");
@@ -93,7 +90,7 @@ impl NewModel {
     }
 
     /// The model for observations of the length of the first row.
-    pub fn model(&self, inputs: usize) -> Result<Model> {
+    pub fn model(&self, inputs: usize) -> Result<Learned> {
         let features = Fitting::new(&self.spec, inputs).and_then(Fitting::finish)?;
         let bound = self.phi_inf.or_else(|| features.norm_bound());
         let phi_inf = bound.ok_or_else(|| OptionError::Missing {
@@ -104,7 +101,7 @@ impl NewModel {
     }
 
     /// The model for fitted features, with measured values for what was not set.
-    pub fn build(&self, features: FeatureMap, measured: f64, transitions: u64) -> Result<Model> {
+    pub fn build(&self, features: FeatureMap, measured: f64, transitions: u64) -> Result<Learned> {
         let phi_inf = self.phi_inf.unwrap_or(measured);
         let horizon = self.limit.unwrap_or(transitions);
         let setting = Setting {
@@ -123,7 +120,7 @@ impl NewModel {
         let prepared = self.method.prepare(&setting, &self.given)?;
         let parameters = parameters(self.method, &prepared);
         let learner = self.learner(&setting, prepared)?;
-        let model = Model::new(features, learner, phi_inf, self.limit)?;
+        let model = Learned::new(features, learner, phi_inf, self.limit)?;
         self.add_least_squares(model.with_parameters(parameters))
     }
 
@@ -154,7 +151,7 @@ impl NewModel {
     }
 
     /// Adds least squares alongside the learner, if it is wanted.
-    fn add_least_squares(&self, model: Model) -> Result<Model> {
+    fn add_least_squares(&self, model: Learned) -> Result<Learned> {
         let dimension = model.features().outputs();
         let wanted = match self.least_squares {
             LeastSquares::Always => true,

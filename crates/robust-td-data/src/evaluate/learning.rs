@@ -8,8 +8,9 @@ use crate::ahead::ReadAhead;
 use crate::batch::Batch;
 use crate::error::{Error, Result};
 use crate::inspect::Finding;
-use crate::model::Model;
+use crate::learned::Learned;
 use crate::options::Purpose;
+use crate::replay::Replay;
 use crate::survey::Survey;
 use crate::warning::Warning;
 
@@ -18,7 +19,7 @@ pub(super) enum Learning {
     /// Nothing has been read yet.
     Ahead(NewModel),
     /// The model.
-    Under(Box<Model>),
+    Under(Box<Learned>),
 }
 
 impl Learning {
@@ -38,9 +39,8 @@ impl Evaluation {
         if self.log.is_stream() || new.needs_no_survey() {
             return Ok(Learning::Ahead(new));
         }
-        let log = &mut self.log;
-        let survey = Survey::take(&mut || log.open(Purpose::Evaluate), new.features())?;
-        let transitions = survey.transitions.saturating_mul(self.request.passes);
+        let survey = Survey::take(&mut Replay::new(&mut self.log), new.features(), true)?;
+        let transitions = (survey.report.transitions).saturating_mul(self.request.passes);
         // With a horizon these rows may be the first part of a longer log.
         if transitions == 0 && self.request.horizon.is_none() {
             return Err(Error::NoTransitions);
@@ -86,7 +86,7 @@ impl Evaluation {
                     break;
                 }
             }
-            bad_rows += reader.bad_rows();
+            bad_rows += reader.bad_rows().count();
             if let Learning::Under(model) = learning {
                 if pass + 1 < self.request.passes {
                     model.end_pass();
@@ -98,7 +98,12 @@ impl Evaluation {
         Ok(bad_rows)
     }
 
-    fn learn_batch(&mut self, model: &mut Model, reader: &ReadAhead, batch: &Batch) -> Result<()> {
+    fn learn_batch(
+        &mut self,
+        model: &mut Learned,
+        reader: &ReadAhead,
+        batch: &Batch,
+    ) -> Result<()> {
         let mut from = 0;
         loop {
             let until = next_report(model.learner().steps(), self.report_at);

@@ -1,4 +1,4 @@
-//! Evaluates the policy of a log: chooses a learner, learns in one streaming pass, returns a [`Fit`].
+//! Evaluates the policy of a log: solves for the TD fixed point, or steps through the log with a learner; returns a [`Fit`].
 
 mod learner_choice;
 mod learning;
@@ -12,11 +12,12 @@ use crate::columns::ColumnMap;
 use crate::error::{Error, Result};
 use crate::fit::Fit;
 use crate::inspect::DataReport;
+use crate::learned::Learned;
 use crate::log::Log;
 use crate::model::Model;
-use crate::monte_carlo::MonteCarloCheck;
 use crate::option_error::{OptionError, OptionName};
 use crate::preset::Preset;
+use crate::solved;
 use crate::source::Format;
 use crate::warning::Warning;
 use learning::Learning;
@@ -63,7 +64,7 @@ pub enum Progress<'a> {
     /// A warning that is known before learning starts.
     Warning(&'a Warning),
     /// The model so far, at the steps that [`Evaluation::report_at`] sets.
-    SoFar(&'a Model),
+    SoFar(&'a Learned),
     /// A pass over the log has ended.
     PassDone {
         /// Transitions learned from so far.
@@ -87,11 +88,11 @@ type Listener = Box<dyn FnMut(Progress<'_>) + Send>;
 /// | option | default |
 /// |---|---|
 /// | [`discount`](Self::discount) | none: it must be set, unless a model is resumed |
-/// | [`algorithm`](Self::algorithm) | `alg1`, and with a constant chosen by the data the portfolio `alg1-auto` |
-/// | [`c`](Self::c), [`auto`](Self::auto) | auto |
+/// | [`algorithm`](Self::algorithm) | `auto`: least squares; with a constant c, `alg1` |
+/// | [`c`](Self::c), [`c_auto`](Self::c_auto) | auto, for `alg1` |
 /// | [`horizon`](Self::horizon) | the number of transitions in the files; phases of doubling length on a stream |
 /// | [`phi_inf`](Self::phi_inf) | measured in the files; on a stream the feature map's own bound, if it has one |
-/// | [`features`](Self::features) | `identity` |
+/// | [`features`](Self::features) | `standardise + bias`; `identity` with an algorithm other than `auto` |
 /// | [`passes`](Self::passes) | 1 |
 /// | [`replicates`](Self::replicates) | 64 with auto and one pass, otherwise 0 |
 /// | [`sandwich`](Self::sandwich) | least squares runs alongside the learner for up to 64 features |
@@ -100,7 +101,8 @@ pub struct Evaluation {
     log: Log,
     request: Request,
     confidence: f64,
-    monte_carlo_check: bool,
+    check: bool,
+    threads: usize,
     report_at: Option<ReportAt>,
     listener: Option<Listener>,
     resumed: Option<Model>,
@@ -124,14 +126,15 @@ impl Evaluation {
             log,
             request: Request::default(),
             confidence: crate::fit::CONFIDENCE,
-            monte_carlo_check: false,
+            check: true,
+            threads: 0,
             report_at: None,
             listener: None,
             resumed: None,
         }
     }
 
-    /// The discount factor gamma, in [0, 1).
+    /// The discount factor gamma, from 0 to 1; 1 where every episode terminates.
     #[must_use]
     pub fn discount(mut self, discount: f64) -> Self {
         self.request.discount = Some(discount);
@@ -154,7 +157,7 @@ impl Evaluation {
 
     /// Lets the data choose the constant c.
     #[must_use]
-    pub fn auto(mut self) -> Self {
+    pub fn c_auto(mut self) -> Self {
         self.request.c = Some(Constant::Auto);
         self
     }
@@ -250,10 +253,24 @@ impl Evaluation {
         self
     }
 
-    /// Compares the returns of complete episodes with the predicted values, in two more passes over the files.
+    /// Leaves out the comparison of returns with predicted values.
     #[must_use]
-    pub fn monte_carlo_check(mut self) -> Self {
-        self.monte_carlo_check = true;
+    pub fn no_check(mut self) -> Self {
+        self.check = false;
+        self
+    }
+
+    /// The column that names clusters, such as users or machines, whose rows may depend on each other; the episode by default.
+    #[must_use]
+    pub fn cluster(mut self, column: impl Into<String>) -> Self {
+        self.log = self.log.cluster(column);
+        self
+    }
+
+    /// The number of threads; 0, the default, means one per CPU. The result does not depend on it.
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = threads;
         self
     }
 
@@ -275,46 +292,60 @@ impl Evaluation {
     ///
     /// # Errors
     /// When an option is out of range, missing, or differs from that of a resumed model; when the log cannot be read, or
-    /// yields no transitions (unless a horizon is set: then it may be the first part of a longer log).
+    /// yields no transitions (unless a horizon is set for a learner: then it may be the first part of a longer log).
     pub fn run(mut self) -> Result<Fit> {
         let started = Instant::now();
         check_confidence(self.confidence)?;
         self.request.check()?;
-        let again = [
-            (OptionName::Passes, self.request.passes > 1),
-            (OptionName::MonteCarloCheck, self.monte_carlo_check),
-        ];
-        if let Some((option, _)) = again.into_iter().find(|(_, again)| *again)
-            && self.log.is_stream()
-        {
+        if self.request.passes > 1 && self.log.is_stream() {
+            let option = OptionName::Passes;
             return Err(OptionError::ReadOnce { option }.into());
         }
-        let mut findings = Vec::new();
-        let mut learning = match self.resumed.take() {
-            Some(model) => {
-                resume::check(&self.request, &model)?;
-                Learning::Under(Box::new(model))
+        let mut fit = match self.resumed.take() {
+            None if self.request.is_auto() && !self.log.is_stream() => self.solve()?,
+            resumed => self.step(resumed)?,
+        };
+        fit.layout = self.log.layout_used();
+        fit.elapsed = started.elapsed();
+        Ok(fit)
+    }
+
+    /// Solves for the TD fixed point of the files.
+    fn solve(&mut self) -> Result<Fit> {
+        let request = self.request.to_solve(self.check, self.threads)?;
+        let Self { log, listener, .. } = self;
+        let solved = solved::solve(log, &request, &mut |report| {
+            if let Some(listener) = listener
+                && !report.findings.is_empty()
+            {
+                listener(Progress::Surveyed(report));
             }
+        })?;
+        Fit::new(Model::Solved(Box::new(solved)), self.confidence)
+    }
+
+    /// Steps through the log with a learner.
+    fn step(&mut self, resumed: Option<Model>) -> Result<Fit> {
+        let mut findings = Vec::new();
+        let mut learning = match resumed {
+            Some(Model::Learned(learned)) => {
+                resume::check(&self.request, &learned)?;
+                Learning::Under(learned)
+            }
+            Some(Model::Solved(_)) => return Err(Error::CannotResume),
             None => self.prepare(&mut findings)?,
         };
         let mut warnings = Vec::new();
         let bad_rows = self.learn(&mut learning, &mut warnings)?;
-        let Learning::Under(model) = learning else {
+        let Learning::Under(learned) = learning else {
             return Err(Error::NoInput {
                 what: "the input contains no usable rows",
             });
         };
-        let check = match self.monte_carlo_check {
-            true => Some(MonteCarloCheck::take(&mut self.log, &model)?),
-            false => None,
-        };
-        let mut fit = Fit::new(*model, self.confidence)?;
+        let mut fit = Fit::new(Model::Learned(learned), self.confidence)?;
         fit.bad_rows = bad_rows;
         fit.findings = findings;
         fit.log_warnings = warnings;
-        fit.monte_carlo_check = check;
-        fit.layout = self.log.layout_used();
-        fit.elapsed = started.elapsed();
         Ok(fit)
     }
 

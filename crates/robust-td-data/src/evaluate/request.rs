@@ -2,7 +2,11 @@
 
 use crate::error::Result;
 use crate::option_error::{OptionError, OptionName};
+use crate::solved;
 use robust_td_core::schedule::SHORTEST_HORIZON;
+
+/// The features of the default algorithm.
+pub(crate) const DEFAULT_FEATURES: &str = "standardise + bias";
 
 /// The stepsize constant c.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -45,16 +49,63 @@ impl Default for Request {
     }
 }
 
+/// The default algorithm.
+pub(crate) const AUTO: &str = "auto";
+
 impl Request {
+    /// Whether the best answer for the log is asked for, rather than a certain algorithm.
+    pub fn is_auto(&self) -> bool {
+        match &self.algorithm {
+            Some(id) => id == AUTO,
+            None => self.c.is_none() && self.parameters.iter().all(|(name, _)| name != "c"),
+        }
+    }
+
+    /// The discount, which has no default.
+    pub fn discount(&self) -> Result<f64> {
+        let missing = || OptionError::Missing {
+            option: OptionName::Discount,
+            why: "gamma, from 0 to 1".into(),
+        };
+        Ok(self.discount.ok_or_else(missing)?)
+    }
+
+    /// The request to solve for the answer; options of learners are refused.
+    pub fn to_solve(&self, check: bool, threads: usize) -> Result<solved::Request> {
+        let parameter = self.parameters.first();
+        let parameter = parameter.map(|(name, _)| OptionName::Parameter(name.clone()));
+        let others = [
+            (self.c.is_some(), OptionName::C),
+            (self.passes > 1, OptionName::Passes),
+            (self.replicates.is_some(), OptionName::Replicates),
+            (self.sandwich, OptionName::Sandwich),
+        ];
+        let other = others.into_iter().find(|(set, _)| *set);
+        if let Some(option) = parameter.or(other.map(|(_, option)| option)) {
+            let algorithm = AUTO;
+            return Err(OptionError::NotOf { option, algorithm }.into());
+        }
+        Ok(solved::Request {
+            discount: self.discount()?,
+            spec: (self.features.clone()).unwrap_or_else(|| DEFAULT_FEATURES.into()),
+            horizon: self.horizon,
+            check,
+            threads: match threads {
+                0 => std::thread::available_parallelism().map_or(1, usize::from),
+                threads => threads,
+            },
+        })
+    }
+
     /// Checks every range; NaN fails each check.
     pub fn check(&self) -> Result<()> {
         if self.passes == 0 {
             return Err(out_of_range(OptionName::Passes, 0, "at least 1"));
         }
         if let Some(discount) = self.discount
-            && !(0.0..1.0).contains(&discount)
+            && !(0.0..=1.0).contains(&discount)
         {
-            let expected = "at least 0 and below 1";
+            let expected = "from 0 to 1";
             return Err(out_of_range(OptionName::Discount, discount, expected));
         }
         if let Some(phi_inf) = self.phi_inf

@@ -5,11 +5,11 @@ use robust_td_core::registry::{self, Approach};
 
 use super::request::{Constant, Request, out_of_range};
 use crate::error::{Error, Result};
-use crate::model::Model;
+use crate::learned::Learned;
 use crate::option_error::{OptionError, OptionName};
 
 /// Accepts a model to resume if every option that is set has the model's value.
-pub(super) fn check(request: &Request, model: &Model) -> Result<()> {
+pub(super) fn check(request: &Request, model: &Learned) -> Result<()> {
     let learner = model.learner();
     same(OptionName::Discount, request.discount, learner.discount())?;
     if let Some(id) = &request.algorithm
@@ -58,7 +58,7 @@ pub(super) fn check(request: &Request, model: &Model) -> Result<()> {
     Ok(())
 }
 
-fn constant(request: &Request, model: &Model) -> Result<()> {
+fn constant(request: &Request, model: &Learned) -> Result<()> {
     let auto = model.learner().abilities().approach == Approach::Portfolio;
     match request.c {
         None => Ok(()),
@@ -69,7 +69,7 @@ fn constant(request: &Request, model: &Model) -> Result<()> {
     }
 }
 
-fn parameter(option: OptionName, name: &str, value: f64, model: &Model) -> Result<()> {
+fn parameter(option: OptionName, name: &str, value: f64, model: &Learned) -> Result<()> {
     match model.parameters().get(name) == Some(&value) {
         true => Ok(()),
         false => Err(differs(option, value, own(model, name))),
@@ -77,7 +77,7 @@ fn parameter(option: OptionName, name: &str, value: f64, model: &Model) -> Resul
 }
 
 /// A parameter of the model as text.
-fn own(model: &Model, name: &str) -> String {
+fn own(model: &Learned, name: &str) -> String {
     let own = model.parameters().get(name);
     own.map_or_else(|| "none".into(), f64::to_string)
 }

@@ -1,10 +1,10 @@
 //! Describes what looks wrong with a log.
 
+use crate::bad_rows::BadRows;
 use crate::fault::FaultKind;
 use crate::inspect::Inspector;
 use crate::inspect::report::{Finding, FindingKind};
 use crate::inspect::tally::Tally;
-use crate::reader::Reader;
 use crate::schema::Schema;
 use crate::words::counted;
 
@@ -35,15 +35,20 @@ impl Findings<'_> {
 
 impl Inspector {
     /// All findings, most serious first.
-    pub(super) fn findings(&self, reader: &Reader) -> Vec<Finding> {
+    pub(super) fn findings(
+        &self,
+        schema: &Schema,
+        files: &[String],
+        bad: &BadRows,
+    ) -> Vec<Finding> {
         let mut findings = Findings {
-            files: reader.files(),
+            files,
             list: Vec::new(),
         };
-        bad_rows(&mut findings, reader);
-        self.alignment(&mut findings, reader.schema());
-        self.ends(&mut findings, reader.schema());
-        self.columns(&mut findings, reader);
+        bad_rows(&mut findings, bad);
+        self.alignment(&mut findings, schema);
+        self.ends(&mut findings, schema);
+        self.columns(&mut findings, schema);
         findings.list
     }
 
@@ -130,13 +135,13 @@ impl Inspector {
         );
     }
 
-    fn columns(&self, findings: &mut Findings<'_>, reader: &Reader) {
+    fn columns(&self, findings: &mut Findings<'_>, schema: &Schema) {
         let once = Tally {
             count: 1,
             first: self.first,
         };
         let dimension = self.features.len();
-        let name = |k| reader.schema().feature_name(k, dimension);
+        let name = |k| schema.feature_name(k, dimension);
         for (k, feature) in self.features.iter().enumerate() {
             if feature.is_constant() {
                 let value = feature.stats().map_or(f64::NAN, |stats| stats.min);
@@ -190,8 +195,8 @@ fn without_end(schema: &Schema, stopped: u64, episodes: u64) -> String {
     }
 }
 
-fn bad_rows(findings: &mut Findings<'_>, reader: &Reader) {
-    for bad in reader.bad_rows().kinds() {
+fn bad_rows(findings: &mut Findings<'_>, bad_rows: &BadRows) {
+    for bad in bad_rows.kinds() {
         let kind = match bad.first.kind {
             FaultKind::Missing => FindingKind::MissingValues,
             FaultKind::NotFinite { .. } => FindingKind::NotFiniteValues,

@@ -12,6 +12,7 @@ use std::ops::ControlFlow;
 pub use report::{DataReport, EpisodeReport, FeatureReport, Finding, FindingKind};
 pub use stats::Stats;
 
+use crate::bad_rows::BadRows;
 use crate::batch::Batch;
 use crate::error::Result;
 use crate::pairing::Pairing;
@@ -92,7 +93,7 @@ impl Inspector {
         while reader.read(&mut batch)? {
             inspector.push(reader.schema(), &batch);
         }
-        Ok(inspector.finish(&reader))
+        Ok(inspector.finish(reader.schema(), reader.files(), reader.bad_rows()))
     }
 
     /// Adds the rows of a batch.
@@ -158,8 +159,7 @@ impl Inspector {
 
     /// The report on all rows so far.
     #[must_use]
-    pub fn finish(mut self, reader: &Reader) -> DataReport {
-        let schema = reader.schema();
+    pub fn finish(mut self, schema: &Schema, files: &[String], bad_rows: &BadRows) -> DataReport {
         self.episodes.close();
         let dimension = self.features.len();
         let features = (self.features.iter().enumerate())
@@ -172,12 +172,12 @@ impl Inspector {
             .collect();
         let obs_norm = self.obs_norm.stats();
         DataReport {
-            files: reader.files().to_vec(),
+            files: files.to_vec(),
             schema: schema.clone(),
             rows: self.pairing.rows(),
             transitions: self.pairing.transitions(),
             left_out: self.pairing.left_out() + u64::from(self.pairing.is_waiting()),
-            bad_rows: reader.bad_rows().clone(),
+            bad_rows: bad_rows.clone(),
             dimension,
             features,
             reward: self.reward.stats(),
@@ -189,7 +189,7 @@ impl Inspector {
                 truncated: self.episodes.truncated,
                 length: self.episodes.lengths.stats(),
             },
-            findings: self.findings(reader),
+            findings: self.findings(schema, files, bad_rows),
         }
     }
 }

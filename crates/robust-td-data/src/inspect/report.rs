@@ -1,6 +1,6 @@
 //! Defines the report on a log.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::bad_rows::BadRows;
 use crate::inspect::stats::Stats;
@@ -60,7 +60,7 @@ pub struct EpisodeReport {
 }
 
 /// What looks wrong.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum FindingKind {
@@ -96,10 +96,44 @@ pub enum FindingKind {
     ConstantReward,
     /// Rows that equal the row before them.
     DuplicatedRows,
+    /// An answer that does not solve the equations of the log.
+    NotLearned,
+    /// Iterates that diverged.
+    Diverged,
+    /// Predictions that differ from returns.
+    FeaturesDoNotFit,
+    /// A value of the policy that differs from the mean return of complete episodes.
+    MonteCarloDiffers,
+    /// Far fewer independent features than features.
+    LowRank,
+    /// TD errors whose mean is not 0.
+    MeanTdError,
+    /// Intervals that cannot be computed, or not trusted.
+    IntervalsUnknown,
+    /// Importance ratios that the algorithm does not use.
+    UnusedRatios,
+}
+
+impl FindingKind {
+    /// Whether it concerns the answer rather than the log.
+    #[must_use]
+    pub fn is_about_the_answer(self) -> bool {
+        matches!(
+            self,
+            Self::NotLearned
+                | Self::Diverged
+                | Self::FeaturesDoNotFit
+                | Self::MonteCarloDiffers
+                | Self::LowRank
+                | Self::MeanTdError
+                | Self::IntervalsUnknown
+                | Self::UnusedRatios
+        )
+    }
 }
 
 /// One thing that looks wrong.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
     /// Its kind.
     pub kind: FindingKind,

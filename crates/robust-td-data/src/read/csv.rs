@@ -280,7 +280,7 @@ fn read_cell(
         Target::Terminated | Target::Truncated => {
             value::flag(&text).map(|flag| row.set_flag(target, flag))
         }
-        Target::Episode => value::episode(&text).map(|episode| row.episode = episode),
+        Target::Episode | Target::Cluster => value::episode(&text).map(|id| row.set_id(target, id)),
         Target::ObsList | Target::NextObsList => value::list(&text, row.list(target)),
         _ => value::number(&text).and_then(|number| match row.set_number(target, number) {
             true => Ok(()),

@@ -238,7 +238,7 @@ impl<'a> Cursor<'a> {
                 row.set_flag(target, flag);
                 Ok(())
             }
-            Target::Episode => {
+            Target::Episode | Target::Cluster => {
                 let name = match self.peek() {
                     Some(b'"') => self.string()?,
                     _ => {
@@ -251,8 +251,9 @@ impl<'a> Cursor<'a> {
                 if name.iter().any(|byte| matches!(byte, b'e' | b'E' | b'.')) {
                     return Err(Scanned::Unsure);
                 }
-                let episode = value::episode(name);
-                row.episode = episode.map_err(|kind| Scanned::Bad(Bad::at(column, kind)))?;
+                let id = value::episode(name);
+                let id = id.map_err(|kind| Scanned::Bad(Bad::at(column, kind)))?;
+                row.set_id(target, id);
                 Ok(())
             }
             _ => {

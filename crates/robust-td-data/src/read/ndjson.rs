@@ -211,14 +211,19 @@ fn read_value(
             };
             row.set_flag(target, flag);
         }
-        (Target::Episode, Value::String(text)) => row.episode = value::episode(text.as_bytes())?,
-        (Target::Episode, Value::Number(number)) => {
-            row.episode = match number.as_i64() {
+        (Target::Episode | Target::Cluster, Value::String(text)) => {
+            row.set_id(target, value::episode(text.as_bytes())?);
+        }
+        (Target::Episode | Target::Cluster, Value::Number(number)) => {
+            let id = match number.as_i64() {
                 Some(whole) => value::whole_episode(whole),
                 None => value::numeric_episode(number.as_f64().unwrap_or(f64::NAN))?,
             };
+            row.set_id(target, id);
         }
-        (Target::Episode, _) => return Err(FaultKind::NotAnEpisode { value: text() }),
+        (Target::Episode | Target::Cluster, _) => {
+            return Err(FaultKind::NotAnEpisode { value: text() });
+        }
         (Target::ObsList | Target::NextObsList, Value::Array(entries)) => {
             let list = row.list(target);
             for entry in entries {

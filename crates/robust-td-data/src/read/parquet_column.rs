@@ -54,13 +54,16 @@ impl ParquetColumn {
             (Target::Terminated | Target::Truncated, DataType::Boolean) => {
                 Cells::Numbers(Vec::new())
             }
-            (Target::Episode, kind) if kind.is_integer() => Cells::Whole(Vec::new()),
-            (_, kind) if is_number(kind) => Cells::Numbers(Vec::new()),
-            (Target::Terminated | Target::Truncated | Target::Episode, DataType::Utf8) => {
-                Cells::Text(StringArray::new_null(0))
+            (Target::Episode | Target::Cluster, kind) if kind.is_integer() => {
+                Cells::Whole(Vec::new())
             }
+            (_, kind) if is_number(kind) => Cells::Numbers(Vec::new()),
+            (
+                Target::Terminated | Target::Truncated | Target::Episode | Target::Cluster,
+                DataType::Utf8,
+            ) => Cells::Text(StringArray::new_null(0)),
             (Target::Terminated | Target::Truncated, _) => return Err("flags"),
-            (Target::Episode, _) => return Err("integers or text"),
+            (Target::Episode | Target::Cluster, _) => return Err("integers or text"),
             _ => return Err("a number"),
         };
         Ok(Self {
@@ -113,8 +116,8 @@ impl ParquetColumn {
                 row.set_flag(self.target, value::numeric_flag(numbers[i])?);
                 Ok(())
             }
-            (Cells::Numbers(numbers), Target::Episode) => {
-                row.episode = value::numeric_episode(numbers[i])?;
+            (Cells::Numbers(numbers), Target::Episode | Target::Cluster) => {
+                row.set_id(self.target, value::numeric_episode(numbers[i])?);
                 Ok(())
             }
             (Cells::Numbers(numbers), _) => match row.set_number(self.target, numbers[i]) {
@@ -122,11 +125,11 @@ impl ParquetColumn {
                 false => Err(refused_number(numbers[i], numbers[i].to_string())),
             },
             (Cells::Whole(numbers), _) => {
-                row.episode = value::whole_episode(numbers[i]);
+                row.set_id(self.target, value::whole_episode(numbers[i]));
                 Ok(())
             }
-            (Cells::Text(text), Target::Episode) => {
-                row.episode = value::episode(text.value(i).as_bytes())?;
+            (Cells::Text(text), Target::Episode | Target::Cluster) => {
+                row.set_id(self.target, value::episode(text.value(i).as_bytes())?);
                 Ok(())
             }
             (Cells::Text(text), _) => {

@@ -1,0 +1,288 @@
+//! Adds up the equations A theta = b of the TD fixed point of a log.
+//!
+//! ```text
+//! A = sum rho phi (phi - gamma phi')',     b = sum rho r phi
+//! ```
+//! Dense features are collected in blocks and added by matrix products; sparse ones entry by entry. The sums of parts of a log can be
+//! merged. In a fixed order of merging, the result does not depend on who computed which part.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::linalg;
+use crate::phi::{Features, Transition};
+use crate::solve::fixed_point::FixedPoint;
+
+/// The number of transitions per matrix product.
+const BLOCK: usize = 256;
+
+/// The sums of the equations over the transitions so far.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "SavedEquations")]
+pub struct Equations {
+    discount: f64,
+    count: u64,
+    /// The sum of rho phi_j^2.
+    #[serde(with = "crate::exact_float")]
+    squares: Vec<f64>,
+    /// The rows of (A | b).
+    #[serde(with = "crate::exact_float")]
+    sums: Vec<f64>,
+    block: Block,
+}
+
+/// Dense transitions that are not part of the sums yet.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Block {
+    rows: usize,
+    /// rho phi, row by row.
+    #[serde(with = "crate::exact_float")]
+    left: Vec<f64>,
+    /// phi - gamma phi' and r, row by row.
+    #[serde(with = "crate::exact_float")]
+    right: Vec<f64>,
+}
+
+impl Equations {
+    /// The equations before the first transition.
+    ///
+    /// # Errors
+    /// When the dimension is 0 or the discount is outside [0, 1].
+    pub fn new(dimension: usize, discount: f64) -> Result<Self> {
+        check(dimension, discount)?;
+        Ok(Self {
+            discount,
+            count: 0,
+            squares: vec![0.0; dimension],
+            sums: vec![0.0; dimension * (dimension + 1)],
+            block: Block::default(),
+        })
+    }
+
+    /// d.
+    #[must_use]
+    pub fn dimension(&self) -> usize {
+        self.squares.len()
+    }
+
+    /// gamma.
+    #[must_use]
+    pub fn discount(&self) -> f64 {
+        self.discount
+    }
+
+    /// The number of transitions.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Adds a transition.
+    ///
+    /// # Panics
+    /// When the features do not have the dimension of the equations.
+    pub fn add(&mut self, transition: &Transition<'_>) {
+        let Transition {
+            features: phi,
+            reward,
+            outcome,
+            ratio,
+        } = *transition;
+        self.count += 1;
+        let next = outcome.next_features();
+        match (phi, next) {
+            (Features::Dense(phi), None | Some(Features::Dense(_))) => {
+                let next = match next {
+                    Some(Features::Dense(next)) => Some(*next),
+                    _ => None,
+                };
+                self.add_dense(phi, reward, next, ratio);
+            }
+            _ => self.add_entries(phi, reward, next, ratio),
+        }
+    }
+
+    fn add_dense(&mut self, phi: &[f64], reward: f64, next: Option<&[f64]>, ratio: f64) {
+        let (d, block) = (self.squares.len(), &mut self.block);
+        assert_eq!(phi.len(), d, "features have the dimension of the equations");
+        block.left.extend(phi.iter().map(|x| ratio * x));
+        match next {
+            Some(next) => {
+                assert_eq!(
+                    next.len(),
+                    d,
+                    "features have the dimension of the equations"
+                );
+                let gamma = self.discount;
+                let change = phi.iter().zip(next).map(|(x, next)| x - gamma * next);
+                block.right.extend(change);
+            }
+            None => block.right.extend_from_slice(phi),
+        }
+        block.right.push(reward);
+        block.rows += 1;
+        let squares = self.squares.iter_mut().zip(phi);
+        squares.for_each(|(sum, x)| *sum += ratio * x * x);
+        if block.rows == BLOCK {
+            self.flush();
+        }
+    }
+
+    fn add_entries(
+        &mut self,
+        phi: Features<'_>,
+        reward: f64,
+        next: Option<&Features<'_>>,
+        ratio: f64,
+    ) {
+        let d = self.squares.len();
+        phi.for_each(|i, x| {
+            let (row, weight) = (&mut self.sums[i * (d + 1)..][..d + 1], ratio * x);
+            let (a, b) = row.split_at_mut(d);
+            phi.axpy(weight, a);
+            if let Some(next) = next {
+                next.axpy(-self.discount * weight, a);
+            }
+            b[0] += weight * reward;
+            self.squares[i] += weight * x;
+        });
+    }
+
+    /// Adds the block to the sums.
+    fn flush(&mut self) {
+        let (d, block) = (self.squares.len(), &mut self.block);
+        if block.rows > 0 {
+            linalg::add_product(
+                &mut self.sums,
+                &block.left,
+                &block.right,
+                [d, block.rows, d + 1],
+            );
+            (block.rows, block.left, block.right) = Default::default();
+        }
+    }
+
+    /// Adds the sums of other transitions.
+    ///
+    /// # Panics
+    /// When the dimensions or discounts differ.
+    pub fn merge(&mut self, mut other: Self) {
+        assert_eq!(
+            (self.dimension(), self.discount),
+            (other.dimension(), other.discount),
+            "equations of the same kind"
+        );
+        self.flush();
+        other.flush();
+        self.count += other.count;
+        let add = |sums: &mut [f64], more: &[f64]| {
+            sums.iter_mut().zip(more).for_each(|(sum, x)| *sum += x);
+        };
+        add(&mut self.squares, &other.squares);
+        add(&mut self.sums, &other.sums);
+    }
+
+    /// The solution; see [`FixedPoint`].
+    ///
+    /// # Errors
+    /// When the sums are not finite, because the features or rewards are too large.
+    pub fn solve(&self) -> Result<FixedPoint> {
+        let mut whole = self.clone();
+        whole.flush();
+        FixedPoint::new(whole.count, &whole.squares, &whole.sums)
+    }
+}
+
+fn check(dimension: usize, discount: f64) -> Result<()> {
+    let bad = |name, value, expected| {
+        Err(Error::Parameter {
+            name,
+            value,
+            expected,
+        })
+    };
+    match (dimension, discount) {
+        (0, _) => bad("dimension", 0.0, "at least 1"),
+        (_, 0.0..=1.0) => Ok(()),
+        _ => bad("discount", discount, "from 0 to 1"),
+    }
+}
+
+/// The saved form, before validation.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SavedEquations {
+    discount: f64,
+    count: u64,
+    #[serde(with = "crate::exact_float")]
+    squares: Vec<f64>,
+    #[serde(with = "crate::exact_float")]
+    sums: Vec<f64>,
+    block: Block,
+}
+
+impl TryFrom<SavedEquations> for Equations {
+    type Error = Error;
+
+    fn try_from(saved: SavedEquations) -> Result<Self> {
+        let (d, block) = (saved.squares.len(), &saved.block);
+        check(d, saved.discount)?;
+        let whole = d.checked_mul(d + 1) == Some(saved.sums.len())
+            && block.rows < BLOCK
+            && block.left.len() == block.rows * d
+            && block.right.len() == block.rows * (d + 1);
+        if !whole {
+            let contradiction = format!("equations whose parts do not fit dimension {d}");
+            return Err(Error::Saved { contradiction });
+        }
+        Ok(Self {
+            discount: saved.discount,
+            count: saved.count,
+            squares: saved.squares,
+            sums: saved.sums,
+            block: saved.block,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_and_entries_give_the_same_sums() {
+        let d = 3;
+        let [mut dense, mut sparse] = [(); 2].map(|()| Equations::new(d, 0.9).unwrap());
+        let value = |k: usize| ((k * 37 + 11) % 17) as f64 - 8.0;
+        for t in 0..600 {
+            let phi: Vec<f64> = (0..d).map(|j| value(3 * t + j)).collect();
+            let next: Vec<f64> = (0..d).map(|j| value(5 * t + 2 * j)).collect();
+            let indices: Vec<u32> = (0..d as u32).collect();
+            let view = |values| Features::Sparse {
+                indices: &indices,
+                values,
+            };
+            let ratio = 0.5 + (t % 3) as f64;
+            let (one, other) = match t % 7 {
+                0 => (
+                    Transition::terminated(&phi, 1.0),
+                    Transition::terminated(view(&phi), 1.0),
+                ),
+                _ => (
+                    Transition::new(&phi, t as f64, &next),
+                    Transition::new(view(&phi), t as f64, view(&next)),
+                ),
+            };
+            dense.add(&one.with_ratio(ratio));
+            sparse.add(&other.with_ratio(ratio));
+        }
+        let mut merged = Equations::new(d, 0.9).unwrap();
+        merged.merge(dense);
+        assert_eq!(merged.count(), 600);
+        for (x, y) in merged.sums.iter().zip(&sparse.sums) {
+            assert!((x - y).abs() <= 1e-9 * y.abs().max(1.0), "{x} {y}");
+        }
+        assert_eq!(merged.squares, sparse.squares);
+    }
+}

@@ -1,0 +1,281 @@
+//! Solves the equations of a log for the TD fixed point, and shows what they leave open.
+//!
+//! # Formulas
+//! Every feature is scaled to mean square 1, so that units do not matter: with D = diag(sqrt(sum phi_j^2 / n)),
+//! ```text
+//! M x = y,     M = D^{-1} A D^{-1} / n,     y = D^{-1} b / n,     theta = D^{-1} x
+//! ```
+//! A QR factorisation with column pivoting finds an orthonormal basis Q of the range of M. Combinations of features outside of it
+//! never vary in the log, so nothing is known about them. The solution is the smallest one, x = Q (Q' M Q)^{-1} Q' y, without a
+//! ridge that would move it.
+//!
+//! # Reference
+//! Bradtke & Barto, "Linear least-squares algorithms for temporal difference learning", Machine Learning 22, 1996; Golub & Van
+//! Loan, *Matrix Computations*, section 5.4 for the factorisation.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::linalg::{Factors, factors};
+use crate::matrix::Matrix;
+use crate::phi::Features;
+
+/// The part of a scaled feature vector outside the range, relative to its norm, above which its value is not identified.
+const OUTSIDE: f64 = 1e-6;
+
+/// The TD fixed point of a log.
+#[derive(Debug, Clone)]
+pub struct FixedPoint {
+    /// theta.
+    pub theta: Vec<f64>,
+    /// The number of independent features.
+    pub rank: usize,
+    /// |b - A theta| / |b| with scaled features: 0 at the solution and 1 at theta = 0.
+    pub relative_residual: f64,
+    /// What the log shows.
+    pub identified: Identified,
+    count: u64,
+    /// The features that were nonzero at least once.
+    active: Vec<usize>,
+    factors: Option<Factors>,
+}
+
+impl FixedPoint {
+    /// Solves the equations with the given sums of phi_j^2 and rows of (A | b).
+    pub(super) fn new(count: u64, squares: &[f64], sums: &[f64]) -> Result<Self> {
+        let (d, n) = (squares.len(), count.max(1) as f64);
+        if sums.iter().chain(squares).any(|x| !x.is_finite()) {
+            return Err(Error::Overflow);
+        }
+        let scale: Vec<f64> = squares.iter().map(|square| (square / n).sqrt()).collect();
+        let active: Vec<usize> = (0..d).filter(|&j| scale[j] > 0.0).collect();
+        let entry = |i: usize, j: usize| sums[i * (d + 1) + j] / n;
+        let y: Vec<f64> = active.iter().map(|&i| entry(i, d) / scale[i]).collect();
+        let m = active.len();
+        let matrix = Matrix::from_fn(m, m, |i, j| {
+            let (i, j) = (active[i], active[j]);
+            entry(i, j) / (scale[i] * scale[j])
+        });
+        let factors = (m > 0).then(|| factors(&matrix));
+        let x = factors.as_ref().map_or(Vec::new(), |factors| {
+            let mut x = factors.solve(&y);
+            // One step of iterative refinement.
+            let correction = factors.solve(&residual(&matrix, &x, &y));
+            x.iter_mut().zip(&correction).for_each(|(x, dx)| *x += dx);
+            x
+        });
+        let mut theta = vec![0.0; d];
+        for (x, &j) in x.iter().zip(&active) {
+            theta[j] = x / scale[j];
+        }
+        if theta.iter().any(|x| !x.is_finite()) {
+            return Err(Error::Overflow);
+        }
+        let (left, whole) = (norm(&residual(&matrix, &x, &y)), norm(&y));
+        Ok(Self {
+            theta,
+            rank: factors.as_ref().map_or(0, Factors::rank),
+            relative_residual: if whole > 0.0 { left / whole } else { 0.0 },
+            identified: Identified::new(scale, &active, factors.as_ref()),
+            count,
+            active,
+            factors,
+        })
+    }
+
+    /// The influence of scores on theta: A^{-1} s for each row s, a sum of rho delta phi.
+    ///
+    /// # Panics
+    /// When the rows do not have the dimension of theta.
+    #[must_use]
+    pub fn influence(&self, scores: &Matrix) -> Matrix {
+        let d = self.theta.len();
+        assert_eq!(scores.columns(), d, "scores have the dimension of theta");
+        let Some(factors) = &self.factors else {
+            return Matrix::zeros(scores.rows(), d);
+        };
+        let (scale, n) = (&self.identified.scale, self.count.max(1) as f64);
+        let scaled = Matrix::from_fn(scores.rows(), self.active.len(), |k, i| {
+            let j = self.active[i];
+            scores.get(k, j) / (scale[j] * n)
+        });
+        let solved = factors.solve_rows(&scaled);
+        let mut influence = Matrix::zeros(scores.rows(), d);
+        for k in 0..scores.rows() {
+            let row = influence.row_mut(k);
+            for (x, &j) in solved.row(k).iter().zip(&self.active) {
+                row[j] = x / scale[j];
+            }
+        }
+        influence
+    }
+}
+
+/// Which values a log identifies.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Identified {
+    /// The root mean square of each feature; 0 if it was never nonzero.
+    #[serde(with = "crate::exact_float")]
+    scale: Vec<f64>,
+    /// Vectors u, one after the other, with u.phi = 0 for all phi of the log; features never seen are 0 in them.
+    #[serde(with = "crate::exact_float")]
+    never: Vec<f64>,
+}
+
+impl Identified {
+    /// Features of these root mean squares, all of them independent.
+    #[must_use]
+    pub fn all(scale: Vec<f64>) -> Self {
+        let never = Vec::new();
+        Self { scale, never }
+    }
+
+    fn new(scale: Vec<f64>, active: &[usize], factors: Option<&Factors>) -> Self {
+        let mut never = Vec::new();
+        for direction in factors.map_or(Vec::new(), Factors::outside) {
+            let start = never.len();
+            never.resize(start + scale.len(), 0.0);
+            for (u, &j) in direction.iter().zip(active) {
+                never[start + j] = u / scale[j];
+            }
+        }
+        Self { scale, never }
+    }
+
+    /// Whether it fits a dimension.
+    #[must_use]
+    pub fn fits(&self, dimension: usize) -> bool {
+        self.scale.len() == dimension && self.never.len().is_multiple_of(dimension.max(1))
+    }
+
+    /// Whether every feature of this vector was seen.
+    #[must_use]
+    pub fn has_seen(&self, phi: Features<'_>) -> bool {
+        let mut seen = true;
+        phi.for_each(|j, x| seen &= x == 0.0 || self.scale[j] > 0.0);
+        seen
+    }
+
+    /// Whether the log says anything about phi.theta: no feature is new, and no combination of features that never varied
+    /// matters.
+    #[must_use]
+    pub fn covers(&self, phi: Features<'_>) -> bool {
+        if !self.has_seen(phi) {
+            return false;
+        }
+        if self.never.is_empty() {
+            return true;
+        }
+        let mut norm = 0.0;
+        phi.for_each(|j, x| {
+            if x != 0.0 {
+                norm += (x / self.scale[j]).powi(2);
+            }
+        });
+        let outside = self.never.chunks_exact(self.scale.len());
+        let outside: f64 = outside.map(|u| phi.dot(u).powi(2)).sum();
+        outside <= OUTSIDE * OUTSIDE * norm
+    }
+}
+
+/// y - M x.
+fn residual(matrix: &Matrix, x: &[f64], y: &[f64]) -> Vec<f64> {
+    let image = matrix.times(x);
+    y.iter().zip(&image).map(|(y, image)| y - image).collect()
+}
+
+fn norm(x: &[f64]) -> f64 {
+    x.iter().map(|x| x * x).sum::<f64>().sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::phi::Transition;
+    use crate::solve::equations::Equations;
+
+    /// Two states that swap, reward 1 for leaving the first; features: the two indicators, a constant, and one never seen.
+    #[test]
+    fn collinear_and_unseen_features_have_the_smallest_solution() {
+        let states = [[1.0, 0.0, 1.0, 0.0], [0.0, 1.0, 1.0, 0.0]];
+        let mut equations = Equations::new(4, 0.5).unwrap();
+        for t in 0..100 {
+            let reward = if t % 2 == 0 { 1.0 } else { 0.0 };
+            equations.add(&Transition::new(&states[t % 2], reward, &states[1 - t % 2]));
+        }
+        let found = equations.solve().unwrap();
+        assert_eq!(found.rank, 2);
+        assert!(
+            found.relative_residual < 1e-14,
+            "{}",
+            found.relative_residual
+        );
+        for (state, exact) in states.iter().zip([4.0 / 3.0, 2.0 / 3.0]) {
+            let phi = Features::Dense(state);
+            assert!((phi.dot(&found.theta) - exact).abs() < 1e-13);
+            assert!(found.identified.covers(phi));
+        }
+        for open in [
+            [1.0, 0.0, 0.0, 0.0],
+            [0.0, 0.0, 1.0, 0.0],
+            [1.0, 0.0, 1.0, 1.0],
+        ] {
+            assert!(!found.identified.covers(Features::Dense(&open)), "{open:?}");
+        }
+        assert_eq!(found.theta[3], 0.0);
+        // In scaled coordinates the solution is orthogonal to (1, 1, -sqrt 2).
+        let outside = found.theta[0] / 2.0 + found.theta[1] / 2.0 - found.theta[2];
+        assert!(outside.abs() < 1e-13, "{outside}");
+    }
+
+    #[test]
+    fn units_do_not_matter() {
+        let solve = |units: [f64; 2]| {
+            let mut equations = Equations::new(2, 0.9).unwrap();
+            for t in 0..500_u32 {
+                let at = |t: u32| {
+                    [
+                        units[0] * f64::from(t * 7 % 13),
+                        units[1] * f64::from(t * 5 % 11),
+                    ]
+                };
+                equations.add(&Transition::new(&at(t), f64::from(t % 3), &at(t + 1)));
+            }
+            equations.solve().unwrap()
+        };
+        let (plain, scaled) = (solve([1.0, 1.0]), solve([1e-9, 1e12]));
+        assert_eq!((plain.rank, scaled.rank), (2, 2));
+        for (j, unit) in [1e-9, 1e12].into_iter().enumerate() {
+            let (x, y) = (plain.theta[j], scaled.theta[j] * unit);
+            assert!((x - y).abs() < 1e-9 * x.abs(), "{x} {y}");
+        }
+    }
+
+    #[test]
+    fn the_influence_of_scores_is_that_of_more_rewards() {
+        let features = |t: u32| [1.0, f64::from(t * t % 7), f64::from(t % 3)];
+        let solve = |extra: f64| {
+            let mut equations = Equations::new(3, 0.8).unwrap();
+            for t in 0..200_u32 {
+                let reward = f64::from(t % 5) + if t == 17 { extra } else { 0.0 };
+                equations.add(&Transition::new(&features(t), reward, &features(t + 1)));
+            }
+            equations.solve().unwrap()
+        };
+        let (before, after) = (solve(0.0), solve(2.0));
+        let score = features(17).map(|x| 2.0 * x);
+        let influence = before.influence(&Matrix::from_rows(&[score]).unwrap());
+        for j in 0..3 {
+            let change = after.theta[j] - before.theta[j];
+            assert!((influence.get(0, j) - change).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn nothing_to_learn_from_is_zero() {
+        let empty = Equations::new(2, 0.9).unwrap().solve().unwrap();
+        assert_eq!((empty.theta, empty.rank), (vec![0.0; 2], 0));
+        assert!(!empty.identified.covers(Features::Dense(&[1.0, 0.0])));
+    }
+}

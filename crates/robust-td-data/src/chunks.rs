@@ -1,0 +1,268 @@
+//! Processes a log in chunks on several threads, with results that do not depend on their number.
+//!
+//! A chunk is a fixed number of consecutive transitions, whatever the files, batches and threads. Threads process chunks
+//! independently; the caller receives the results in the order of the log.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use robust_td_core::features::FeatureMap;
+use robust_td_core::learner::Transition;
+
+use crate::batch::Batch;
+use crate::error::{Error, Result};
+use crate::feature_rows::FeatureRows;
+use crate::pairing::{Pairing, Step};
+use crate::replay::Replay;
+use crate::schema::Schema;
+
+/// The number of transitions in a chunk.
+pub(crate) const CHUNK: u64 = 16_384;
+
+/// Consecutive transitions of a log.
+#[derive(Default)]
+pub(crate) struct Chunk {
+    schema: Arc<Schema>,
+    batches: Vec<Arc<Batch>>,
+    /// The first row in the first batch.
+    from: usize,
+    /// The state of pairing before that row.
+    pairing: Pairing,
+    /// The number of transitions, and of those before.
+    pub transitions: u64,
+    pub before: u64,
+    /// The number of runs of consecutive transitions that started before.
+    pub runs: u64,
+}
+
+/// A transition of a chunk, with its place in the log.
+pub(crate) struct Placed<'a> {
+    /// The transition.
+    pub transition: Transition<'a>,
+    /// The observation before it.
+    pub obs: &'a [f64],
+    /// Its number in the log, from 0.
+    pub number: u64,
+    /// The number of its run of consecutive transitions, from 0.
+    pub run: u64,
+    /// Whether it starts a run.
+    pub starts: bool,
+    batch: &'a Batch,
+    row: usize,
+}
+
+impl Placed<'_> {
+    /// The cluster that the user named.
+    pub fn cluster(&self) -> u64 {
+        self.batch.clusters[self.row]
+    }
+
+    /// The file and the episode.
+    pub fn episode(&self) -> (usize, u64) {
+        (self.batch.file, self.batch.episodes[self.row])
+    }
+}
+
+impl Chunk {
+    /// Visits the transitions in order.
+    pub fn for_each(&self, map: &FeatureMap, mut visit: impl FnMut(&Placed<'_>)) {
+        let mut map = map.clone();
+        let mut rows = FeatureRows::for_map(&map);
+        let (mut pairing, mut from) = (self.pairing.clone(), self.from);
+        let (mut left, mut runs) = (self.transitions, self.runs);
+        for batch in &self.batches {
+            if left == 0 {
+                return;
+            }
+            rows.start_batch(&map, batch);
+            pairing.push(&self.schema, batch, from, |step: Step<'_>| {
+                runs += u64::from(step.restart);
+                let (here, outcome) = rows.of(&mut map, batch, &step);
+                visit(&Placed {
+                    transition: Transition::new(here, step.reward, outcome).with_ratio(step.ratio),
+                    obs: step.obs,
+                    number: self.before + self.transitions - left,
+                    run: runs.saturating_sub(1),
+                    starts: step.restart,
+                    batch,
+                    row: step.row,
+                });
+                left -= 1;
+                match left {
+                    0 => ControlFlow::Break(()),
+                    _ => ControlFlow::Continue(()),
+                }
+            });
+            from = 0;
+        }
+    }
+}
+
+/// The rows and transitions of a pass.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct PassCounts {
+    pub rows: u64,
+    pub transitions: u64,
+    pub left_out: u64,
+    /// Runs of consecutive transitions.
+    pub runs: u64,
+}
+
+/// Calls `work` for every chunk of the first `limit` transitions, on `threads` threads, and `take` with the results, in order.
+///
+/// # Errors
+/// Those of reading and of `take`.
+pub(crate) fn for_each_chunk<T: Send>(
+    replay: &mut Replay<'_>,
+    threads: usize,
+    limit: Option<u64>,
+    work: impl Fn(&Chunk) -> T + Sync,
+    mut take: impl FnMut(T) -> Result<()>,
+) -> Result<PassCounts> {
+    if threads <= 1 {
+        return cut(replay, limit, |chunk| take(work(&chunk)));
+    }
+    let (jobs, waiting) = sync_channel::<(u64, Chunk)>(threads);
+    let (finished, results) = channel();
+    let waiting = Mutex::new(waiting);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            let (waiting, work, finished) = (&waiting, &work, finished.clone());
+            scope.spawn(move || process(waiting, work, &finished));
+        }
+        drop(finished);
+        let mut ordered = Ordered::default();
+        let mut sent = 0;
+        let counts = cut(replay, limit, |chunk| {
+            jobs.send((sent, chunk)).map_err(|_| stopped())?;
+            sent += 1;
+            while let Ok((number, result)) = results.try_recv() {
+                ordered.add(number, result?, &mut take)?;
+            }
+            Ok(())
+        })?;
+        drop(jobs);
+        for (number, result) in results {
+            ordered.add(number, result?, &mut take)?;
+        }
+        Ok(counts)
+    })
+}
+
+/// Processes chunks until there are no more.
+fn process<T>(
+    waiting: &Mutex<Receiver<(u64, Chunk)>>,
+    work: &(impl Fn(&Chunk) -> T + Sync),
+    finished: &Sender<(u64, Result<T>)>,
+) {
+    loop {
+        let next = waiting
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .recv();
+        let Ok((number, chunk)) = next else {
+            return;
+        };
+        // A panic must not leave the others waiting for this chunk.
+        let result = catch_unwind(AssertUnwindSafe(|| work(&chunk))).map_err(|_| stopped());
+        if finished.send((number, result)).is_err() {
+            return;
+        }
+    }
+}
+
+fn stopped() -> Error {
+    Error::Thread {
+        message: "a worker stopped before the end of the log".to_owned(),
+    }
+}
+
+/// Results that wait for earlier ones.
+struct Ordered<T> {
+    next: u64,
+    early: BTreeMap<u64, T>,
+}
+
+impl<T> Default for Ordered<T> {
+    fn default() -> Self {
+        Self {
+            next: 0,
+            early: BTreeMap::new(),
+        }
+    }
+}
+
+impl<T> Ordered<T> {
+    fn add(
+        &mut self,
+        number: u64,
+        result: T,
+        take: &mut impl FnMut(T) -> Result<()>,
+    ) -> Result<()> {
+        self.early.insert(number, result);
+        while let Some(result) = self.early.remove(&self.next) {
+            self.next += 1;
+            take(result)?;
+        }
+        Ok(())
+    }
+}
+
+/// Cuts a log into chunks.
+fn cut(
+    replay: &mut Replay<'_>,
+    limit: Option<u64>,
+    mut take: impl FnMut(Chunk) -> Result<()>,
+) -> Result<PassCounts> {
+    let limit = limit.unwrap_or(u64::MAX);
+    let mut pairing = Pairing::default();
+    let mut counts = PassCounts::default();
+    let mut chunk = Chunk::default();
+    replay.for_each(|schema, batch| {
+        if chunk.schema.as_ref() != schema {
+            chunk.schema = Arc::new(schema.clone());
+        }
+        let mut from = 0;
+        loop {
+            if chunk.batches.is_empty() {
+                chunk.from = from;
+                chunk.pairing = pairing.clone();
+            }
+            chunk.batches.push(batch.clone());
+            let most = CHUNK.min(limit - chunk.before);
+            let (runs, here) = (&mut counts.runs, &mut chunk.transitions);
+            from = pairing.push(schema, batch, from, |step| {
+                *runs += u64::from(step.restart);
+                *here += 1;
+                match *here == most {
+                    true => ControlFlow::Break(()),
+                    false => ControlFlow::Continue(()),
+                }
+            });
+            if chunk.transitions < most {
+                return Ok(ControlFlow::Continue(()));
+            }
+            let next = Chunk {
+                schema: chunk.schema.clone(),
+                before: chunk.before + chunk.transitions,
+                runs: counts.runs,
+                ..Chunk::default()
+            };
+            let whole = std::mem::replace(&mut chunk, next);
+            take(whole)?;
+            if chunk.before == limit {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+    })?;
+    if chunk.transitions > 0 {
+        take(chunk)?;
+    }
+    counts.rows = pairing.rows();
+    counts.transitions = pairing.transitions();
+    counts.left_out = pairing.left_out() + u64::from(pairing.is_waiting());
+    Ok(counts)
+}

@@ -1,0 +1,126 @@
+//! Describes what a reader of an answer must know: whether it was learned, whether the features fit, whether the intervals hold.
+
+use crate::inspect::{Finding, FindingKind};
+use crate::returns::Verdict;
+use crate::solved::{Solved, Unit};
+use crate::start_value::StartValue;
+use crate::words::counted;
+
+/// An answer is converged when the relative residual of its equations is at most this share of 1 - gamma. An error of theta is
+/// larger than the residual by up to 1 / (1 - gamma).
+const RESIDUAL: f64 = 0.01;
+/// The smallest tolerance.
+const SMALLEST: f64 = 1e-6;
+/// A mean TD error is far from 0 beyond this number of standard errors,
+const FAR: f64 = 5.0;
+/// and this share of the root mean square.
+const MATTERS: f64 = 0.01;
+
+/// Whether an answer with this relative residual is one.
+pub(crate) fn is_converged(relative_residual: f64, discount: f64) -> bool {
+    relative_residual <= (RESIDUAL * (1.0 - discount)).max(SMALLEST)
+}
+
+/// A finding about the whole log or its answer.
+pub(crate) fn finding(kind: FindingKind, message: impl Into<String>) -> Finding {
+    Finding {
+        kind,
+        message: message.into(),
+        file: None,
+        row: None,
+        count: 1,
+    }
+}
+
+/// The findings about the TD fixed point of a log, most serious first.
+pub(crate) fn of_solved(solved: &Solved) -> Vec<Finding> {
+    let facts = &solved.facts;
+    let mut list = Vec::new();
+    if !is_converged(facts.relative_residual, solved.discount) {
+        list.push(not_learned(facts.relative_residual));
+    }
+    if let Some(check) = &facts.check
+        && check.verdict() == Verdict::DoesNotFit
+    {
+        let errors = check.largest().unwrap_or(f64::INFINITY);
+        list.push(finding(
+            FindingKind::FeaturesDoNotFit,
+            format!(
+                "predicted values differ from returns by up to {errors:.1} standard errors: the features cannot express the \
+                 values, or the data come from several policies; try richer features, such as fourier, tiles or one-hot"
+            ),
+        ));
+    }
+    if let Some(message) = StartValue::disagreement(solved) {
+        list.push(finding(FindingKind::MonteCarloDiffers, message));
+    }
+    if let Some(rank) = facts.rank
+        && rank + 1 < solved.theta.len()
+        && 10 * rank < 9 * solved.theta.len()
+    {
+        list.push(finding(
+            FindingKind::LowRank,
+            format!(
+                "only {rank} of the {} features are independent in this log; values that need the others have no bounded interval",
+                solved.theta.len()
+            ),
+        ));
+    }
+    list.extend(mean_td_error(solved));
+    list.extend(intervals(solved));
+    list
+}
+
+/// The finding that an answer is none.
+pub(crate) fn not_learned(relative_residual: f64) -> Finding {
+    finding(
+        FindingKind::NotLearned,
+        format!(
+            "not learned: {:.2} % of the equations of the log remain unsolved; use more data, other features, or the default algorithm",
+            100.0 * relative_residual
+        ),
+    )
+}
+
+fn mean_td_error(solved: &Solved) -> Option<Finding> {
+    let errors = &solved.facts.td_errors;
+    let (mean, rms) = (errors.mean().abs(), errors.rms());
+    let chance = FAR * rms / (solved.facts.transitions.max(1) as f64).sqrt();
+    (mean > chance && mean > MATTERS * rms).then(|| {
+        finding(
+            FindingKind::MeanTdError,
+            format!(
+                "the mean TD error is {:.3e}, far from 0: the values are off on average; add `+ bias` to the features",
+                errors.mean()
+            ),
+        )
+    })
+}
+
+/// What limits the intervals.
+fn intervals(solved: &Solved) -> Option<Finding> {
+    let facts = &solved.facts;
+    let kind = FindingKind::IntervalsUnknown;
+    if solved.influence.is_none() {
+        let rows = counted(facts.transitions, "transition", "transitions");
+        let features = counted(solved.theta.len() as u64, "feature", "features");
+        return Some(finding(
+            kind,
+            format!("no intervals: {rows} are too few for {features}"),
+        ));
+    }
+    let (_, spread) = solved.start_value();
+    if spread.is_some_and(|spread| !spread.reliable) {
+        let why = match facts.unit {
+            Unit::Time => {
+                "the noise stays correlated over a large part of the log; a longer log, or an episode or cluster column, would help"
+            }
+            _ => "too few independent episodes or clusters determine it",
+        };
+        return Some(finding(
+            kind,
+            format!("cannot tell how precise the value of the policy is: {why}"),
+        ));
+    }
+    None
+}

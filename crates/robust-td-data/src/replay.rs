@@ -1,0 +1,103 @@
+//! Reads a log several times: from its files, or from memory if it is small.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use crate::ahead::ReadAhead;
+use crate::bad_rows::BadRows;
+use crate::batch::Batch;
+use crate::error::Result;
+use crate::log::Log;
+use crate::options::Purpose;
+use crate::schema::Schema;
+
+/// The number of bytes of rows that are kept in memory. A log that needs more is read again in each pass.
+const KEPT: usize = 256 << 20;
+
+/// A log that is read again and again.
+pub(crate) struct Replay<'a> {
+    log: &'a mut Log,
+    kept: Kept,
+    schema: Schema,
+    files: Vec<String>,
+    bad_rows: BadRows,
+}
+
+enum Kept {
+    /// Nothing has been read yet.
+    Unread,
+    /// All rows.
+    Rows(Vec<Arc<Batch>>),
+    /// The rows need too much memory.
+    TooMany,
+}
+
+impl<'a> Replay<'a> {
+    /// A log before its first pass.
+    pub fn new(log: &'a mut Log) -> Self {
+        Self {
+            log,
+            kept: Kept::Unread,
+            schema: Schema::default(),
+            files: Vec::new(),
+            bad_rows: BadRows::default(),
+        }
+    }
+
+    /// The roles that have columns; known after a pass.
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// The names of the inputs; known after a pass.
+    pub fn files(&self) -> &[String] {
+        &self.files
+    }
+
+    /// The bad rows that were skipped; known after a pass.
+    pub fn bad_rows(&self) -> &BadRows {
+        &self.bad_rows
+    }
+
+    /// Passes all batches to `visit`, in order, until it breaks.
+    ///
+    /// # Errors
+    /// Those of reading and of `visit`.
+    pub fn for_each(
+        &mut self,
+        mut visit: impl FnMut(&Schema, &Arc<Batch>) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
+        if let Kept::Rows(batches) = &self.kept {
+            for batch in batches {
+                if visit(&self.schema, batch)?.is_break() {
+                    break;
+                }
+            }
+            return Ok(());
+        }
+        let mut reader = ReadAhead::start(self.log.open(Purpose::Evaluate)?)?;
+        self.schema = reader.schema().clone();
+        self.files = reader.files().to_vec();
+        let mut keeping = matches!(self.kept, Kept::Unread).then(|| (Vec::new(), 0));
+        let mut batch = Batch::default();
+        while reader.read(&mut batch)? {
+            let shared = Arc::new(std::mem::take(&mut batch));
+            if visit(&self.schema, &shared)?.is_break() {
+                return Ok(());
+            }
+            if let Some((batches, bytes)) = &mut keeping {
+                *bytes += shared.bytes();
+                batches.push(shared);
+                if *bytes > KEPT {
+                    keeping = None;
+                }
+            }
+        }
+        self.bad_rows = reader.bad_rows().clone();
+        self.kept = match keeping {
+            Some((batches, _)) => Kept::Rows(batches),
+            None => Kept::TooMany,
+        };
+        Ok(())
+    }
+}

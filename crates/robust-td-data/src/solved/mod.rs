@@ -1,0 +1,146 @@
+//! Holds the TD fixed point of a log: the answer that is solved for instead of stepped to.
+
+pub(crate) mod gather;
+pub(crate) mod scores;
+mod solve;
+pub(crate) mod unit;
+
+use robust_td_core::Features;
+use robust_td_core::features::FeatureMap;
+use robust_td_core::fixed_point::Identified;
+use robust_td_core::influence::Influence;
+use robust_td_core::learner::LinearValue;
+use robust_td_core::spread::Spread;
+use serde::{Deserialize, Serialize};
+
+pub(crate) use solve::{Request, solve};
+pub use unit::Unit;
+
+use crate::diagnostics::TdErrors;
+use crate::error::{Error, Result};
+use crate::inspect::Finding;
+use crate::returns::{CompleteReturns, ReturnCheck};
+
+/// How the equations of the log were solved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Solver {
+    /// Directly.
+    LeastSquares,
+    /// By repeated passes over the log.
+    Iterative,
+}
+
+impl Solver {
+    /// The method in words.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::LeastSquares => "least squares",
+            Self::Iterative => "iterative least squares",
+        }
+    }
+}
+
+/// The TD fixed point of a log, with all that is known about it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Solved {
+    pub(crate) discount: f64,
+    pub(crate) features: FeatureMap,
+    /// The columns of the observation.
+    pub(crate) columns: Vec<String>,
+    #[serde(with = "robust_td_core::exact_float")]
+    pub(crate) theta: Vec<f64>,
+    pub(crate) identified: Identified,
+    /// The influence of groups of transitions; none where the error cannot be estimated.
+    pub(crate) influence: Option<Influence>,
+    pub(crate) starts: Starts,
+    pub(crate) facts: Facts,
+}
+
+/// The rows that the value of the policy is the mean of.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Starts {
+    /// Their number.
+    pub count: u64,
+    /// Whether they are the first rows of episodes.
+    pub episodic: bool,
+    /// Their mean features.
+    #[serde(with = "robust_td_core::exact_float")]
+    pub features: Vec<f64>,
+    /// What the sampling of these rows adds to the error, group by group.
+    #[serde(with = "robust_td_core::exact_float")]
+    pub contributions: Vec<f64>,
+}
+
+/// The facts about an answer and its log.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Facts {
+    pub solver: Solver,
+    /// Passes over the log that an iterative solution took.
+    pub products: Option<u64>,
+    pub unit: Unit,
+    pub units: u64,
+    pub rows: u64,
+    pub transitions: u64,
+    pub left_out: u64,
+    pub bad_rows: u64,
+    pub rank: Option<usize>,
+    pub relative_residual: f64,
+    pub phi_inf: f64,
+    pub td_errors: TdErrors,
+    pub check: Option<ReturnCheck>,
+    pub complete: Option<CompleteReturns>,
+    /// Rows to show, as numbers of observations, smallest predicted value first.
+    pub typical: Vec<Vec<f64>>,
+    pub findings: Vec<Finding>,
+}
+
+impl Solved {
+    /// The value function.
+    #[must_use]
+    pub fn value_function(&self) -> LinearValue {
+        LinearValue {
+            theta: self.theta.clone(),
+            offset: 0.0,
+        }
+    }
+
+    /// The error of a value; `None` where nothing is known about it.
+    pub(crate) fn spread(&self, phi: Features<'_>) -> Option<Spread> {
+        let influence = self.influence.as_ref()?;
+        (self.identified.covers(phi)).then(|| influence.spread(phi))
+    }
+
+    /// The mean value over the starts, and its error, which includes that of sampling the starts.
+    pub(crate) fn start_value(&self) -> (f64, Option<Spread>) {
+        let (starts, phi) = (&self.starts, Features::Dense(&self.starts.features));
+        let influence = self.influence.as_ref();
+        let known = influence.filter(|_| self.identified.covers(phi));
+        let spread = known.map(|known| known.spread_with(phi, &starts.contributions));
+        (phi.dot(&self.theta), spread)
+    }
+
+    /// Checks a restored answer.
+    pub(crate) fn checked(self) -> Result<Self> {
+        let d = self.features.outputs();
+        let groups = self.influence.as_ref().map_or(0, Influence::groups);
+        let whole = self.theta.len() == d
+            && self.identified.fits(d)
+            && self.influence.as_ref().is_none_or(|found| found.fits(d))
+            && self.starts.features.len() == d
+            && (self.starts.contributions.is_empty() || self.starts.contributions.len() == groups)
+            && self.columns.len() == self.features.inputs()
+            && (0.0..=1.0).contains(&self.discount)
+            && self.theta.iter().all(|x| x.is_finite());
+        match whole {
+            true => Ok(self),
+            false => Err(Error::Model {
+                message: format!("its parts do not fit its {d} features"),
+            }),
+        }
+    }
+}

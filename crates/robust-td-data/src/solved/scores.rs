@@ -1,0 +1,80 @@
+//! Adds up the scores of a log at its fixed point, group by group.
+
+use robust_td_core::Matrix;
+
+use super::gather::Plan;
+use super::unit::Groups;
+use crate::chunks::{Chunk, for_each_chunk};
+use crate::diagnostics::TdErrors;
+use crate::error::Result;
+use crate::replay::Replay;
+
+/// The sums of each group.
+pub(crate) struct Scores {
+    /// rho delta phi, one row per group.
+    pub scores: Matrix,
+    /// phi.theta minus its mean, over the rows that the value of the policy is the mean of.
+    pub starts: Vec<f64>,
+    pub td_errors: TdErrors,
+}
+
+impl Scores {
+    fn new(groups: usize, dimension: usize) -> Self {
+        Self {
+            scores: Matrix::zeros(groups, dimension),
+            starts: vec![0.0; groups],
+            td_errors: TdErrors::default(),
+        }
+    }
+
+    /// Makes the pass, for a theta and the mean value over the starts.
+    ///
+    /// # Errors
+    /// Those of reading.
+    pub fn take(
+        replay: &mut Replay<'_>,
+        plan: &Plan<'_>,
+        groups: &Groups,
+        theta: &[f64],
+        mean: f64,
+    ) -> Result<Self> {
+        let mut all = Self::new(groups.count(), theta.len());
+        for_each_chunk(
+            replay,
+            plan.threads,
+            plan.limit,
+            |chunk| part(chunk, plan, groups, theta, mean),
+            |part| {
+                all.merge(&part);
+                Ok(())
+            },
+        )?;
+        Ok(all)
+    }
+
+    fn merge(&mut self, part: &Self) {
+        for k in 0..self.scores.rows() {
+            let sums = self.scores.row_mut(k).iter_mut().zip(part.scores.row(k));
+            sums.for_each(|(sum, x)| *sum += x);
+        }
+        let starts = self.starts.iter_mut().zip(&part.starts);
+        starts.for_each(|(sum, x)| *sum += x);
+        self.td_errors.merge(&part.td_errors);
+    }
+}
+
+fn part(chunk: &Chunk, plan: &Plan<'_>, groups: &Groups, theta: &[f64], mean: f64) -> Scores {
+    let mut part = Scores::new(groups.count(), theta.len());
+    chunk.for_each(plan.map, |placed| {
+        let transition = &placed.transition;
+        let group = groups.of(placed);
+        let delta = transition.td_error(theta, plan.discount);
+        part.td_errors.record(delta);
+        let row = part.scores.row_mut(group);
+        transition.features.axpy(transition.ratio * delta, row);
+        if !plan.episodic || placed.starts {
+            part.starts[group] += transition.features.dot(theta) - mean;
+        }
+    });
+    part
+}

@@ -1,0 +1,144 @@
+//! Decides which transitions may depend on each other.
+
+use std::collections::HashMap;
+
+use robust_td_core::influence::{GROUPS, Grouping};
+use serde::{Deserialize, Serialize};
+
+use crate::chunks::Placed;
+use crate::hash::mix;
+
+/// With fewer episodes than this, intervals come from consecutive parts of the log.
+const FEWEST_EPISODES: u64 = 5;
+/// One unit in this number is held out to check the features.
+const HELD_OUT: u64 = 4;
+/// A log without episodes is held out in this many parts per held-out one.
+const PARTS: u64 = 40;
+/// The maximum number of units that are counted exactly.
+const COUNTED: usize = 1 << 20;
+
+/// The unit of independence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unit {
+    /// None: the log is one trajectory.
+    Time,
+    /// The episode, as consecutive rows.
+    Episode,
+    /// The episode by its name, because its rows are not consecutive.
+    NamedEpisode,
+    /// The cluster column.
+    Cluster,
+}
+
+impl Unit {
+    /// The unit of a log.
+    pub(crate) fn of(clusters: bool, episodes: Option<u64>, mixed: bool) -> Self {
+        match episodes {
+            _ if clusters => Self::Cluster,
+            Some(count) if count >= FEWEST_EPISODES && mixed => Self::NamedEpisode,
+            Some(count) if count >= FEWEST_EPISODES => Self::Episode,
+            _ => Self::Time,
+        }
+    }
+
+    /// The number of a transition's unit; for a trajectory, that of the transition.
+    pub(crate) fn key(self, placed: &Placed<'_>) -> u64 {
+        match self {
+            Self::Time => placed.number,
+            Self::Episode => placed.run,
+            Self::NamedEpisode => {
+                let (file, episode) = placed.episode();
+                mix(mix(file as u64) ^ episode)
+            }
+            Self::Cluster => placed.cluster(),
+        }
+    }
+
+    /// Whether a transition is held out, among this number of transitions.
+    pub(crate) fn is_held_out(self, placed: &Placed<'_>, transitions: u64) -> bool {
+        match self {
+            Self::Time => part(placed.number, PARTS, transitions) % HELD_OUT == HELD_OUT - 1,
+            _ => mix(self.key(placed)).is_multiple_of(HELD_OUT),
+        }
+    }
+}
+
+/// The part of a number below `of`, among `parts` parts of equal length.
+fn part(number: u64, parts: u64, of: u64) -> u64 {
+    let wide = u128::from(number) * u128::from(parts) / u128::from(of.max(1));
+    (wide as u64).min(parts.saturating_sub(1))
+}
+
+/// The units of a log in order of appearance, as far as they are counted.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Units {
+    index: HashMap<u64, u32>,
+}
+
+impl Units {
+    /// Adds a unit.
+    pub fn add(&mut self, key: u64) {
+        let next = self.index.len();
+        if next < COUNTED || self.index.contains_key(&key) {
+            self.index.entry(key).or_insert(next as u32);
+        }
+    }
+
+    /// The units, in order of appearance.
+    pub fn keys(&self) -> Vec<u64> {
+        let mut keys: Vec<(u32, u64)> = self.index.iter().map(|(key, at)| (*at, *key)).collect();
+        keys.sort_unstable();
+        keys.into_iter().map(|(_, key)| key).collect()
+    }
+
+    /// Their number.
+    pub fn count(&self) -> u64 {
+        self.index.len() as u64
+    }
+}
+
+/// The groups whose scores are added up.
+pub(crate) struct Groups {
+    unit: Unit,
+    /// The number of units, or of transitions in a trajectory.
+    units: u64,
+    index: HashMap<u64, u32>,
+}
+
+impl Groups {
+    /// The groups of a log: its units, or several units in each group if there are more than [`GROUPS`].
+    pub fn new(unit: Unit, units: u64, known: Units) -> Self {
+        let index = match known.index.len() <= GROUPS {
+            true => known.index,
+            false => HashMap::new(),
+        };
+        Self { unit, units, index }
+    }
+
+    /// Their number.
+    pub fn count(&self) -> usize {
+        (self.units.max(1)).min(GROUPS as u64) as usize
+    }
+
+    /// How they depend on each other.
+    pub fn grouping(&self) -> Grouping {
+        match self.unit {
+            Unit::Time => Grouping::Ordered,
+            _ => Grouping::Independent,
+        }
+    }
+
+    /// The group of a transition.
+    pub fn of(&self, placed: &Placed<'_>) -> usize {
+        let (key, count) = (self.unit.key(placed), self.count() as u64);
+        let group = match self.unit {
+            Unit::Time | Unit::Episode => part(key, count, self.units),
+            _ => match self.index.get(&key) {
+                Some(index) => u64::from(*index),
+                None => mix(key) % count,
+            },
+        };
+        group as usize
+    }
+}

@@ -1,0 +1,95 @@
+//! Estimates the value of the policy, and compares it with the plain mean of returns.
+
+use robust_td_core::spread::Spread;
+use serde::Serialize;
+
+use crate::returns::CompleteReturns;
+use crate::solved::Solved;
+
+/// The estimate and the mean of returns differ beyond this number of joint standard errors.
+const FAR: f64 = 4.0;
+
+/// The mean value over the first rows of episodes; over all rows where there are no episodes.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct StartValue {
+    /// The estimate.
+    pub value: f64,
+    /// The ends of its interval, which includes the sampling of the starts; infinite where it is not known.
+    pub lower: f64,
+    /// The upper end.
+    pub upper: f64,
+    /// The number of rows that it is the mean of.
+    pub starts: u64,
+}
+
+/// The mean return of complete episodes.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct MonteCarlo {
+    /// The mean.
+    pub value: f64,
+    /// The ends of its interval; infinite for a single episode.
+    pub lower: f64,
+    /// The upper end.
+    pub upper: f64,
+    /// The number of episodes.
+    pub episodes: u64,
+}
+
+impl StartValue {
+    /// The value at a confidence in (0, 1).
+    pub(crate) fn of(solved: &Solved, confidence: f64) -> Self {
+        let (value, spread) = solved.start_value();
+        let half = spread.map_or(f64::INFINITY, |spread| spread.half_width(confidence));
+        Self {
+            value,
+            lower: value - half,
+            upper: value + half,
+            starts: solved.starts.count,
+        }
+    }
+
+    /// Describes how the value differs from the mean return of complete episodes, if it does by more than chance.
+    ///
+    /// Where episodes were cut, the complete ones are the short ones, and their mean is no estimate of the same quantity.
+    pub(crate) fn disagreement(solved: &Solved) -> Option<String> {
+        let complete = solved.facts.complete.filter(|complete| complete.cut == 0)?;
+        if !solved.starts.episodic {
+            return None;
+        }
+        let (value, spread) = solved.start_value();
+        let error = spread.filter(|spread| spread.reliable)?.standard_error;
+        let other = spread_of(&complete).standard_error;
+        let scale = value.abs().max(complete.mean.abs());
+        let away = (value - complete.mean).abs();
+        (away > FAR * error.hypot(other) && away > 1e-9 * scale).then(|| {
+            format!(
+                "the value of the policy is {value:.4e}, but the mean return of {} complete episodes is {:.4e}: the features \
+                 cannot express the values, or the log is not what it seems",
+                complete.episodes, complete.mean
+            )
+        })
+    }
+}
+
+impl MonteCarlo {
+    /// The mean at a confidence in (0, 1).
+    pub(crate) fn of(complete: &CompleteReturns, confidence: f64) -> Self {
+        let half = spread_of(complete).half_width(confidence);
+        Self {
+            value: complete.mean,
+            lower: complete.mean - half,
+            upper: complete.mean + half,
+            episodes: complete.episodes,
+        }
+    }
+}
+
+/// The error of the mean return.
+fn spread_of(complete: &CompleteReturns) -> Spread {
+    let n = complete.episodes as f64;
+    Spread {
+        standard_error: (complete.spread / (n - 1.0).max(1.0) / n).sqrt(),
+        freedom: (n - 1.0).max(1.0),
+        reliable: complete.episodes > 1,
+    }
+}
