@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Range;
+use super::names::factor;
 
 /// x -> cos(pi k . u) with u = x scaled to [0, 1]^d, for frequency vectors k with entries up to `order`.
 ///
@@ -41,6 +42,39 @@ impl Fourier {
     pub fn fits(&self, inputs: usize) -> bool {
         let count = Self::count(self.order, self.coupled, inputs);
         self.range.fits(inputs) && count.is_some_and(|count| count <= super::MAX_FEATURES)
+    }
+
+    /// The frequency vector of a feature.
+    fn frequencies(&self, index: usize) -> Vec<usize> {
+        let mut frequencies = vec![0; self.range.inputs()];
+        if self.coupled {
+            let mut rest = index;
+            for frequency in &mut frequencies {
+                *frequency = rest % (self.order + 1);
+                rest /= self.order + 1;
+            }
+        } else if index > 0 {
+            frequencies[(index - 1) / self.order] = (index - 1) % self.order + 1;
+        }
+        frequencies
+    }
+
+    /// The name of a feature; `input` names the coordinates.
+    pub fn name(&self, index: usize, input: &dyn Fn(usize) -> String) -> String {
+        let times = |k: usize, of: String| match k {
+            1 => of,
+            _ => format!("{k} {of}"),
+        };
+        let frequencies = self.frequencies(index).into_iter().enumerate();
+        let terms: Vec<_> = frequencies.filter(|&(_, k)| k > 0).collect();
+        match terms[..] {
+            [] => "1".into(),
+            [(i, k)] => format!("cos({})", times(k, format!("pi {}", factor(input(i))))),
+            _ => {
+                let terms = terms.iter().map(|&(i, k)| times(k, factor(input(i))));
+                format!("cos(pi({}))", terms.collect::<Vec<_>>().join(" + "))
+            }
+        }
     }
 
     #[inline]

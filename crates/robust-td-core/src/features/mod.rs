@@ -23,6 +23,7 @@
 
 mod fitting;
 mod fourier;
+mod names;
 mod one_hot;
 mod polynomial;
 mod range;

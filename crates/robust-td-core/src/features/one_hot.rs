@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::names::number;
+
 /// One feature per value of one coordinate, 1 for the current value; the other coordinates are ignored.
 ///
 /// A value not seen during fitting has no feature: the vector is zero.
@@ -25,6 +27,12 @@ impl OneHot {
     pub fn fits(&self, inputs: usize) -> bool {
         let increasing = self.values.windows(2).all(|pair| pair[0] < pair[1]);
         self.column < inputs && !self.values.is_empty() && increasing
+    }
+
+    /// The name of a feature; `input` names the coordinates.
+    pub fn name(&self, index: usize, input: &dyn Fn(usize) -> String) -> String {
+        let value = number(self.values[index]);
+        format!("one-hot({}={value})", input(self.column))
     }
 
     #[inline]

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::names::factor;
+
 /// x -> (1, x_0, ..., x_0^2, x_0 x_1, ...): degree by degree, each monomial once.
 ///
 /// A monomial is one coordinate times a monomial of the degree below.
@@ -62,6 +64,33 @@ impl Polynomial {
 
     pub fn fits(&self, inputs: usize) -> bool {
         self.shape.inputs == inputs
+    }
+
+    /// The name of a feature; `input` names the coordinates.
+    pub fn name(&self, mut index: usize, input: &dyn Fn(usize) -> String) -> String {
+        // From the last factor to the first; equal factors are next to each other.
+        let mut powers: Vec<(u32, usize)> = Vec::new();
+        while index > 0 {
+            let (below, coordinate) = self.factors[index - 1];
+            match powers.last_mut() {
+                Some((last, power)) if *last == coordinate => *power += 1,
+                _ => powers.push((coordinate, 1)),
+            }
+            index = below as usize;
+        }
+        let factors = powers.iter().rev().map(|&(coordinate, power)| {
+            let name = input(coordinate as usize);
+            match (power, powers.len()) {
+                (1, 1) => name,
+                (1, _) => factor(name),
+                _ => format!("{}^{power}", factor(name)),
+            }
+        });
+        let factors: Vec<String> = factors.collect();
+        if factors.is_empty() {
+            return "1".into();
+        }
+        factors.join("*")
     }
 
     #[inline]

@@ -49,6 +49,15 @@ impl Range {
         (low, width)
     }
 
+    /// The point at a fraction of the interval of coordinate i.
+    pub fn fraction(&self, i: usize, numerator: usize, denominator: usize) -> f64 {
+        let (low, high) = (self.low[i], self.high[i]);
+        match numerator == denominator {
+            true => high,
+            false => low + numerator as f64 * (high - low) / denominator as f64,
+        }
+    }
+
     /// The position of x within the interval of coordinate i: 0 at its low end, 1 at its high end, clamped.
     ///
     /// A constant coordinate maps to 0.

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Range;
+use super::names::number;
 
 /// x -> exp(-|u - centre|^2 / (2 width^2)), u = x scaled to [0, 1]^d, for a grid of centres.
 ///
@@ -37,6 +38,21 @@ impl Rbf {
         let count = Self::count(self.centres, inputs);
         let counted = count.is_some_and(|n| (1..=super::MAX_FEATURES).contains(&n));
         counted && self.width > 0.0 && self.width.is_finite() && self.range.fits(inputs)
+    }
+
+    /// The name of a feature; `input` names the coordinates.
+    pub fn name(&self, index: usize, input: &dyn Fn(usize) -> String) -> String {
+        let (mut rest, mut centre) = (index, Vec::new());
+        for i in 0..self.range.inputs() {
+            let (numerator, denominator) = match self.centres {
+                1 => (1, 2),
+                n => (rest % n, n - 1),
+            };
+            let value = self.range.fraction(i, numerator, denominator);
+            centre.push(format!("{}={}", input(i), number(value)));
+            rest /= self.centres;
+        }
+        format!("rbf({})", centre.join(", "))
     }
 
     #[inline]

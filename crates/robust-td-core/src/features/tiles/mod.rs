@@ -136,6 +136,11 @@ impl Tiles {
         self.range.fits(inputs)
     }
 
+    /// The name of a feature: its tiling and its tile.
+    pub fn name(&self, index: usize) -> String {
+        format!("tiles({}:{})", index / self.size, index % self.size)
+    }
+
     /// Passes the active features of an observation to a sink.
     #[inline]
     pub fn write(&self, x: &[f64], sink: &mut (impl Sink + ?Sized)) {
