@@ -152,6 +152,22 @@ pub(crate) fn for_each_chunk<T: Send>(
     })
 }
 
+/// Visits the first `limit` transitions in order, on this thread.
+///
+/// # Errors
+/// Those of reading.
+pub(crate) fn for_each_transition(
+    replay: &mut Replay<'_>,
+    map: &FeatureMap,
+    limit: Option<u64>,
+    mut visit: impl FnMut(&Placed<'_>),
+) -> Result<PassCounts> {
+    cut(replay, limit, |chunk| {
+        chunk.for_each(map, &mut visit);
+        Ok(())
+    })
+}
+
 /// Processes chunks until there are no more.
 fn process<T>(
     waiting: &Mutex<Receiver<(u64, Chunk)>>,

@@ -1,25 +1,17 @@
 //! Describes what a reader of an answer must know: whether it was learned, whether the features fit, whether the intervals hold.
 
+use crate::assess::Assessment;
 use crate::inspect::{Finding, FindingKind};
+use crate::learned::Learned;
 use crate::returns::Verdict;
 use crate::solved::{Solved, Unit};
 use crate::start_value::StartValue;
 use crate::words::counted;
 
-/// An answer is converged when the relative residual of its equations is at most this share of 1 - gamma. An error of theta is
-/// larger than the residual by up to 1 / (1 - gamma).
-const RESIDUAL: f64 = 0.01;
-/// The smallest tolerance.
-const SMALLEST: f64 = 1e-6;
 /// A mean TD error is far from 0 beyond this number of standard errors,
 const FAR: f64 = 5.0;
 /// and this share of the root mean square.
 const MATTERS: f64 = 0.01;
-
-/// Whether an answer with this relative residual is one.
-pub(crate) fn is_converged(relative_residual: f64, discount: f64) -> bool {
-    relative_residual <= (RESIDUAL * (1.0 - discount)).max(SMALLEST)
-}
 
 /// A finding about the whole log or its answer.
 pub(crate) fn finding(kind: FindingKind, message: impl Into<String>) -> Finding {
@@ -32,14 +24,21 @@ pub(crate) fn finding(kind: FindingKind, message: impl Into<String>) -> Finding 
     }
 }
 
-/// The findings about the TD fixed point of a log, most serious first.
-pub(crate) fn of_solved(solved: &Solved) -> Vec<Finding> {
-    let facts = &solved.facts;
+/// The findings about any answer.
+fn of_assessment(assessment: &Assessment) -> Vec<Finding> {
     let mut list = Vec::new();
-    if !is_converged(facts.relative_residual, solved.discount) {
-        list.push(not_learned(facts.relative_residual));
+    let residual = assessment.relative_residual;
+    if !assessment.converged() {
+        list.push(finding(
+            FindingKind::NotLearned,
+            format!(
+                "not learned: the equations of the log are solved only up to {:.2} % of their size; the default algorithm solves \
+                 them, or use more data",
+                100.0 * residual
+            ),
+        ));
     }
-    if let Some(check) = &facts.check
+    if let Some(check) = &assessment.check
         && check.verdict() == Verdict::DoesNotFit
     {
         let errors = check.largest().unwrap_or(f64::INFINITY);
@@ -51,6 +50,18 @@ pub(crate) fn of_solved(solved: &Solved) -> Vec<Finding> {
             ),
         ));
     }
+    list
+}
+
+/// The findings about the answer of a learner.
+pub(crate) fn of_learned(learned: &Learned) -> Vec<Finding> {
+    learned.assessment().map_or(Vec::new(), of_assessment)
+}
+
+/// The findings about the TD fixed point of a log, most serious first.
+pub(crate) fn of_solved(solved: &Solved) -> Vec<Finding> {
+    let facts = &solved.facts;
+    let mut list = of_assessment(&solved.assessment);
     if let Some(message) = StartValue::disagreement(solved) {
         list.push(finding(FindingKind::MonteCarloDiffers, message));
     }
@@ -69,17 +80,6 @@ pub(crate) fn of_solved(solved: &Solved) -> Vec<Finding> {
     list.extend(mean_td_error(solved));
     list.extend(intervals(solved));
     list
-}
-
-/// The finding that an answer is none.
-pub(crate) fn not_learned(relative_residual: f64) -> Finding {
-    finding(
-        FindingKind::NotLearned,
-        format!(
-            "not learned: {:.2} % of the equations of the log remain unsolved; use more data, other features, or the default algorithm",
-            100.0 * relative_residual
-        ),
-    )
 }
 
 fn mean_td_error(solved: &Solved) -> Option<Finding> {

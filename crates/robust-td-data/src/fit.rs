@@ -11,7 +11,7 @@ use crate::batch::Batch;
 use crate::columns::ColumnMap;
 use crate::error::{Error, Result};
 use crate::evaluate::request::{AUTO, check_confidence};
-use crate::findings::is_converged;
+use crate::findings;
 use crate::inspect::Finding;
 use crate::log::Log;
 use crate::model::Model;
@@ -136,48 +136,29 @@ impl Fit {
     /// Whether the answer solves the equations of the log; `None` if that is not known.
     #[must_use]
     pub fn converged(&self) -> Option<bool> {
-        match &self.model {
-            Model::Learned(_) => None,
-            Model::Solved(solved) => Some(is_converged(
-                solved.facts.relative_residual,
-                solved.discount,
-            )),
-        }
+        self.model.converged()
     }
 
     /// The value of the policy: the mean value over the first rows of episodes, or over all rows where there are no episodes.
     #[must_use]
     pub fn start_value(&self) -> Option<StartValue> {
-        match &self.model {
-            Model::Learned(_) => None,
-            Model::Solved(solved) => Some(StartValue::of(solved, self.confidence)),
-        }
+        StartValue::of(&self.model, self.confidence)
     }
 
     /// The mean return of complete episodes, if there are any.
     #[must_use]
     pub fn monte_carlo(&self) -> Option<MonteCarlo> {
-        match &self.model {
-            Model::Learned(_) => None,
-            Model::Solved(solved) => {
-                let complete = solved.facts.complete.as_ref()?;
-                Some(MonteCarlo::of(complete, self.confidence))
-            }
-        }
+        let assessment = self.model.assessment()?;
+        let complete = assessment.complete.as_ref().filter(|_| assessment.starts.episodic);
+        Some(MonteCarlo::of(complete?, self.confidence))
     }
 
     /// The names of the features.
     #[must_use]
     pub fn feature_names(&self) -> Vec<String> {
-        let features = self.model.features();
-        match &self.model {
-            Model::Learned(_) => (0..features.outputs())
-                .map(|j| format!("theta_{j}"))
-                .collect(),
-            Model::Solved(_) => (0..features.outputs())
-                .map(|j| format!("theta_{j}"))
-                .collect(),
-        }
+        let assessment = self.model.assessment();
+        let columns = assessment.map_or(&[][..], |found| &found.columns);
+        self.model.features().names(columns)
     }
 
     /// Whether the answer is finite; if not, nothing can be predicted.
@@ -327,9 +308,11 @@ impl Fit {
     pub fn findings(&self) -> Vec<Finding> {
         match &self.model {
             Model::Solved(solved) => solved.facts.findings.clone(),
-            Model::Learned(_) => {
-                let warnings = self.warnings().into_iter().map(|warning| warning.finding());
-                warnings.chain(self.findings.iter().cloned()).collect()
+            Model::Learned(learned) => {
+                let mut list = findings::of_learned(learned);
+                list.extend(self.warnings().iter().map(Warning::finding));
+                list.extend_from_slice(&self.findings);
+                list
             }
         }
     }
@@ -337,10 +320,7 @@ impl Fit {
     /// The comparison of returns with predictions, unless it was left out.
     #[must_use]
     pub fn check(&self) -> Option<&ReturnCheck> {
-        match &self.model {
-            Model::Learned(_) => None,
-            Model::Solved(solved) => solved.facts.check.as_ref(),
-        }
+        self.model.assessment()?.check.as_ref()
     }
 
     /// The number of bad rows that were skipped.
@@ -355,10 +335,8 @@ impl Fit {
     /// The rows to show: observations from the smallest to the largest predicted value.
     #[must_use]
     pub fn typical_rows(&self) -> &[Vec<f64>] {
-        match &self.model {
-            Model::Learned(_) => &[],
-            Model::Solved(solved) => &solved.facts.typical,
-        }
+        let assessment = self.model.assessment();
+        assessment.map_or(&[], |found| &found.typical)
     }
 
     /// How long the evaluation took.

@@ -9,6 +9,7 @@ use robust_td_core::registry::AnyLearner;
 use robust_td_core::sandwich::{Estimate, Sandwich};
 use serde::{Deserialize, Serialize};
 
+use crate::assess::Assessment;
 use crate::batch::Batch;
 use crate::diagnostics::Diagnostics;
 use crate::error::{Error, Result};
@@ -34,6 +35,8 @@ pub struct Learned {
     least_squares: Option<Sandwich>,
     pairing: Pairing,
     diagnostics: Diagnostics,
+    /// What another pass over the log showed.
+    assessment: Option<Assessment>,
     /// Whether the learner weighs samples by their importance ratios.
     #[serde(skip)]
     ratios: bool,
@@ -61,6 +64,7 @@ impl Learned {
             least_squares: None,
             pairing: Pairing::default(),
             diagnostics: Diagnostics::default(),
+            assessment: None,
             ratios: false,
             rows: FeatureRows::default(),
         }
@@ -110,6 +114,10 @@ impl Learned {
             let message = format!("its diagnostics do not fit {features} features");
             return Err(Error::Model { message });
         }
+        if (self.assessment.as_ref()).is_some_and(|found| !found.fits(&self.features)) {
+            let message = "its assessment does not fit its features".into();
+            return Err(Error::Model { message });
+        }
         if !self.pairing.fits(self.features.inputs()) {
             let message = "the row that waits for its successor has another length".into();
             return Err(Error::Model { message });
@@ -139,6 +147,7 @@ impl Learned {
         until: u64,
     ) -> Result<usize> {
         self.check_input(batch)?;
+        self.assessment = None;
         let until = until.min(self.limit.unwrap_or(u64::MAX));
         let mut left = until.saturating_sub(self.learner.steps());
         if left == 0 {
@@ -215,6 +224,19 @@ impl Learned {
     #[must_use]
     pub fn intervals(&self) -> Option<Intervals> {
         intervals(&self.learner, self.least_squares())
+    }
+
+    /// The same with what another pass over the log showed.
+    pub(crate) fn with_assessment(self, assessment: Assessment) -> Self {
+        Self {
+            assessment: Some(assessment),
+            ..self
+        }
+    }
+
+    /// What another pass over the log showed.
+    pub(crate) fn assessment(&self) -> Option<&Assessment> {
+        self.assessment.as_ref()
     }
 
     /// The learner.

@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 mod ahead;
+mod assess;
 mod bad_rows;
 mod batch;
 mod cast;
@@ -45,6 +46,7 @@ mod report;
 mod returns;
 mod role;
 mod row;
+mod sample;
 mod schema;
 mod solved;
 mod source;

@@ -6,6 +6,7 @@ use robust_td_core::features::FeatureMap;
 use robust_td_core::learner::{Learner, LinearValue};
 use serde::{Deserialize, Serialize};
 
+use crate::assess::Assessment;
 use crate::error::{Error, Result};
 use crate::files;
 use crate::learned::Learned;
@@ -121,6 +122,29 @@ impl Model {
             Self::Learned(learned) => learned.learner().value_function(),
             Self::Solved(solved) => solved.value_function(),
         }
+    }
+
+    /// The discount factor gamma.
+    #[must_use]
+    pub fn discount(&self) -> f64 {
+        match self {
+            Self::Learned(learned) => learned.learner().discount(),
+            Self::Solved(solved) => solved.discount,
+        }
+    }
+
+    /// What is known about the answer on its log; `None` for a stream and for a resumed learner.
+    pub(crate) fn assessment(&self) -> Option<&Assessment> {
+        match self {
+            Self::Learned(learned) => learned.assessment(),
+            Self::Solved(solved) => Some(&solved.assessment),
+        }
+    }
+
+    /// Whether the answer solves the equations of the log; `None` if that is not known.
+    #[must_use]
+    pub fn converged(&self) -> Option<bool> {
+        self.assessment().map(Assessment::converged)
     }
 
     /// The number of transitions learned from.

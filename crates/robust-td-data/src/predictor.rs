@@ -10,7 +10,6 @@ use robust_td_core::sandwich::Estimate;
 
 use crate::batch::Batch;
 use crate::error::{Error, Result};
-use crate::findings::is_converged;
 use crate::model::Model;
 
 /// The statistics for intervals, which measure the sampling error around the TD fixed point.
@@ -171,13 +170,13 @@ impl Predictor {
     }
 }
 
-/// The statistics for a model's intervals, if it has converged.
+/// The statistics for a model's intervals, unless it is known not to have converged.
 pub(crate) fn intervals_of(model: &Model) -> Option<Intervals> {
     match model {
+        _ if model.converged() == Some(false) => None,
         Model::Learned(learned) => learned.intervals(),
         Model::Solved(solved) => {
-            let converged = is_converged(solved.facts.relative_residual, solved.discount);
-            let influence = solved.influence.clone().filter(|_| converged)?;
+            let influence = solved.influence.clone()?;
             Some(Intervals::Influence(influence, solved.identified.clone()))
         }
     }

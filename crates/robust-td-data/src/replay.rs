@@ -49,6 +49,13 @@ impl<'a> Replay<'a> {
         &self.schema
     }
 
+    /// The columns of observations of the given length; known after a pass.
+    pub fn columns(&self, inputs: usize) -> Vec<String> {
+        (0..inputs)
+            .map(|k| self.schema.feature_name(k, inputs))
+            .collect()
+    }
+
     /// The names of the inputs; known after a pass.
     pub fn files(&self) -> &[String] {
         &self.files

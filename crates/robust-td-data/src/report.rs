@@ -154,7 +154,7 @@ impl EvaluationReport {
             start_value: fit.start_value(),
             monte_carlo: fit.monte_carlo(),
             converged: fit.converged(),
-            relative_residual: None,
+            relative_residual: learned.assessment().map(|found| found.relative_residual),
             rank: None,
             findings: fit.findings(),
             steps: learner.steps(),
@@ -183,9 +183,9 @@ impl EvaluationReport {
             unit: None,
             too_short: fit.lacks_rows(),
             solved: learner.abilities().approach == Approach::Solution,
-            episodic: false,
-            columns: Vec::new(),
-            typical_rows: Vec::new(),
+            episodic: (learned.assessment()).is_some_and(|found| found.starts.episodic),
+            columns: (learned.assessment()).map_or(Vec::new(), |found| found.columns.clone()),
+            typical_rows: typical_rows(fit),
             check: fit.check().cloned(),
         }
     }
@@ -193,22 +193,13 @@ impl EvaluationReport {
     fn of_solved(fit: &Fit, solved: &Solved) -> Self {
         let facts = &solved.facts;
         let norm: f64 = solved.theta.iter().map(|x| x * x).sum();
-        let typical = fit.typical_rows().iter().filter_map(|obs| {
-            let interval = fit.interval(obs).ok()?;
-            Some(TypicalRow {
-                obs: obs.clone(),
-                value: fit.value(obs).ok()?,
-                lower: interval.map(|(lower, _)| lower),
-                upper: interval.map(|(_, upper)| upper),
-            })
-        });
         Self {
             algorithm: fit.algorithm(),
             solver: Some(facts.solver),
             start_value: fit.start_value(),
             monte_carlo: fit.monte_carlo(),
             converged: fit.converged(),
-            relative_residual: Some(facts.relative_residual),
+            relative_residual: Some(solved.assessment.relative_residual),
             rank: facts.rank,
             findings: fit.findings(),
             steps: facts.transitions,
@@ -237,10 +228,24 @@ impl EvaluationReport {
             unit: Some(facts.unit),
             too_short: false,
             solved: true,
-            episodic: solved.starts.episodic,
-            columns: solved.columns.clone(),
-            typical_rows: typical.collect(),
+            episodic: solved.assessment.starts.episodic,
+            columns: solved.assessment.columns.clone(),
+            typical_rows: typical_rows(fit),
             check: fit.check().cloned(),
         }
     }
+}
+
+/// The rows to show, with their values.
+fn typical_rows(fit: &Fit) -> Vec<TypicalRow> {
+    let rows = fit.typical_rows().iter().filter_map(|obs| {
+        let interval = fit.interval(obs).ok()?;
+        Some(TypicalRow {
+            obs: obs.clone(),
+            value: fit.value(obs).ok()?,
+            lower: interval.map(|(lower, _)| lower),
+            upper: interval.map(|(_, upper)| upper),
+        })
+    });
+    rows.collect()
 }

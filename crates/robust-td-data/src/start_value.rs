@@ -3,6 +3,7 @@
 use robust_td_core::spread::Spread;
 use serde::Serialize;
 
+use crate::model::Model;
 use crate::returns::CompleteReturns;
 use crate::solved::Solved;
 
@@ -36,24 +37,29 @@ pub struct MonteCarlo {
 }
 
 impl StartValue {
-    /// The value at a confidence in (0, 1).
-    pub(crate) fn of(solved: &Solved, confidence: f64) -> Self {
-        let (value, spread) = solved.start_value();
+    /// The value at a confidence in (0, 1); the interval of a learner's answer is not known.
+    pub(crate) fn of(model: &Model, confidence: f64) -> Option<Self> {
+        let starts = &model.assessment()?.starts;
+        let value = model.value_function().value(&starts.features);
+        let spread = match model {
+            Model::Solved(solved) if model.converged() == Some(true) => solved.start_value().1,
+            _ => None,
+        };
         let half = spread.map_or(f64::INFINITY, |spread| spread.half_width(confidence));
-        Self {
+        Some(Self {
             value,
             lower: value - half,
             upper: value + half,
-            starts: solved.starts.count,
-        }
+            starts: starts.count,
+        })
     }
 
     /// Describes how the value differs from the mean return of complete episodes, if it does by more than chance.
     ///
     /// Where episodes were cut, the complete ones are the short ones, and their mean is no estimate of the same quantity.
     pub(crate) fn disagreement(solved: &Solved) -> Option<String> {
-        let complete = solved.facts.complete.filter(|complete| complete.cut == 0)?;
-        if !solved.starts.episodic {
+        let complete = solved.assessment.complete.filter(|complete| complete.cut == 0)?;
+        if !solved.assessment.starts.episodic {
             return None;
         }
         let (value, spread) = solved.start_value();

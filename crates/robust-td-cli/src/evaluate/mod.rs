@@ -16,7 +16,7 @@ use crate::confidence::Confidence;
 use crate::failure::Failure;
 use crate::log_argument::LogArgument;
 use crate::machine::Machine;
-use crate::{count, inspect, output, progress};
+use crate::{count, output, progress};
 
 /// Learn a value function from logged transitions
 #[derive(Debug, Args)]
@@ -130,8 +130,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if let Some(path) = &arguments.out {
         robust_td_data::files::directory_of(path)?;
     }
-    let json = arguments.json;
-    let evaluation = evaluation(arguments)?.on_progress(move |progress| show(&progress, json));
+    let evaluation = evaluation(arguments)?.on_progress(|progress| show(&progress));
     let fit = match &arguments.resume {
         Some(path) => resumed(evaluation, path)?,
         None => evaluation.run()?,
@@ -233,9 +232,8 @@ fn replicates(text: &str) -> Result<usize, Failure> {
 }
 
 /// Reports progress on standard error.
-fn show(progress: &Progress<'_>, json: bool) {
+fn show(progress: &Progress<'_>) {
     match progress {
-        Progress::Surveyed(report) if !json => eprint!("{}", inspect::findings(report)),
         Progress::Warning(warning) => eprintln!("warning: {warning}"),
         Progress::SoFar(model) => so_far(model),
         Progress::PassDone { steps } => progress::say(&format!("{steps} transitions")),

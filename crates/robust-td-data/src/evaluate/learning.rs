@@ -7,7 +7,7 @@ use super::{Evaluation, Progress, ReportAt};
 use crate::ahead::ReadAhead;
 use crate::batch::Batch;
 use crate::error::{Error, Result};
-use crate::inspect::Finding;
+use crate::inspect::DataReport;
 use crate::learned::Learned;
 use crate::options::Purpose;
 use crate::replay::Replay;
@@ -34,10 +34,10 @@ impl Learning {
 
 impl Evaluation {
     /// Chooses the learner, and surveys files where something must be measured.
-    pub(super) fn prepare(&mut self, findings: &mut Vec<Finding>) -> Result<Learning> {
+    pub(super) fn prepare(&mut self) -> Result<(Learning, Option<DataReport>)> {
         let new = NewModel::choose(&self.request, self.log.is_stream())?;
         if self.log.is_stream() || new.needs_no_survey() {
-            return Ok(Learning::Ahead(new));
+            return Ok((Learning::Ahead(new), None));
         }
         let survey = Survey::take(&mut Replay::new(&mut self.log), new.features(), true)?;
         let transitions = (survey.report.transitions).saturating_mul(self.request.passes);
@@ -49,8 +49,7 @@ impl Evaluation {
         if !survey.report.findings.is_empty() {
             self.tell(Progress::Surveyed(&survey.report));
         }
-        *findings = survey.report.findings;
-        Ok(Learning::Under(Box::new(model)))
+        Ok((Learning::Under(Box::new(model)), Some(survey.report)))
     }
 
     /// Learns from the log; returns the number of bad rows that were skipped.

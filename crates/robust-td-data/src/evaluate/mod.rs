@@ -8,6 +8,7 @@ mod resume;
 use std::fmt;
 use std::time::Instant;
 
+use crate::assess::assess;
 use crate::columns::ColumnMap;
 use crate::error::{Error, Result};
 use crate::fit::Fit;
@@ -17,11 +18,14 @@ use crate::log::Log;
 use crate::model::Model;
 use crate::option_error::{OptionError, OptionName};
 use crate::preset::Preset;
-use crate::solved;
+use crate::replay::Replay;
+use crate::solved::gather::Plan;
+use crate::solved::{self, Unit};
 use crate::source::Format;
 use crate::warning::Warning;
 use learning::Learning;
-use request::{Constant, Request, check_confidence};
+use request::{Constant, Request, check_confidence, threads};
+use robust_td_core::learner::Learner;
 
 /// Starts the evaluation of files or patterns such as `logs/*.parquet`.
 ///
@@ -326,14 +330,13 @@ impl Evaluation {
 
     /// Steps through the log with a learner.
     fn step(&mut self, resumed: Option<Model>) -> Result<Fit> {
-        let mut findings = Vec::new();
-        let mut learning = match resumed {
+        let (mut learning, report) = match resumed {
             Some(Model::Learned(learned)) => {
                 resume::check(&self.request, &learned)?;
-                Learning::Under(learned)
+                (Learning::Under(learned), None)
             }
             Some(Model::Solved(_)) => return Err(Error::CannotResume),
-            None => self.prepare(&mut findings)?,
+            None => self.prepare()?,
         };
         let mut warnings = Vec::new();
         let bad_rows = self.learn(&mut learning, &mut warnings)?;
@@ -342,11 +345,37 @@ impl Evaluation {
                 what: "the input contains no usable rows",
             });
         };
-        let mut fit = Fit::new(Model::Learned(learned), self.confidence)?;
+        let learned = match &report {
+            Some(report) => self.assess(*learned, report)?,
+            None => *learned,
+        };
+        let mut fit = Fit::new(Model::Learned(Box::new(learned)), self.confidence)?;
         fit.bad_rows = bad_rows;
-        fit.findings = findings;
+        fit.findings = report.map_or(Vec::new(), |report| report.findings);
         fit.log_warnings = warnings;
         Ok(fit)
+    }
+
+    /// Assesses the answer of a learner on the files that it learned from.
+    fn assess(&mut self, learned: Learned, report: &DataReport) -> Result<Learned> {
+        let map = learned.features();
+        if map.adapts() {
+            return Ok(learned);
+        }
+        let learner = learned.learner();
+        let plan = Plan {
+            map,
+            discount: learner.discount(),
+            unit: Unit::Time,
+            episodic: report.has_episodes(),
+            transitions: report.transitions,
+            holds_out: false,
+            threads: threads(self.threads),
+            limit: self.request.horizon,
+        };
+        let mut replay = Replay::new(&mut self.log);
+        let found = assess(&mut replay, &plan, &learner.value_function(), self.check)?;
+        Ok(learned.with_assessment(found))
     }
 
     fn tell(&mut self, progress: Progress<'_>) {

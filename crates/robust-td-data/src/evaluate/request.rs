@@ -90,10 +90,7 @@ impl Request {
             spec: (self.features.clone()).unwrap_or_else(|| DEFAULT_FEATURES.into()),
             horizon: self.horizon,
             check,
-            threads: match threads {
-                0 => std::thread::available_parallelism().map_or(1, usize::from),
-                threads => threads,
-            },
+            threads: self::threads(threads),
         })
     }
 
@@ -125,6 +122,14 @@ impl Request {
             return Err(out_of_range(OptionName::Replicates, replicates, expected));
         }
         Ok(())
+    }
+}
+
+/// The number of threads; 0 means one per CPU.
+pub(crate) fn threads(threads: usize) -> usize {
+    match threads {
+        0 => std::thread::available_parallelism().map_or(1, usize::from),
+        threads => threads,
     }
 }
 

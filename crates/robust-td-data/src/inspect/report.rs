@@ -37,6 +37,14 @@ pub struct DataReport {
     pub findings: Vec<Finding>,
 }
 
+impl DataReport {
+    /// Whether the log shows where episodes start.
+    #[must_use]
+    pub fn has_episodes(&self) -> bool {
+        self.schema.episode || self.episodes.terminated + self.episodes.truncated > 0
+    }
+}
+
 /// One feature.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FeatureReport {

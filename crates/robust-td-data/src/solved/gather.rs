@@ -6,11 +6,8 @@ use robust_td_core::features::FeatureMap;
 use super::unit::{Unit, Units};
 use crate::chunks::{Chunk, PassCounts, for_each_chunk};
 use crate::error::Result;
-use crate::hash::mix;
 use crate::replay::Replay;
-
-/// The number of observations in the sample.
-const SAMPLE: u64 = 2048;
+use crate::sample::Sample;
 
 /// What all passes over a log need to know.
 #[derive(Clone, Copy)]
@@ -38,8 +35,7 @@ pub(crate) struct Gathered {
     pub start_features: Vec<f64>,
     pub starts: u64,
     pub units: Units,
-    /// Some observations, one after the other.
-    pub sample: Vec<f64>,
+    pub sample: Sample,
     pub counts: PassCounts,
 }
 
@@ -54,7 +50,7 @@ impl Gathered {
             start_features: vec![0.0; d],
             starts: 0,
             units: Units::default(),
-            sample: Vec::new(),
+            sample: Sample::default(),
             counts: PassCounts::default(),
         })
     }
@@ -93,7 +89,7 @@ impl Gathered {
             .keys()
             .into_iter()
             .for_each(|key| self.units.add(key));
-        self.sample.extend(part.sample);
+        self.sample.merge(part.sample);
     }
 
     /// The equations of all transitions.
@@ -125,9 +121,7 @@ fn part(chunk: &Chunk, plan: &Plan<'_>) -> Result<Gathered> {
         if names_units {
             part.units.add(plan.unit.key(placed));
         }
-        if mix(placed.number) % plan.transitions.max(1) < SAMPLE {
-            part.sample.extend_from_slice(placed.obs);
-        }
+        part.sample.consider(placed, plan.transitions);
     });
     Ok(part)
 }

@@ -16,10 +16,10 @@ use serde::{Deserialize, Serialize};
 pub(crate) use solve::{Request, solve};
 pub use unit::Unit;
 
+use crate::assess::Assessment;
 use crate::diagnostics::TdErrors;
 use crate::error::{Error, Result};
 use crate::inspect::Finding;
-use crate::returns::{CompleteReturns, ReturnCheck};
 
 /// How the equations of the log were solved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,31 +48,13 @@ impl Solver {
 pub struct Solved {
     pub(crate) discount: f64,
     pub(crate) features: FeatureMap,
-    /// The columns of the observation.
-    pub(crate) columns: Vec<String>,
     #[serde(with = "robust_td_core::exact_float")]
     pub(crate) theta: Vec<f64>,
     pub(crate) identified: Identified,
     /// The influence of groups of transitions; none where the error cannot be estimated.
     pub(crate) influence: Option<Influence>,
-    pub(crate) starts: Starts,
+    pub(crate) assessment: Assessment,
     pub(crate) facts: Facts,
-}
-
-/// The rows that the value of the policy is the mean of.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Starts {
-    /// Their number.
-    pub count: u64,
-    /// Whether they are the first rows of episodes.
-    pub episodic: bool,
-    /// Their mean features.
-    #[serde(with = "robust_td_core::exact_float")]
-    pub features: Vec<f64>,
-    /// What the sampling of these rows adds to the error, group by group.
-    #[serde(with = "robust_td_core::exact_float")]
-    pub contributions: Vec<f64>,
 }
 
 /// The facts about an answer and its log.
@@ -89,13 +71,8 @@ pub(crate) struct Facts {
     pub left_out: u64,
     pub bad_rows: u64,
     pub rank: Option<usize>,
-    pub relative_residual: f64,
     pub phi_inf: f64,
     pub td_errors: TdErrors,
-    pub check: Option<ReturnCheck>,
-    pub complete: Option<CompleteReturns>,
-    /// Rows to show, as numbers of observations, smallest predicted value first.
-    pub typical: Vec<Vec<f64>>,
     pub findings: Vec<Finding>,
 }
 
@@ -109,15 +86,10 @@ impl Solved {
         }
     }
 
-    /// The error of a value; `None` where nothing is known about it.
-    pub(crate) fn spread(&self, phi: Features<'_>) -> Option<Spread> {
-        let influence = self.influence.as_ref()?;
-        (self.identified.covers(phi)).then(|| influence.spread(phi))
-    }
-
     /// The mean value over the starts, and its error, which includes that of sampling the starts.
     pub(crate) fn start_value(&self) -> (f64, Option<Spread>) {
-        let (starts, phi) = (&self.starts, Features::Dense(&self.starts.features));
+        let starts = &self.assessment.starts;
+        let phi = Features::Dense(&starts.features);
         let influence = self.influence.as_ref();
         let known = influence.filter(|_| self.identified.covers(phi));
         let spread = known.map(|known| known.spread_with(phi, &starts.contributions));
@@ -131,9 +103,8 @@ impl Solved {
         let whole = self.theta.len() == d
             && self.identified.fits(d)
             && self.influence.as_ref().is_none_or(|found| found.fits(d))
-            && self.starts.features.len() == d
-            && (self.starts.contributions.is_empty() || self.starts.contributions.len() == groups)
-            && self.columns.len() == self.features.inputs()
+            && self.assessment.fits(&self.features)
+            && [0, groups].contains(&self.assessment.starts.contributions.len())
             && (0.0..=1.0).contains(&self.discount)
             && self.theta.iter().all(|x| x.is_finite());
         match whole {

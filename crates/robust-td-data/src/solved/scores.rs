@@ -13,9 +13,16 @@ use crate::replay::Replay;
 pub(crate) struct Scores {
     /// rho delta phi, one row per group.
     pub scores: Matrix,
-    /// phi.theta minus its mean, over the rows that the value of the policy is the mean of.
+    /// (phi.theta - mean) / number, over the rows that the value of the policy is the mean of.
     pub starts: Vec<f64>,
     pub td_errors: TdErrors,
+}
+
+/// The mean value over the starts, and their number.
+#[derive(Clone, Copy)]
+pub(crate) struct Start {
+    pub mean: f64,
+    pub count: f64,
 }
 
 impl Scores {
@@ -27,7 +34,7 @@ impl Scores {
         }
     }
 
-    /// Makes the pass, for a theta and the mean value over the starts.
+    /// Makes the pass, for a theta and what is known about the starts.
     ///
     /// # Errors
     /// Those of reading.
@@ -36,14 +43,14 @@ impl Scores {
         plan: &Plan<'_>,
         groups: &Groups,
         theta: &[f64],
-        mean: f64,
+        start: Start,
     ) -> Result<Self> {
         let mut all = Self::new(groups.count(), theta.len());
         for_each_chunk(
             replay,
             plan.threads,
             plan.limit,
-            |chunk| part(chunk, plan, groups, theta, mean),
+            |chunk| part(chunk, plan, groups, theta, start),
             |part| {
                 all.merge(&part);
                 Ok(())
@@ -63,7 +70,7 @@ impl Scores {
     }
 }
 
-fn part(chunk: &Chunk, plan: &Plan<'_>, groups: &Groups, theta: &[f64], mean: f64) -> Scores {
+fn part(chunk: &Chunk, plan: &Plan<'_>, groups: &Groups, theta: &[f64], start: Start) -> Scores {
     let mut part = Scores::new(groups.count(), theta.len());
     chunk.for_each(plan.map, |placed| {
         let transition = &placed.transition;
@@ -73,7 +80,8 @@ fn part(chunk: &Chunk, plan: &Plan<'_>, groups: &Groups, theta: &[f64], mean: f6
         let row = part.scores.row_mut(group);
         transition.features.axpy(transition.ratio * delta, row);
         if !plan.episodic || placed.starts {
-            part.starts[group] += transition.features.dot(theta) - mean;
+            let away = transition.features.dot(theta) - start.mean;
+            part.starts[group] += away / start.count;
         }
     });
     part

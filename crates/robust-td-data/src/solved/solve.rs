@@ -2,15 +2,15 @@
 
 use robust_td_core::Features;
 use robust_td_core::Matrix;
-use robust_td_core::features::{FeatureMap, Row};
 use robust_td_core::fixed_point::FixedPoint;
 use robust_td_core::influence::Influence;
 use robust_td_core::learner::LinearValue;
 
 use super::gather::{Gathered, Plan};
-use super::scores::Scores;
+use super::scores::{Scores, Start};
 use super::unit::{Groups, Unit};
-use super::{Facts, Solved, Solver, Starts};
+use super::{Facts, Solved, Solver};
+use crate::assess::{Assessment, Starts, TOLERANCE};
 use crate::error::{Error, Result};
 use crate::findings;
 use crate::inspect::{DataReport, FindingKind};
@@ -26,8 +26,6 @@ const LARGEST: usize = 4000;
 const CHUNK_MEMORY: usize = 1 << 30;
 /// With fewer units than this, none are held out.
 const FEWEST_HELD_OUT: u64 = 40;
-/// The number of rows shown.
-const SHOWN: usize = 5;
 
 /// What to evaluate, and how.
 #[derive(Debug, Clone)]
@@ -82,7 +80,7 @@ pub(crate) fn solve(
         map,
         discount: request.discount,
         unit,
-        episodic: has_episodes(report),
+        episodic: report.has_episodes(),
         transitions,
         holds_out: request.check && units >= FEWEST_HELD_OUT,
         threads: request.threads.min(most_threads.max(1)),
@@ -98,41 +96,50 @@ pub(crate) fn solve(
     let starts = start_features(&gathered);
     let mean = Features::Dense(&starts).dot(&found.theta);
     let groups = Groups::new(unit, units_of(unit, &gathered), gathered.units.clone());
-    let scores = Scores::take(&mut replay, &plan, &groups, &found.theta, mean)?;
+    let start = Start {
+        mean,
+        count: gathered.starts.max(1) as f64,
+    };
+    let scores = Scores::take(&mut replay, &plan, &groups, &found.theta, start)?;
     let influence = influence(&found, &scores.scores, &groups, gathered.counts.transitions);
-    let predictions = predictions(map, &gathered.sample, &found.theta);
+    let value = LinearValue {
+        theta: found.theta.clone(),
+        offset: 0.0,
+    };
+    let predictions = gathered.sample.clone().predictions(map, &value);
     let (check, complete) = match request.check {
         false => (None, None),
         true => {
-            let theta = held_out_theta(&gathered, &found);
-            plan.holds_out = theta.is_some();
-            let value = LinearValue {
-                theta: theta.unwrap_or_else(|| found.theta.clone()),
-                offset: 0.0,
-            };
-            let edges = returns::edges(predictions.iter().map(|(value, _)| *value).collect());
+            let held_out = held_out_theta(&gathered, &found);
+            plan.holds_out = held_out.is_some();
+            let value = held_out.map_or(value, |theta| LinearValue { theta, offset: 0.0 });
+            let edges = returns::edges(predictions.values());
             let (check, complete) = returns::check(&mut replay, &plan, &value, edges)?;
             (Some(check), complete)
         }
     };
+    let contributions = match influence {
+        Some(_) => scores.starts,
+        None => Vec::new(),
+    };
     let counts = gathered.counts;
-    let dimension = map.inputs();
     let mut solved = Solved {
         discount: request.discount,
-        columns: (0..dimension)
-            .map(|k| replay.schema().feature_name(k, dimension))
-            .collect(),
         identified: found.identified.clone(),
         influence,
-        starts: Starts {
-            count: gathered.starts,
-            episodic: plan.episodic,
-            features: starts,
-            contributions: scores
-                .starts
-                .iter()
-                .map(|sum| sum / gathered.starts.max(1) as f64)
-                .collect(),
+        assessment: Assessment {
+            relative_residual: found.relative_residual,
+            tolerance: TOLERANCE,
+            columns: replay.columns(map.inputs()),
+            starts: Starts {
+                count: gathered.starts,
+                episodic: plan.episodic,
+                features: starts,
+                contributions,
+            },
+            check,
+            complete,
+            typical: predictions.typical(),
         },
         facts: Facts {
             solver: Solver::LeastSquares,
@@ -144,20 +151,13 @@ pub(crate) fn solve(
             left_out: counts.left_out,
             bad_rows: replay.bad_rows().count(),
             rank: Some(found.rank),
-            relative_residual: found.relative_residual,
             phi_inf: gathered.phi_inf,
             td_errors: scores.td_errors,
-            check,
-            complete,
-            typical: typical(&predictions, &gathered.sample, dimension),
             findings: survey.report.findings,
         },
         theta: found.theta,
         features: survey.features,
     };
-    if solved.influence.is_none() {
-        solved.starts.contributions.clear();
-    }
     let more = findings::of_solved(&solved);
     solved.facts.findings.splice(0..0, more);
     Ok(solved)
@@ -180,14 +180,9 @@ fn check_undiscounted(discount: f64, report: &DataReport) -> Result<()> {
     .into())
 }
 
-/// Whether the log shows where episodes start.
-fn has_episodes(report: &DataReport) -> bool {
-    report.schema.episode || report.episodes.terminated + report.episodes.truncated > 0
-}
-
 fn unit(report: &DataReport) -> Unit {
     let mixed = (report.findings.iter()).any(|found| found.kind == FindingKind::MixedEpisodes);
-    let episodes = has_episodes(report).then_some(report.episodes.count);
+    let episodes = report.has_episodes().then_some(report.episodes.count);
     Unit::of(report.schema.cluster, episodes, mixed)
 }
 
@@ -235,32 +230,4 @@ fn held_out_theta(gathered: &Gathered, all: &FixedPoint) -> Option<Vec<f64>> {
     gathered.held_out.as_ref()?;
     let kept = gathered.kept.solve().ok()?;
     (kept.rank == all.rank).then_some(kept.theta)
-}
-
-/// The predicted values of observations with their positions, smallest first.
-fn predictions(map: &FeatureMap, observations: &[f64], theta: &[f64]) -> Vec<(f64, usize)> {
-    let mut row = Row::for_map(map);
-    let rows = observations.chunks_exact(map.inputs().max(1));
-    let mut found: Vec<(f64, usize)> = rows
-        .enumerate()
-        .map(|(i, observation)| {
-            map.write(observation, &mut row);
-            (row.features().dot(theta), i)
-        })
-        .collect();
-    found.sort_by(|a, b| a.0.total_cmp(&b.0));
-    found
-}
-
-/// Observations from the smallest to the largest predicted value.
-fn typical(predictions: &[(f64, usize)], observations: &[f64], inputs: usize) -> Vec<Vec<f64>> {
-    let last = predictions.len().saturating_sub(1);
-    let mut places: Vec<usize> = (0..SHOWN).map(|k| k * last / (SHOWN - 1)).collect();
-    places.dedup();
-    let chosen = places
-        .into_iter()
-        .filter_map(|place| predictions.get(place));
-    chosen
-        .map(|(_, i)| observations[i * inputs..][..inputs].to_vec())
-        .collect()
 }
