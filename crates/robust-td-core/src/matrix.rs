@@ -101,6 +101,17 @@ impl Matrix {
         self.entries[i * self.columns + j]
     }
 
+    /// Adds another matrix of the same shape.
+    ///
+    /// # Panics
+    /// When the shapes differ.
+    pub fn add(&mut self, other: &Self) {
+        let shape = (self.rows, self.columns);
+        assert_eq!(shape, (other.rows, other.columns), "matrices of one shape");
+        let entries = self.entries.iter_mut().zip(&other.entries);
+        entries.for_each(|(sum, x)| *sum += x);
+    }
+
     /// All entries in row order.
     pub fn as_slice(&self) -> &[f64] {
         &self.entries

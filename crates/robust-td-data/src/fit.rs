@@ -194,8 +194,8 @@ impl Fit {
         let product = row.features().dot(&self.value.theta);
         let value = product + self.value.offset;
         Ok(self.intervals.as_ref().map(|intervals| {
-            let half = intervals.half_width(product, row.features(), self.confidence);
-            (value - half, value + half)
+            let sides = intervals.sides(product, row.features(), self.confidence);
+            (value - sides.below, value + sides.above)
         }))
     }
 

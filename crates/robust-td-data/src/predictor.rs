@@ -7,6 +7,7 @@ use robust_td_core::learner::{Features, Learner, LinearValue};
 use robust_td_core::portfolio::Bootstrap;
 use robust_td_core::registry::{AnyLearner, IntervalSource};
 use robust_td_core::sandwich::Estimate;
+use robust_td_core::spread::{Sides, Spread};
 
 use crate::batch::Batch;
 use crate::error::{Error, Result};
@@ -40,12 +41,12 @@ impl Intervals {
         }
     }
 
-    /// Half the width of the interval of phi.theta at a confidence in (0, 1), given the value phi.theta; infinite where it is
-    /// not known.
+    /// The two sides of the interval around phi.theta at a confidence in (0, 1), given the value phi.theta; infinite where the
+    /// error is not known.
     ///
     /// With both routes it is the larger of the two.
     #[must_use]
-    pub fn half_width(&self, value: f64, phi: Features<'_>, confidence: f64) -> f64 {
+    pub fn sides(&self, value: f64, phi: Features<'_>, confidence: f64) -> Sides {
         let [own, around] = match self {
             Self::Bootstrap(bootstrap) => [bootstrap.half_width(phi, confidence), 0.0],
             Self::Both(bootstrap, estimate) => [
@@ -53,15 +54,22 @@ impl Intervals {
                 estimate.half_width_around(value, phi, confidence),
             ],
             Self::Sandwich(estimate) => [0.0, estimate.half_width_around(value, phi, confidence)],
-            Self::Influence(influence, identified) => match identified.covers(phi) {
-                true => [influence.spread(phi).half_width(confidence), 0.0],
-                false => [f64::INFINITY, 0.0],
-            },
+            Self::Influence(influence, identified) => {
+                let spread = match identified.covers(phi) {
+                    true => influence.spread(phi),
+                    false => Spread::UNKNOWN,
+                };
+                return spread.trusted_sides(confidence);
+            }
         };
-        if own.is_nan() || around.is_nan() {
-            return f64::INFINITY;
+        let half = match own.is_nan() || around.is_nan() {
+            true => f64::INFINITY,
+            false => own.max(around),
+        };
+        Sides {
+            below: half,
+            above: half,
         }
-        own.max(around)
     }
 
     /// Whether the blocks of all routes span several correlation times; if not, errors may be too small.
@@ -78,19 +86,17 @@ impl Intervals {
     /// The lower and upper ends for every coordinate of theta.
     #[must_use]
     pub fn of_theta(&self, theta: &[f64], confidence: f64) -> [Vec<f64>; 2] {
-        let half = |(j, value): (usize, &f64)| {
+        let sides = |(j, value): (usize, &f64)| {
             let (indices, values) = ([j as u32], [1.0]);
             let unit = Features::Sparse {
                 indices: &indices,
                 values: &values,
             };
-            self.half_width(*value, unit, confidence)
+            let sides = self.sides(*value, unit, confidence);
+            (value - sides.below, value + sides.above)
         };
-        let halves: Vec<f64> = theta.iter().enumerate().map(half).collect();
-        [-1.0, 1.0].map(|sign| {
-            let ends = theta.iter().zip(&halves);
-            ends.map(|(x, half)| x + sign * half).collect()
-        })
+        let (lower, upper) = theta.iter().enumerate().map(sides).unzip();
+        [lower, upper]
     }
 }
 
@@ -161,9 +167,9 @@ impl Predictor {
             }
             out.values.push(value);
             if let Some(intervals) = &self.intervals {
-                let half = intervals.half_width(phi.dot(&self.value.theta), phi, self.confidence);
-                out.lower.push(value - half);
-                out.upper.push(value + half);
+                let sides = intervals.sides(phi.dot(&self.value.theta), phi, self.confidence);
+                out.lower.push(value - sides.below);
+                out.upper.push(value + sides.above);
             }
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! Estimates the value of the policy, and compares it with the plain mean of returns.
 
-use robust_td_core::spread::Spread;
+use robust_td_core::spread::{Spread, two_sided};
 use serde::Serialize;
 
 use crate::model::Model;
@@ -45,11 +45,11 @@ impl StartValue {
             Model::Solved(solved) if model.converged() == Some(true) => solved.start_value().1,
             _ => None,
         };
-        let half = spread.map_or(f64::INFINITY, |spread| spread.half_width(confidence));
+        let sides = spread.unwrap_or(Spread::UNKNOWN).trusted_sides(confidence);
         Some(Self {
             value,
-            lower: value - half,
-            upper: value + half,
+            lower: value - sides.below,
+            upper: value + sides.above,
             starts: starts.count,
         })
     }
@@ -63,8 +63,8 @@ impl StartValue {
             return None;
         }
         let (value, spread) = solved.start_value();
-        let error = spread.filter(|spread| spread.reliable)?.standard_error;
-        let other = spread_of(&complete).standard_error;
+        let error = spread.filter(|spread| spread.reliable)?.standard_error();
+        let other = standard_error(&complete);
         let scale = value.abs().max(complete.mean.abs());
         let away = (value - complete.mean).abs();
         (away > FAR * error.hypot(other) && away > 1e-9 * scale).then(|| {
@@ -80,7 +80,8 @@ impl StartValue {
 impl MonteCarlo {
     /// The mean at a confidence in (0, 1).
     pub(crate) fn of(complete: &CompleteReturns, confidence: f64) -> Self {
-        let half = spread_of(complete).half_width(confidence);
+        // With one episode the quantile of the t distribution does not exist; its error is infinite anyway.
+        let half = standard_error(complete) * two_sided(confidence, (complete.episodes as f64 - 1.0).max(1.0));
         Self {
             value: complete.mean,
             lower: complete.mean - half,
@@ -90,12 +91,11 @@ impl MonteCarlo {
     }
 }
 
-/// The error of the mean return.
-fn spread_of(complete: &CompleteReturns) -> Spread {
+/// The standard error of the mean return; infinite for a single episode.
+fn standard_error(complete: &CompleteReturns) -> f64 {
     let n = complete.episodes as f64;
-    Spread {
-        standard_error: (complete.spread / (n - 1.0).max(1.0) / n).sqrt(),
-        freedom: (n - 1.0).max(1.0),
-        reliable: complete.episodes > 1,
+    match complete.episodes {
+        0 | 1 => f64::INFINITY,
+        _ => (complete.spread / (n - 1.0) / n).sqrt(),
     }
 }

@@ -1,22 +1,28 @@
 //! Keeps the influence of groups of transitions on theta, from which the error of any value follows.
 //!
 //! # Formulas
-//! With the scores s_t = rho delta_t phi_t at the solution, theta - theta* is A^{-1} sum_t s_t to first order. The transitions are grouped by
-//! cluster or by time; W_k = A^{-1} sum of the scores of group k. The error of phi.theta is then a sum of K numbers,
+//! With the scores s_t = rho delta_t phi_t at the solution, theta - theta* is A^{-1} sum_t s_t to first order. The transitions are
+//! grouped by cluster or by time, and W_k = A^{-1} (sum of the scores of group k), with every entry divided by 1 minus the group's share of
+//! the feature ([`leverage`]). The error of phi.theta is then a sum of K numbers,
 //! ```text
 //! phi.theta - phi.theta* = sum_k c_k,     c_k = phi.W_k,
 //! ```
-//! independent of each other (clusters) or a time series (consecutive blocks). Its standard error and degrees of freedom are those
-//! of [`Spread`].
+//! independent of each other (clusters, [`spread`](crate::spread)) or a time series (consecutive blocks,
+//! [`trajectory`](crate::trajectory)).
 
 use serde::{Deserialize, Serialize};
 
+use crate::error::{Error, Result};
 use crate::matrix::Matrix;
-use crate::phi::Features;
-use crate::solve::spread::{Spread, independent, ordered};
+use crate::phi::{Features, Transition};
+use crate::solve::fixed_point::FixedPoint;
+use crate::solve::spread::{Spread, Support, independent, leverage};
+use crate::solve::trajectory::{self, Trajectory};
 
-/// The maximum number of groups.
-pub const GROUPS: usize = 256;
+/// The maximum number of groups of independent clusters.
+const CLUSTER_GROUPS: usize = 256;
+/// A feature that is nonzero in at least this share of the rows does not limit the support of a value.
+const COMMON: f64 = 0.5;
 
 /// How the groups depend on each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,66 +34,156 @@ pub enum Grouping {
     Ordered,
 }
 
+impl Grouping {
+    /// The maximum number of groups.
+    #[must_use]
+    pub fn most_groups(self) -> usize {
+        match self {
+            Self::Independent => CLUSTER_GROUPS,
+            Self::Ordered => trajectory::BLOCKS,
+        }
+    }
+}
+
+/// Sums over the transitions of each group.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GroupSums {
+    /// The scores rho delta phi, one row per group.
+    scores: Matrix,
+    /// rho phi_j^2, one row per group.
+    squares: Matrix,
+    /// For each feature, the number of transitions in which it is nonzero.
+    rows: Vec<f64>,
+    transitions: u64,
+}
+
+impl GroupSums {
+    /// No transitions.
+    #[must_use]
+    pub fn new(groups: usize, dimension: usize) -> Self {
+        Self {
+            scores: Matrix::zeros(groups, dimension),
+            squares: Matrix::zeros(groups, dimension),
+            rows: vec![0.0; dimension],
+            transitions: 0,
+        }
+    }
+
+    /// Adds a transition with its TD error to a group.
+    ///
+    /// # Panics
+    /// When there is no such group, or the features have another dimension.
+    pub fn add(&mut self, group: usize, transition: &Transition<'_>, delta: f64) {
+        let (phi, ratio) = (transition.features, transition.ratio);
+        phi.axpy(ratio * delta, self.scores.row_mut(group));
+        let squares = self.squares.row_mut(group);
+        let rows = &mut self.rows;
+        phi.for_each(|j, x| {
+            squares[j] += ratio * x * x;
+            rows[j] += f64::from(u8::from(x != 0.0));
+        });
+        self.transitions += 1;
+    }
+
+    /// Adds the sums of other transitions.
+    ///
+    /// # Panics
+    /// When the shapes differ.
+    pub fn merge(&mut self, other: &Self) {
+        self.scores.add(&other.scores);
+        self.squares.add(&other.squares);
+        let rows = self.rows.iter_mut().zip(&other.rows);
+        rows.for_each(|(sum, x)| *sum += x);
+        self.transitions += other.transitions;
+    }
+}
+
 /// The influence of every group on theta.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(try_from = "SavedInfluence", into = "SavedInfluence")]
 pub struct Influence {
+    saved: SavedInfluence,
+    /// For ordered groups.
+    trajectory: Option<Trajectory>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SavedInfluence {
     grouping: Grouping,
     groups: usize,
     /// W_k, row by row.
     #[serde(with = "crate::exact_float")]
     rows: Vec<f64>,
-    /// For each feature, the number of groups in which it has a score; empty if all have.
-    support: Vec<u32>,
+    /// The data behind the whole log.
+    log: Support,
+    /// The data behind each feature, and its root mean square where it is nonzero; empty if all features are common.
+    features: Vec<(Support, f64)>,
 }
 
 impl Influence {
-    /// The influence of groups whose scores are the rows of `scores`, and their influence the rows of `influence`.
+    /// The influence of groups with these sums on a fixed point, given the number of independent clusters behind them.
     ///
-    /// # Panics
-    /// When the two differ in shape.
-    #[must_use]
-    pub fn new(grouping: Grouping, scores: &Matrix, influence: Matrix) -> Self {
-        let (groups, d) = (scores.rows(), scores.columns());
-        assert_eq!(
-            (groups, d),
-            (influence.rows(), influence.columns()),
-            "scores and influence of one shape"
-        );
-        let mut support = vec![0; d];
+    /// # Errors
+    /// When there are more groups than [`Grouping::most_groups`], or none.
+    pub fn new(
+        found: &FixedPoint,
+        grouping: Grouping,
+        sums: &GroupSums,
+        clusters: u64,
+    ) -> Result<Self> {
+        let (groups, d) = (sums.scores.rows(), sums.scores.columns());
+        let mut total = vec![0.0; d];
         for k in 0..groups {
-            for (count, score) in support.iter_mut().zip(scores.row(k)) {
-                *count += u32::from(*score != 0.0);
+            let squares = total.iter_mut().zip(sums.squares.row(k));
+            squares.for_each(|(sum, x)| *sum += x);
+        }
+        let mut influence = found.influence(&sums.scores);
+        for k in 0..groups {
+            let squares = sums.squares.row(k).iter().zip(&total);
+            for (w, (own, all)) in influence.row_mut(k).iter_mut().zip(squares) {
+                if *own > 0.0 {
+                    *w *= leverage(own / all);
+                }
             }
         }
-        if support.iter().all(|&count| count as usize == groups) {
-            support.clear();
-        }
-        Self {
+        let log = Support {
+            clusters: clusters as f64,
+            rows: sums.transitions as f64,
+        };
+        let common = |rows: &f64| *rows >= COMMON * log.rows;
+        let features = match sums.rows.iter().all(common) {
+            true => Vec::new(),
+            false => support(sums, &total, log),
+        };
+        SavedInfluence {
             grouping,
             groups,
             rows: influence.as_slice().to_vec(),
-            support,
+            log,
+            features,
         }
+        .try_into()
     }
 
     /// Whether it has this dimension.
     #[must_use]
     pub fn fits(&self, dimension: usize) -> bool {
-        self.groups.checked_mul(dimension) == Some(self.rows.len())
-            && (self.support.is_empty() || self.support.len() == dimension)
+        let saved = &self.saved;
+        saved.groups.checked_mul(dimension) == Some(saved.rows.len())
+            && [0, dimension].contains(&saved.features.len())
     }
 
     /// How the groups depend on each other.
     #[must_use]
     pub fn grouping(&self) -> Grouping {
-        self.grouping
+        self.saved.grouping
     }
 
     /// The number of groups.
     #[must_use]
     pub fn groups(&self) -> usize {
-        self.groups
+        self.saved.groups
     }
 
     /// The error of phi.theta.
@@ -102,32 +198,129 @@ impl Influence {
     /// When there are contributions, but not one per group.
     #[must_use]
     pub fn spread_with(&self, phi: Features<'_>, more: &[f64]) -> Spread {
-        let d = self.rows.len() / self.groups.max(1);
-        let rows = self.rows.chunks_exact(d.max(1));
+        let SavedInfluence { groups, rows, .. } = &self.saved;
+        let rows = rows.chunks_exact((rows.len() / groups).max(1));
         let mut contributions: Vec<f64> = rows.map(|row| phi.dot(row)).collect();
         if !more.is_empty() {
-            assert_eq!(more.len(), self.groups, "one contribution per group");
-            contributions
-                .iter_mut()
-                .zip(more)
-                .for_each(|(c, m)| *c += m);
+            assert_eq!(more.len(), *groups, "one contribution per group");
+            contributions.iter_mut().zip(more).for_each(|(c, m)| *c += m);
         }
-        match self.grouping {
-            Grouping::Ordered => ordered(&contributions, self.support(phi)),
-            Grouping::Independent => independent(&contributions, self.support(phi)),
+        let support = self.support(phi);
+        match &self.trajectory {
+            Some(trajectory) => trajectory.spread(&contributions, support),
+            None => independent(&contributions, support),
         }
     }
 
-    /// The smallest number of groups in which a feature of this vector has a score.
-    fn support(&self, phi: Features<'_>) -> usize {
-        let mut least = self.groups;
-        if !self.support.is_empty() {
-            phi.for_each(|j, x| {
-                if x != 0.0 {
-                    least = least.min(self.support[j] as usize);
-                }
-            });
+    /// The data behind phi.theta.
+    fn support(&self, phi: Features<'_>) -> Support {
+        let SavedInfluence { log, features, .. } = &self.saved;
+        if features.is_empty() {
+            return *log;
         }
-        least
+        let mut used = Vec::new();
+        phi.for_each(|j, x| {
+            if x != 0.0 {
+                let (support, typical) = features[j];
+                used.push((x.abs() / typical, support));
+            }
+        });
+        match used.is_empty() {
+            true => *log,
+            false => Support::of_features(used, *log),
+        }
+    }
+}
+
+/// The data behind each feature.
+fn support(sums: &GroupSums, total: &[f64], log: Support) -> Vec<(Support, f64)> {
+    let (groups, d) = (sums.squares.rows(), sums.squares.columns());
+    let mut present = vec![0.0; d];
+    for k in 0..groups {
+        for (count, square) in present.iter_mut().zip(sums.squares.row(k)) {
+            *count += f64::from(u8::from(*square > 0.0));
+        }
+    }
+    let pooled = log.clusters > groups as f64;
+    let of = |(j, present): (usize, f64)| {
+        let rows = sums.rows[j];
+        // The expected number of clusters that fill this many groups at random.
+        let most = groups as f64;
+        let clusters = match pooled {
+            true if present < most => -most * (-present / most).ln_1p(),
+            true => log.clusters,
+            false => present,
+        };
+        let support = Support {
+            clusters: clusters.min(log.clusters).min(rows),
+            rows,
+        };
+        (support, (total[j] / rows).sqrt())
+    };
+    present.into_iter().enumerate().map(of).collect()
+}
+
+impl From<Influence> for SavedInfluence {
+    fn from(influence: Influence) -> Self {
+        influence.saved
+    }
+}
+
+impl TryFrom<SavedInfluence> for Influence {
+    type Error = Error;
+
+    fn try_from(saved: SavedInfluence) -> Result<Self> {
+        if !(1..=saved.grouping.most_groups()).contains(&saved.groups) {
+            let contradiction = format!("{} groups of transitions", saved.groups);
+            return Err(Error::Saved { contradiction });
+        }
+        let trajectory = match saved.grouping {
+            Grouping::Independent => None,
+            Grouping::Ordered => Some(Trajectory::new(saved.groups)?),
+        };
+        Ok(Self { saved, trajectory })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::solve::equations::Equations;
+
+    /// The mean of rewards, discount 0: the interval is the textbook's t interval.
+    #[test]
+    fn the_mean_of_clusters_has_its_t_interval() {
+        let rewards = [1.0, 4.0, 2.0, 2.0, 6.0, 3.0];
+        let mut equations = Equations::new(1, 0.0).unwrap();
+        let transitions = rewards.map(|reward| Transition::terminated(&[1.0], reward));
+        transitions.iter().for_each(|t| equations.add(t));
+        let found = equations.solve().unwrap();
+        let mut sums = GroupSums::new(6, 1);
+        for (k, transition) in transitions.iter().enumerate() {
+            sums.add(k, transition, transition.td_error(&found.theta, 0.0));
+        }
+        let influence = Influence::new(&found, Grouping::Independent, &sums, 6).unwrap();
+        let spread = influence.spread(Features::Dense(&[1.0]));
+        let variance: f64 = rewards.iter().map(|r| (r - 3.0) * (r - 3.0)).sum::<f64>() / 5.0;
+        assert!((found.theta[0] - 3.0).abs() < 1e-14);
+        assert!((spread.standard_error() - (variance / 6.0).sqrt()).abs() < 1e-12);
+        let text = serde_json::to_string(&influence).unwrap();
+        assert_eq!(serde_json::from_str::<Influence>(&text).unwrap(), influence);
+    }
+
+    #[test]
+    fn a_rare_feature_limits_the_support_of_its_value_only() {
+        let states = [[1.0, 0.0], [0.0, 1.0]];
+        let mut equations = Equations::new(2, 0.0).unwrap();
+        let mut sums = GroupSums::new(100, 2);
+        let state = |k: usize| usize::from(k % 10 == 0 && k < 50);
+        let at = |k: usize| Transition::terminated(&states[state(k)], (k % 7) as f64);
+        (0..100).for_each(|k| equations.add(&at(k)));
+        let found = equations.solve().unwrap();
+        (0..100).for_each(|k| sums.add(k, &at(k), at(k).td_error(&found.theta, 0.0)));
+        let influence = Influence::new(&found, Grouping::Independent, &sums, 100).unwrap();
+        let [often, rare] = states.map(|phi| influence.spread(Features::Dense(&phi)));
+        assert!(often.reliable && often.freedom() > 30.0, "{often:?}");
+        assert!(!rare.reliable && rare.freedom() <= 4.0, "{rare:?}");
     }
 }

@@ -7,5 +7,10 @@ pub mod influence;
 pub(crate) mod quantile;
 pub mod sandwich;
 pub mod spread;
+#[cfg(test)]
+mod spread_coverage;
+pub mod trajectory;
 
 pub(crate) use correlation::{BlockLength, Correlation};
+pub use spread::Spread;
+pub use trajectory::Trajectory;

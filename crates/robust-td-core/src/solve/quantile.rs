@@ -52,9 +52,13 @@ pub(crate) fn normal(p: f64) -> f64 {
     }
 }
 
-/// The quantile of Student's t distribution with `freedom` >= 8 degrees of freedom, to about 1e-4.
+/// From here on the expansion alone is exact to 1e-5 at 95 % and to 1e-3 at 99.9 %.
+const MANY: f64 = 8.0;
+
+/// The quantile of Student's t distribution with `freedom` >= 1 degrees of freedom, not necessarily an integer.
 ///
-/// The Cornish-Fisher expansion around the normal quantile (Abramowitz & Stegun 26.7.5).
+/// The Cornish-Fisher expansion around the normal quantile (Abramowitz & Stegun 26.7.5); below 8 degrees of freedom it
+/// only starts Newton's method, which is exact to about 1e-9.
 pub(crate) fn student(p: f64, freedom: f64) -> f64 {
     let z = normal(p);
     let (z2, n) = (z * z, freedom);
@@ -62,11 +66,89 @@ pub(crate) fn student(p: f64, freedom: f64) -> f64 {
     let g2 = ((5.0 * z2 + 16.0) * z2 + 3.0) / 96.0;
     let g3 = (((3.0 * z2 + 19.0) * z2 + 17.0) * z2 - 15.0) / 384.0;
     let g4 = ((((79.0 * z2 + 776.0) * z2 + 1482.0) * z2 - 1920.0) * z2 - 945.0) / 92160.0;
-    z * (1.0 + (g1 + (g2 + (g3 + g4 / n) / n) / n) / n)
+    let expansion = z * (1.0 + (g1 + (g2 + (g3 + g4 / n) / n) / n) / n);
+    match freedom < MANY && z != 0.0 {
+        true => expansion.signum() * upper_point(p.min(1.0 - p), freedom, expansion.abs()),
+        false => expansion,
+    }
+}
+
+/// The t > 0 that is exceeded with probability `tail` < 1/2, by Newton's method.
+///
+/// ln P(T > t) is a decreasing concave function of ln t, so that the method converges from every start.
+fn upper_point(tail: f64, freedom: f64, start: f64) -> f64 {
+    let half = 0.5 * freedom;
+    let normaliser =
+        ln_gamma(half + 0.5) - ln_gamma(half) - 0.5 * (freedom * std::f64::consts::PI).ln();
+    let mut t = start;
+    for _ in 0..100 {
+        let kernel = (-(half + 0.5) * (t * t / freedom).ln_1p()).exp();
+        let density = normaliser.exp() * kernel;
+        let beyond = 0.5 * student_beyond(t, freedom, normaliser);
+        let step = (beyond / tail).ln() * beyond / (t * density);
+        t *= step.clamp(-2.0, 2.0).exp();
+        if step.abs() < 1e-12 {
+            break;
+        }
+    }
+    t
+}
+
+/// P(|T| > t) = I_x(freedom / 2, 1 / 2) at x = freedom / (freedom + t^2), `normaliser` being ln of the density at 0.
+///
+/// The continued fraction of the incomplete beta function (Abramowitz & Stegun 26.5.8), evaluated by Lentz's method.
+fn student_beyond(t: f64, freedom: f64, normaliser: f64) -> f64 {
+    let (x, y) = (freedom / (freedom + t * t), t * t / (freedom + t * t));
+    // x^a y^b / B(a, b) with a = freedom / 2, b = 1 / 2.
+    let half = 0.5 * freedom;
+    let front = (normaliser + half * x.ln() + 0.5 * (y * freedom).ln()).exp();
+    if x < (half + 1.0) / (half + 2.5) {
+        front * fraction(half, 0.5, x) / half
+    } else {
+        1.0 - front * fraction(0.5, half, y) / 0.5
+    }
+}
+
+/// The continued fraction of the incomplete beta function.
+fn fraction(a: f64, b: f64, x: f64) -> f64 {
+    let away = |v: f64| if v.abs() < 1e-300 { 1e-300 } else { v };
+    let mut c = 1.0;
+    let mut d = 1.0 / away(1.0 - (a + b) * x / (a + 1.0));
+    let mut value = d;
+    for m in 1..200 {
+        let m = f64::from(m);
+        let even = m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m));
+        let odd = -(a + m) * (a + b + m) * x / ((a + 2.0 * m) * (a + 2.0 * m + 1.0));
+        let mut change = 1.0;
+        for term in [even, odd] {
+            d = 1.0 / away(1.0 + term * d);
+            c = away(1.0 + term / c);
+            change = c * d;
+            value *= change;
+        }
+        if (change - 1.0).abs() < 1e-14 {
+            break;
+        }
+    }
+    value
+}
+
+/// ln of the gamma function at x > 0, to about 1e-14: Stirling's series after moving x beyond 8.
+fn ln_gamma(x: f64) -> f64 {
+    let (mut x, mut product) = (x, 1.0);
+    while x < 8.0 {
+        product *= x;
+        x += 1.0;
+    }
+    let r = 1.0 / (x * x);
+    let series =
+        (1.0 / 12.0 - r * (1.0 / 360.0 - r * (1.0 / 1260.0 - r * (1.0 / 1680.0 - r / 1188.0)))) / x;
+    (x - 0.5) * x.ln() - x + 0.5 * (2.0 * std::f64::consts::PI).ln() + series - product.ln()
 }
 
 /// The half-width, in standard errors, of a two-sided interval with confidence in (0, 1).
-pub(crate) fn two_sided(confidence: f64, freedom: f64) -> f64 {
+#[must_use]
+pub fn two_sided(confidence: f64, freedom: f64) -> f64 {
     // Uses the tail; its complement would round to 1.
     -student(0.5 * (1.0 - confidence), freedom)
 }
@@ -103,5 +185,31 @@ mod tests {
             let found = student(p, freedom);
             assert!((found - t).abs() < 1e-3, "{p}, {freedom}: {found}");
         }
+    }
+
+    /// Values from SciPy 1.16 (`scipy.stats.t.ppf`).
+    #[test]
+    fn few_degrees_of_freedom_are_exact() {
+        for (p, freedom, t) in [
+            (0.6, 1.0, 0.32491969623290634),
+            (0.9, 1.5, 2.1963984175655376),
+            (0.975, 1.0, 12.706204736174694),
+            (0.975, 1.5, 6.016663104427929),
+            (0.975, 2.0, 4.302652729749462),
+            (0.975, 3.0, 3.1824463052837078),
+            (0.975, 5.5, 2.501858617589239),
+            (0.995, 1.5, 17.820310514462804),
+            (0.9995, 1.0, 636.6192487687897),
+            (0.9995, 3.0, 12.923978636687961),
+            (0.9995, 5.5, 6.35081750008378),
+        ] {
+            for (p, t) in [(p, t), (1.0 - p, -t)] {
+                let found = student(p, freedom);
+                assert!((found / t - 1.0).abs() < 1e-7, "{p}, {freedom}: {found}");
+            }
+        }
+        assert_eq!(student(0.5, 2.0), 0.0);
+        assert!(two_sided(1.0 - f64::EPSILON, 1.0).is_finite());
+        assert!((student(0.975, 7.999) - student(0.975, 8.0)).abs() < 3e-4);
     }
 }

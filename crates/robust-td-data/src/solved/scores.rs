@@ -1,6 +1,6 @@
 //! Adds up the scores of a log at its fixed point, group by group.
 
-use robust_td_core::Matrix;
+use robust_td_core::influence::GroupSums;
 
 use super::gather::Plan;
 use super::unit::Groups;
@@ -11,8 +11,7 @@ use crate::replay::Replay;
 
 /// The sums of each group.
 pub(crate) struct Scores {
-    /// rho delta phi, one row per group.
-    pub scores: Matrix,
+    pub sums: GroupSums,
     /// (phi.theta - mean) / number, over the rows that the value of the policy is the mean of.
     pub starts: Vec<f64>,
     pub td_errors: TdErrors,
@@ -28,7 +27,7 @@ pub(crate) struct Start {
 impl Scores {
     fn new(groups: usize, dimension: usize) -> Self {
         Self {
-            scores: Matrix::zeros(groups, dimension),
+            sums: GroupSums::new(groups, dimension),
             starts: vec![0.0; groups],
             td_errors: TdErrors::default(),
         }
@@ -60,10 +59,7 @@ impl Scores {
     }
 
     fn merge(&mut self, part: &Self) {
-        for k in 0..self.scores.rows() {
-            let sums = self.scores.row_mut(k).iter_mut().zip(part.scores.row(k));
-            sums.for_each(|(sum, x)| *sum += x);
-        }
+        self.sums.merge(&part.sums);
         let starts = self.starts.iter_mut().zip(&part.starts);
         starts.for_each(|(sum, x)| *sum += x);
         self.td_errors.merge(&part.td_errors);
@@ -77,8 +73,7 @@ fn part(chunk: &Chunk, plan: &Plan<'_>, groups: &Groups, theta: &[f64], start: S
         let group = groups.of(placed);
         let delta = transition.td_error(theta, plan.discount);
         part.td_errors.record(delta);
-        let row = part.scores.row_mut(group);
-        transition.features.axpy(transition.ratio * delta, row);
+        part.sums.add(group, transition, delta);
         if !plan.episodic || placed.starts {
             let away = transition.features.dot(theta) - start.mean;
             part.starts[group] += away / start.count;

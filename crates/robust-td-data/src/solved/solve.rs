@@ -1,9 +1,8 @@
 //! Evaluates a log by solving its equations, in a fixed number of passes over it.
 
 use robust_td_core::Features;
-use robust_td_core::Matrix;
 use robust_td_core::fixed_point::FixedPoint;
-use robust_td_core::influence::Influence;
+use robust_td_core::influence::{GroupSums, Influence};
 use robust_td_core::learner::LinearValue;
 
 use super::gather::{Gathered, Plan};
@@ -101,7 +100,7 @@ pub(crate) fn solve(
         count: gathered.starts.max(1) as f64,
     };
     let scores = Scores::take(&mut replay, &plan, &groups, &found.theta, start)?;
-    let influence = influence(&found, &scores.scores, &groups, gathered.counts.transitions);
+    let influence = influence(&found, &scores.sums, &groups, gathered.counts.transitions)?;
     let value = LinearValue {
         theta: found.theta.clone(),
         offset: 0.0,
@@ -208,21 +207,20 @@ fn start_features(gathered: &Gathered) -> Vec<f64> {
 /// The influence of the groups, if there are enough transitions to estimate errors.
 fn influence(
     found: &FixedPoint,
-    scores: &Matrix,
+    sums: &GroupSums,
     groups: &Groups,
     transitions: u64,
-) -> Option<Influence> {
+) -> Result<Option<Influence>> {
     let (n, rank) = (transitions as f64, found.rank as f64);
     if n < 1.5 * rank + 10.0 || groups.count() < 2 {
-        return None;
+        return Ok(None);
     }
-    // Residuals are smaller than the noise: theta was fitted to them.
-    let factor = (n / (n - rank)).sqrt();
-    let influence = found.influence(scores);
-    let influence = Matrix::from_fn(influence.rows(), influence.columns(), |k, j| {
-        factor * influence.get(k, j)
-    });
-    Some(Influence::new(groups.grouping(), scores, influence))
+    Ok(Some(Influence::new(
+        found,
+        groups.grouping(),
+        sums,
+        groups.clusters(),
+    )?))
 }
 
 /// theta without what is held out, if it knows the same features.

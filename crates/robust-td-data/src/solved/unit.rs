@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use robust_td_core::influence::{GROUPS, Grouping};
+use robust_td_core::influence::Grouping;
 use serde::{Deserialize, Serialize};
 
 use crate::chunks::Placed;
@@ -52,6 +52,14 @@ impl Unit {
                 mix(mix(file as u64) ^ episode)
             }
             Self::Cluster => placed.cluster(),
+        }
+    }
+
+    /// How groups of this unit depend on each other.
+    fn grouping(self) -> Grouping {
+        match self {
+            Self::Time => Grouping::Ordered,
+            _ => Grouping::Independent,
         }
     }
 
@@ -107,9 +115,9 @@ pub(crate) struct Groups {
 }
 
 impl Groups {
-    /// The groups of a log: its units, or several units in each group if there are more than [`GROUPS`].
+    /// The groups of a log: its units, or several units in each group if there are too many.
     pub fn new(unit: Unit, units: u64, known: Units) -> Self {
-        let index = match known.index.len() <= GROUPS {
+        let index = match known.index.len() <= unit.grouping().most_groups() {
             true => known.index,
             false => HashMap::new(),
         };
@@ -118,14 +126,20 @@ impl Groups {
 
     /// Their number.
     pub fn count(&self) -> usize {
-        (self.units.max(1)).min(GROUPS as u64) as usize
+        let most = self.grouping().most_groups() as u64;
+        self.units.clamp(1, most) as usize
     }
 
     /// How they depend on each other.
     pub fn grouping(&self) -> Grouping {
-        match self.unit {
-            Unit::Time => Grouping::Ordered,
-            _ => Grouping::Independent,
+        self.unit.grouping()
+    }
+
+    /// The number of clusters behind them; of a trajectory, the groups themselves.
+    pub fn clusters(&self) -> u64 {
+        match self.grouping() {
+            Grouping::Ordered => self.count() as u64,
+            Grouping::Independent => self.units,
         }
     }
 

@@ -1,0 +1,154 @@
+//! Simulates the coverage of 95 % intervals for means of known distribution.
+
+use super::quantile::normal;
+use super::spread::{Spread, Support, independent, leverage};
+use super::trajectory::{BLOCKS, Trajectory};
+use crate::random::Stream;
+
+const LOGS: u64 = 600;
+
+/// Coverage, mean width over that of the known distribution of the error, and the share of unreliable answers.
+#[derive(Debug)]
+struct Found {
+    coverage: f64,
+    width: f64,
+    unreliable: f64,
+}
+
+/// Intervals for the mean of the values that `draw` makes, all with mean 0.
+fn simulate(draw: impl Fn(&mut Stream) -> Vec<f64>, spread: impl Fn(&[f64]) -> Spread) -> Found {
+    let [mut covered, mut width, mut squares, mut unreliable] = [0.0; 4];
+    for log in 0..LOGS {
+        let values = draw(&mut Stream::new(15, log));
+        let n = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / n;
+        let contributions: Vec<f64> = values
+            .iter()
+            .map(|v| (v - mean) / n * leverage(1.0 / n))
+            .collect();
+        let answer = spread(&contributions);
+        let sides = answer.sides(0.95);
+        covered += f64::from(mean <= sides.below && -mean <= sides.above);
+        width += 0.5 * (sides.below + sides.above);
+        squares += mean * mean;
+        unreliable += f64::from(!answer.reliable);
+    }
+    let logs = LOGS as f64;
+    Found {
+        coverage: covered / logs,
+        width: width / logs / (1.96 * (squares / logs).sqrt()),
+        unreliable: unreliable / logs,
+    }
+}
+
+fn gauss(stream: &mut Stream) -> f64 {
+    normal(stream.uniform().max(1e-300))
+}
+
+/// An autoregression of variance 1.
+fn autoregression(stream: &mut Stream, rho: f64) -> Vec<f64> {
+    let mut now = gauss(stream);
+    let next = |_| {
+        now = rho * now + (1.0 - rho * rho).sqrt() * gauss(stream);
+        now
+    };
+    (0..BLOCKS).map(next).collect()
+}
+
+fn trajectory(draw: impl Fn(&mut Stream) -> Vec<f64>) -> Found {
+    let trajectory = Trajectory::new(BLOCKS).unwrap();
+    let support = Support {
+        clusters: BLOCKS as f64,
+        rows: 1e5,
+    };
+    simulate(draw, |c| trajectory.spread(c, support))
+}
+
+#[test]
+fn trajectories_of_white_and_slow_noise() {
+    let white = trajectory(|s| autoregression(s, 0.0));
+    assert!(
+        (0.93..=0.98).contains(&white.coverage) && white.width < 1.4,
+        "{white:?}"
+    );
+    for rho in [0.5, 0.9] {
+        let slow = trajectory(|s| autoregression(s, rho));
+        assert!(
+            (0.93..=0.98).contains(&slow.coverage) && slow.width < 1.8,
+            "{rho}: {slow:?}"
+        );
+    }
+    // Slow noise of a quarter of the white noise's variance, four times its variance of the mean.
+    let mixture = trajectory(|s| {
+        let slow = autoregression(s, 0.9);
+        slow.into_iter().map(|x| 0.5 * x + gauss(s)).collect()
+    });
+    assert!(
+        (0.92..=0.98).contains(&mixture.coverage) && mixture.width < 1.6,
+        "{mixture:?}"
+    );
+    // Slower than the log can tell.
+    let drift = trajectory(|s| autoregression(s, 0.99));
+    assert!(drift.unreliable > 0.3, "{drift:?}");
+}
+
+#[test]
+fn trajectories_whose_variance_changes() {
+    let scaled = |scale: fn(f64) -> f64| {
+        trajectory(move |s| {
+            let noise = autoregression(s, 0.0).into_iter().enumerate();
+            noise
+                .map(|(k, x)| x * scale(k as f64 / BLOCKS as f64))
+                .collect()
+        })
+    };
+    for (name, found) in [
+        ("ramp", scaled(|u| 50_f64.powf(0.5 * u))),
+        (
+            "half",
+            scaled(|u| if u < 0.5 { 1.0 } else { 50_f64.sqrt() }),
+        ),
+        (
+            "tenth",
+            scaled(|u| if u < 0.9 { 1.0 } else { 50_f64.sqrt() }),
+        ),
+    ] {
+        assert!(
+            (0.93..=0.985).contains(&found.coverage) && found.width < 1.5,
+            "{name}: {found:?}"
+        );
+    }
+}
+
+#[test]
+fn few_clusters() {
+    let clusters = |m: usize, rows: f64, one: fn(&mut Stream) -> f64| {
+        let support = Support {
+            clusters: m as f64,
+            rows,
+        };
+        simulate(
+            |s| (0..m).map(|_| one(s)).collect(),
+            |c| independent(c, support),
+        )
+    };
+    let lognormal = |s: &mut Stream| gauss(s).exp() - 0.5_f64.exp();
+    for (m, widest) in [(2, 6.0), (3, 2.7), (10, 1.35), (60, 1.1)] {
+        let found = clusters(m, 1e5, gauss);
+        assert!(
+            (0.93..=0.98).contains(&found.coverage) && found.width < widest,
+            "{m}: {found:?}"
+        );
+    }
+    // A dozen rows, each its own cluster.
+    let dozen = clusters(12, 12.0, lognormal);
+    assert!(
+        (0.92..=0.98).contains(&dozen.coverage) && dozen.width < 1.8,
+        "{dozen:?}"
+    );
+    let sixty = clusters(60, 60.0, lognormal);
+    assert!(
+        (0.92..=0.98).contains(&sixty.coverage) && sixty.width < 1.5,
+        "{sixty:?}"
+    );
+}
