@@ -227,7 +227,7 @@ impl Influence {
         });
         match used.is_empty() {
             true => *log,
-            false => Support::of_features(used, *log),
+            false => Support::of_features(used),
         }
     }
 }

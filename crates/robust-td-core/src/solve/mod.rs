@@ -1,4 +1,4 @@
-//! Estimates the sampling error of an answer: correlation times, quantiles, and least squares with its sandwich covariance.
+//! Solves for the TD fixed point of samples, and estimates the sampling error of the answer.
 
 mod correlation;
 pub mod equations;
@@ -12,5 +12,3 @@ mod spread_coverage;
 pub mod trajectory;
 
 pub(crate) use correlation::{BlockLength, Correlation};
-pub use spread::Spread;
-pub use trajectory::Trajectory;
