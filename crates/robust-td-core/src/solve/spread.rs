@@ -112,7 +112,7 @@ impl Spread {
     #[must_use]
     pub fn sides(&self, confidence: f64) -> Sides {
         /// The share of the fast noise's own interval that the interval has at least.
-        const SHARE: f64 = 0.8;
+        const SHARE: f64 = 0.7;
         if self.main.standard_error == f64::INFINITY {
             let [below, above] = [f64::INFINITY; 2];
             return Sides { below, above };

@@ -10,12 +10,12 @@
 //!    frequency, the lowest from the slowest noise. Their spectrum is flat unless there is slow noise.
 //! 3. The variance is V = r (P_1 + ... + P_6) / 6 (equal-weighted cosines, 6 degrees of freedom), where r accounts for
 //!    a spectrum that still rises below them.
-//! 4. r is the posterior mean of f(0) / mean f(1..6) over 36 spectra f: flat (probability 0.5), or flat plus a
+//! 4. r is the posterior mean of f(0) / mean f(1..6) over 36 spectra f: flat (probability 0.6), or flat plus a
 //!    first-order autoregression of 7 time constants and 5 sizes. The weights are Whittle's likelihood of P_1 .. P_32 with the
 //!    scale integrated out. The spread of r lowers the degrees of freedom.
 //!
 //! Where r exceeds 2.2, or the 6 lowest cosines in plain time hold more than 0.65 of the sum of c^2, the slowest noise has a
-//! time constant of more than about an eighth of the log, and the data cannot tell its size: not reliable. The interval is at least 0.8 of that of independent blocks, and has the same skewness term.
+//! time constant of more than about an eighth of the log, and the data cannot tell its size: not reliable. The interval is at least 0.7 of that of independent blocks, and has the same skewness term.
 //!
 //! # References
 //! Lazarus, Lewis, Stock & Watson, "HAR inference: recommendations for practice", JBES 36, 2018 (equal-weighted cosines, t
@@ -52,7 +52,7 @@ const TIMES: [f64; 7] = [
 const SIZES: [f64; 5] = [0.5, 2.0, 8.0, 32.0, 128.0];
 const SPECTRA: usize = 1 + TIMES.len() * SIZES.len();
 /// The prior probability of a flat spectrum.
-const FLAT: f64 = 0.5;
+const FLAT: f64 = 0.6;
 /// The largest correction for slower noise that the data can tell.
 const LARGEST_CORRECTION: f64 = 2.2;
 /// The largest share of the lowest cosines in the sum of squares.
