@@ -5,9 +5,12 @@
 //! sum. [`independent`] takes groups that are independent clusters (episodes, users); [`Trajectory`](super::trajectory::Trajectory) takes
 //! consecutive blocks of one trajectory.
 //!
+//! The mean value of the starts, phi_mean.theta, also varies with the starts: its contribution of group k is phi_mean.W_k plus
+//! the sum over the starts in the group of (phi_start.theta - mean) / starts.
+//!
 //! # Leverage
 //! The estimate bends towards each group, which makes contributions too small where a group holds much of the data. Divide each
-//! by its share first: W_ki / (1 - h_ki) with h_ki = sum over group k of phi_i^2 / sum over all rows, [`leverage`](super::support::leverage). This is the
+//! by its share first (the extra term of the starts by the share of starts): W_ki / (1 - h_ki) with h_ki = sum over group k of phi_i^2 / sum over all rows, [`leverage`](super::support::leverage). This is the
 //! jackknife (CR3) with a diagonal approximation of A_k A^{-1}; exact for a constant feature and for one-hot features with discount 0.
 //!
 //! # Formulas

@@ -15,7 +15,8 @@
 //!    scale integrated out. The spread of r lowers the degrees of freedom.
 //!
 //! Where r exceeds 2.2, or the 6 lowest cosines in plain time hold more than 0.65 of the sum of c^2, the slowest noise has a
-//! time constant of more than about an eighth of the log, and the data cannot tell its size: not reliable. The interval is at least 0.7 of that of independent blocks, and has the same skewness term.
+//! time constant of more than about an eighth of the log, and the data cannot tell its size: not reliable. The interval is at
+//! least 0.7 of that of independent blocks, and has the same skewness term.
 //!
 //! # References
 //! Lazarus, Lewis, Stock & Watson, "HAR inference: recommendations for practice", JBES 36, 2018 (equal-weighted cosines, t
