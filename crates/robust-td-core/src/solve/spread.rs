@@ -2,16 +2,17 @@
 //!
 //! The error of least squares is A^{-1} times the sum of the scores s_t = delta_t phi_t. With S_k the sum over group k and
 //! W_k = A^{-1} S_k, the value phi.theta has the contributions c_k = phi.W_k, and the variance of its error is that of their
-//! sum. [`independent`] takes groups that are independent clusters (episodes, users); [`Trajectory`](super::trajectory::Trajectory) takes
-//! consecutive blocks of one trajectory.
+//! sum. [`independent`] takes groups that are independent clusters (episodes, users);
+//! [`Trajectory`](super::trajectory::Trajectory) takes consecutive blocks of one trajectory.
 //!
 //! The mean value of the starts, phi_mean.theta, also varies with the starts: its contribution of group k is phi_mean.W_k plus
 //! the sum over the starts in the group of (phi_start.theta - mean) / starts.
 //!
 //! # Leverage
-//! The estimate bends towards each group, which makes contributions too small where a group holds much of the data. Divide each
-//! by its share first (the extra term of the starts by the share of starts): W_ki / (1 - h_ki) with h_ki = sum over group k of phi_i^2 / sum over all rows, [`leverage`](super::support::leverage). This is the
-//! jackknife (CR3) with a diagonal approximation of A_k A^{-1}; exact for a constant feature and for one-hot features with discount 0.
+//! The estimate bends towards each group, which makes contributions too small where a group holds much of the data. Multiply
+//! W_ki by [`leverage`](super::support::leverage)(h_ki) = 1 / (1 - h_ki) first, with h_ki the group's share of the sum of
+//! phi_i^2, and the extra term of the starts by that of its share of the starts. This is the jackknife (CR3) with a diagonal
+//! approximation of A_k A^{-1}; exact for a constant feature and for one-hot features with discount 0.
 //!
 //! # Formulas
 //! With m clusters behind the answer ([`Support`](super::support::Support)), at most K groups, and z the normal quantile:
