@@ -66,14 +66,15 @@ pub(crate) fn of_solved(solved: &Solved) -> Vec<Finding> {
         list.push(finding(FindingKind::MonteCarloDiffers, message));
     }
     if let Some(rank) = facts.rank
-        && rank + 1 < solved.theta.len()
-        && 10 * rank < 9 * solved.theta.len()
+        && let seen = solved.identified.seen()
+        && rank + 1 < seen
+        && 10 * rank < 9 * seen
     {
         list.push(finding(
             FindingKind::LowRank,
             format!(
-                "only {rank} of the {} features are independent in this log; values that need the others have no bounded interval",
-                solved.theta.len()
+                "only {rank} of the {seen} features are independent in this log; values that need the others have no bounded \
+                 interval"
             ),
         ));
     }

@@ -149,6 +149,12 @@ impl Identified {
         self.scale.len() == dimension && self.never.len().is_multiple_of(dimension.max(1))
     }
 
+    /// The number of features that were nonzero at least once.
+    #[must_use]
+    pub fn seen(&self) -> usize {
+        self.scale.iter().filter(|scale| **scale > 0.0).count()
+    }
+
     /// Whether every feature of this vector was seen.
     #[must_use]
     pub fn has_seen(&self, phi: Features<'_>) -> bool {

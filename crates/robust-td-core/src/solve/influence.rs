@@ -16,7 +16,8 @@ use crate::error::{Error, Result};
 use crate::matrix::Matrix;
 use crate::phi::{Features, Transition};
 use crate::solve::fixed_point::FixedPoint;
-use crate::solve::spread::{Spread, Support, independent, leverage};
+use crate::solve::spread::{Spread, independent};
+use crate::solve::support::{Support, leverage};
 use crate::solve::trajectory::{self, Trajectory};
 
 /// The maximum number of groups of independent clusters.
@@ -227,7 +228,7 @@ impl Influence {
         });
         match used.is_empty() {
             true => *log,
-            false => Support::of_features(used),
+            false => Support::of_features(used, *log),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Solves for the TD fixed point of samples, and estimates the sampling error of the answer.
 
 mod correlation;
+mod cosines;
 pub mod equations;
 pub mod fixed_point;
 pub mod influence;
@@ -9,6 +10,7 @@ pub mod sandwich;
 pub mod spread;
 #[cfg(test)]
 mod spread_coverage;
+pub mod support;
 pub mod trajectory;
 
 pub(crate) use correlation::{BlockLength, Correlation};

@@ -2,16 +2,20 @@
 //!
 //! The error of least squares is A^{-1} times the sum of the scores s_t = delta_t phi_t. With S_k the sum over group k and
 //! W_k = A^{-1} S_k, the value phi.theta has the contributions c_k = phi.W_k, and the variance of its error is that of their
-//! sum. [`independent`] takes groups that are independent clusters (episodes, users); [`Trajectory`](super::Trajectory) takes
-//! consecutive blocks of one trajectory.
+//! sum. [`independent`] takes groups that are independent clusters (episodes, users);
+//! [`Trajectory`](super::trajectory::Trajectory) takes consecutive blocks of one trajectory.
+//!
+//! The mean value of the starts, phi_mean.theta, also varies with the starts: its contribution of group k is phi_mean.W_k plus
+//! the sum over the starts in the group of (phi_start.theta - mean) / starts.
 //!
 //! # Leverage
-//! The estimate bends towards each group, which makes contributions too small where a group holds much of the data. Divide each
-//! by its share first: W_ki / (1 - h_ki) with h_ki = sum over group k of phi_i^2 / sum over all rows, [`leverage`]. This is the
-//! jackknife (CR3) with a diagonal approximation of A_k A^{-1}; exact for a constant feature and for one-hot features with discount 0.
+//! The estimate bends towards each group, which makes contributions too small where a group holds much of the data. Multiply
+//! W_ki by [`leverage`](super::support::leverage)(h_ki) = 1 / (1 - h_ki) first, with h_ki the group's share of the sum of
+//! phi_i^2, and the extra term of the starts by that of its share of the starts. This is the jackknife (CR3) with a diagonal
+//! approximation of A_k A^{-1}; exact for a constant feature and for one-hot features with discount 0.
 //!
 //! # Formulas
-//! With m clusters behind the answer ([`Support`]), at most K groups, and z the normal quantile:
+//! With m clusters behind the answer ([`Support`](super::support::Support)), at most K groups, and z the normal quantile:
 //! ```text
 //! se^2    = (m - 1)/m sum c^2
 //! freedom = min( 3 (sum c^2)^2 / sum c^4 (g - 1)/g,  g - 1,  (rows - 1)/2 ),     g = min(m, K)
@@ -25,54 +29,13 @@
 //! Bell & McCaffrey, Survey Methodology 28, 2002; Imbens & Kolesar, Review of Economics and Statistics 98, 2016 (few clusters);
 //! Johnson, JASA 73, 1978 (skewness); Hansen, "Jackknife standard errors for clustered regression", 2022.
 
-use serde::{Deserialize, Serialize};
-
 pub use crate::solve::quantile::two_sided;
 
 use crate::solve::quantile::normal;
+use crate::solve::support::Support;
 
 /// The minimum number of rows behind an answer: below, a rare outcome was probably not seen at all.
 const FEWEST_ROWS: f64 = 10.0;
-/// The largest share of a feature in one group that leverage accounts for.
-const LARGEST_SHARE: f64 = 0.95;
-
-/// The amount of data behind an answer.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Support {
-    /// The number of clusters (or blocks of a trajectory).
-    pub clusters: f64,
-    /// The number of rows.
-    pub rows: f64,
-}
-
-impl Support {
-    /// The support of a query phi from that of its features.
-    ///
-    /// Takes, for each nonzero phi_i, its size |phi_i| / (root mean square of the feature where it is nonzero) and the numbers
-    /// of clusters and rows in which the feature is nonzero. The mean is harmonic, with the standard deviation that a
-    /// coefficient has under equal noise as the weight, size / sqrt(rows): the rarest feature dominates unless the query
-    /// hardly uses it.
-    pub fn of_features(features: impl IntoIterator<Item = (f64, Support)>) -> Self {
-        let (mut total, mut clusters, mut rows) = (0.0, 0.0, 0.0);
-        for (size, support) in features {
-            let weight = size / support.rows.sqrt();
-            total += weight;
-            clusters += weight / support.clusters;
-            rows += weight / support.rows;
-        }
-        Self {
-            clusters: total / clusters,
-            rows: total / rows,
-        }
-    }
-}
-
-/// The factor 1 / (1 - share) for a contribution of a group that holds this share of a feature's sum of squares.
-#[must_use]
-pub fn leverage(share: f64) -> f64 {
-    1.0 / (1.0 - share.clamp(0.0, LARGEST_SHARE))
-}
 
 /// The sampling error of an answer.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -155,7 +118,7 @@ impl Spread {
     #[must_use]
     pub fn sides(&self, confidence: f64) -> Sides {
         /// The share of the fast noise's own interval that the interval has at least.
-        const SHARE: f64 = 0.8;
+        const SHARE: f64 = 0.7;
         if self.main.standard_error == f64::INFINITY {
             let [below, above] = [f64::INFINITY; 2];
             return Sides { below, above };
@@ -246,6 +209,7 @@ pub(super) fn skewness(third: f64, standard_error: f64, support: Support) -> f64
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::solve::support::leverage;
 
     const MANY_ROWS: f64 = 1e6;
 
@@ -303,18 +267,5 @@ mod tests {
             rows: 20.0,
         };
         assert_eq!(independent(&[0.0; 20], support).half_width(0.95), 0.0);
-    }
-
-    #[test]
-    fn rare_features_dominate_the_support_unless_hardly_used() {
-        let of = |count| Support {
-            clusters: count,
-            rows: count,
-        };
-        let both = Support::of_features([(1.0, of(1000.0)), (1.0, of(12.0))]);
-        assert!((12.0..15.0).contains(&both.rows), "{both:?}");
-        // The mean of one-hot features by their frequencies: each counts as its share.
-        let mean = Support::of_features([(0.997, of(997.0)), (0.003, of(3.0))]);
-        assert!(mean.rows > 50.0, "{mean:?}");
     }
 }

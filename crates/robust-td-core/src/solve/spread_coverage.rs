@@ -1,7 +1,8 @@
 //! Simulates the coverage of 95 % intervals for means of known distribution.
 
 use super::quantile::normal;
-use super::spread::{Spread, Support, independent, leverage};
+use super::spread::{Spread, independent};
+use super::support::{Support, leverage};
 use super::trajectory::{BLOCKS, Trajectory};
 use crate::random::Stream;
 
@@ -68,7 +69,7 @@ fn trajectory(draw: impl Fn(&mut Stream) -> Vec<f64>) -> Found {
 fn trajectories_of_white_and_slow_noise() {
     let white = trajectory(|s| autoregression(s, 0.0));
     assert!(
-        (0.93..=0.98).contains(&white.coverage) && white.width < 1.4,
+        (0.93..=0.98).contains(&white.coverage) && white.width < 1.5,
         "{white:?}"
     );
     for rho in [0.5, 0.9] {
@@ -89,7 +90,7 @@ fn trajectories_of_white_and_slow_noise() {
     );
     // Slower than the log can tell.
     let drift = trajectory(|s| autoregression(s, 0.99));
-    assert!(drift.unreliable > 0.3, "{drift:?}");
+    assert!(drift.unreliable > 0.8, "{drift:?}");
 }
 
 #[test]

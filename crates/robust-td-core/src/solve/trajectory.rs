@@ -10,12 +10,13 @@
 //!    frequency, the lowest from the slowest noise. Their spectrum is flat unless there is slow noise.
 //! 3. The variance is V = r (P_1 + ... + P_6) / 6 (equal-weighted cosines, 6 degrees of freedom), where r accounts for
 //!    a spectrum that still rises below them.
-//! 4. r is the posterior mean of f(0) / mean f(1..6) over 36 spectra f: flat (probability 0.7), or flat plus a
+//! 4. r is the posterior mean of f(0) / mean f(1..6) over 36 spectra f: flat (probability 0.6), or flat plus a
 //!    first-order autoregression of 7 time constants and 5 sizes. The weights are Whittle's likelihood of P_1 .. P_32 with the
 //!    scale integrated out. The spread of r lowers the degrees of freedom.
 //!
-//! Where r exceeds 2.2 the slowest noise has a time constant of more than about an eighth of the log, and the data cannot tell its
-//! size: not reliable. The interval is at least 0.8 of that of independent blocks, and has the same skewness term.
+//! Where r exceeds 2.2, or the 6 lowest cosines in plain time hold more than 0.65 of the sum of c^2, the slowest noise has a
+//! time constant of more than about an eighth of the log, and the data cannot tell its size: not reliable. The interval is at
+//! least 0.7 of that of independent blocks, and has the same skewness term.
 //!
 //! # References
 //! Lazarus, Lewis, Stock & Watson, "HAR inference: recommendations for practice", JBES 36, 2018 (equal-weighted cosines, t
@@ -26,14 +27,14 @@
 //! O(32 K) per answer, no allocation: several microseconds with K = 128.
 
 use crate::error::{Error, Result};
-use crate::solve::spread::{self, Route, Spread, Support};
+use crate::solve::cosines::{LARGEST, cosine_powers};
+use crate::solve::spread::{self, Route, Spread};
+use crate::solve::support::Support;
 
 /// The recommended number of blocks.
 pub const BLOCKS: usize = 128;
-/// The largest number of blocks.
-const LARGEST: usize = 256;
 /// The minimum number of blocks for an estimate.
-const FEWEST: usize = 32;
+const FEWEST: usize = 64;
 /// The cosines that estimate the variance.
 const LOWEST: usize = 6;
 /// The cosines that judge the spectrum.
@@ -52,16 +53,18 @@ const TIMES: [f64; 7] = [
 const SIZES: [f64; 5] = [0.5, 2.0, 8.0, 32.0, 128.0];
 const SPECTRA: usize = 1 + TIMES.len() * SIZES.len();
 /// The prior probability of a flat spectrum.
-const FLAT: f64 = 0.7;
+const FLAT: f64 = 0.6;
 /// The largest correction for slower noise that the data can tell.
 const LARGEST_CORRECTION: f64 = 2.2;
-/// The least variance of a block, relative to the mean.
-const LEAST_VARIANCE: f64 = 1e-3;
+/// The largest share of the lowest cosines in the sum of squares.
+const LARGEST_SHARE: f64 = 0.65;
 
 /// Estimates errors from the blocks of one trajectory.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trajectory {
     blocks: usize,
+    /// cos(pi j (k + 1/2) / K) for each block k, j = 1 .. 6.
+    cosines: Vec<[f64; LOWEST]>,
     /// 1 / f(j) of all spectra, for each cosine j = 1, 2, ...
     inverse: Vec<[f64; SPECTRA]>,
     /// The logarithm of the prior probability minus half the sum of ln f(j).
@@ -83,10 +86,14 @@ impl Trajectory {
                 expected: "from 1 to 256",
             });
         }
-        let cosines = COSINES.min(blocks / 4);
+        let frequency = |j: usize| std::f64::consts::PI * j as f64 / blocks as f64;
+        let cosine = |k: usize, j: usize| (frequency(j) * (k as f64 + 0.5)).cos();
         let mut this = Self {
             blocks,
-            inverse: vec![[1.0; SPECTRA]; cosines],
+            cosines: (0..blocks)
+                .map(|k| std::array::from_fn(|j| cosine(k, j + 1)))
+                .collect(),
+            inverse: vec![[1.0; SPECTRA]; COSINES],
             log_weight: [FLAT.ln(); SPECTRA],
             correction: [1.0; SPECTRA],
         };
@@ -97,8 +104,8 @@ impl Trajectory {
         for (g, (time, size)) in (1..).zip(slow) {
             let rho = (-1.0 / (time * blocks as f64)).exp();
             let spectrum = |j: usize| {
-                let cosine = (std::f64::consts::PI * j as f64 / blocks as f64).cos();
-                1.0 + size * (1.0 - rho).powi(2) / (1.0 - 2.0 * rho * cosine + rho * rho)
+                let distance = 1.0 - 2.0 * rho * frequency(j).cos() + rho * rho;
+                1.0 + size * (1.0 - rho).powi(2) / distance
             };
             let mut logarithms = 0.0;
             for (j, row) in (1..).zip(&mut this.inverse) {
@@ -121,7 +128,7 @@ impl Trajectory {
 
     /// The error of an answer with these contributions, in the order of time; `support.clusters` counts blocks.
     ///
-    /// Unreliable with fewer than 32 blocks or 10 rows, or when the slowest noise is too slow for the trajectory.
+    /// Unreliable with fewer than 64 blocks or 10 rows, or when the slowest noise is too slow for the trajectory.
     ///
     /// # Panics
     /// When the number of contributions is not [`Trajectory::blocks`].
@@ -140,9 +147,8 @@ impl Trajectory {
             return Spread::new(floor, None, spread::enough_rows(support));
         }
         let mut powers = [0.0; COSINES];
-        let powers = &mut powers[..self.inverse.len()];
-        cosine_powers(contributions, powers);
-        let (correction, variation) = self.correction(powers);
+        cosine_powers(contributions, &mut powers);
+        let (correction, variation) = self.correction(&powers);
         let mean = powers[..LOWEST].iter().sum::<f64>() / LOWEST as f64;
         let Support { clusters, rows } = support;
         let standard_error = (mean * correction * (clusters - 1.0) / clusters).sqrt();
@@ -153,8 +159,25 @@ impl Trajectory {
             freedom: freedom.min(clusters - 1.0).min(0.5 * (rows - 1.0)).max(1.0),
             skewness: spread::skewness(third, standard_error, support),
         };
-        let reliable = spread::enough_rows(support) && correction < LARGEST_CORRECTION;
+        let slow =
+            correction > LARGEST_CORRECTION || self.slow_share(contributions) > LARGEST_SHARE;
+        let reliable = spread::enough_rows(support) && !slow;
         Spread::new(main, Some(floor), reliable)
+    }
+
+    /// The share of the lowest cosines in the sum of squares around the mean.
+    fn slow_share(&self, contributions: &[f64]) -> f64 {
+        let mut sums = [0.0; LOWEST];
+        let [mut total, mut squares] = [0.0; 2];
+        for (c, row) in contributions.iter().zip(&self.cosines) {
+            total += c;
+            squares += c * c;
+            for (sum, cosine) in sums.iter_mut().zip(row) {
+                *sum += c * cosine;
+            }
+        }
+        let slow: f64 = sums.iter().map(|sum| sum * sum).sum();
+        2.0 * slow / (self.blocks as f64 * squares - total * total)
     }
 
     /// The posterior mean of r and its squared coefficient of variation.
@@ -184,64 +207,6 @@ impl Trajectory {
     }
 }
 
-/// P_1, P_2, ... in the clock of the variance.
-fn cosine_powers(contributions: &[f64], powers: &mut [f64]) {
-    let blocks = contributions.len();
-    let [mut variance, mut excess] = [[0.0; LARGEST]; 2];
-    let (variance, excess) = (&mut variance[..blocks], &mut excess[..blocks]);
-    local_variance(contributions, variance);
-    let [mut weighted, mut weights, mut total] = [0.0; 3];
-    for (c, v) in contributions.iter().zip(&*variance) {
-        weighted += c / v;
-        weights += 1.0 / v;
-        total += v;
-    }
-    let mean = weighted / weights;
-    // cos(j x) by its recursion from cos((j - 1) x) and cos((j - 2) x).
-    let [mut twice, mut before, mut now] = [[0.0; LARGEST]; 3];
-    let mut clock = 0.0;
-    for k in 0..blocks {
-        excess[k] = contributions[k] - mean;
-        let share = (clock + 0.5 * variance[k]) / total;
-        clock += variance[k];
-        now[k] = (std::f64::consts::PI * share).cos();
-        (twice[k], before[k]) = (2.0 * now[k], 1.0);
-    }
-    for power in powers {
-        // Lanes let the compiler use vectors; their order is fixed.
-        let mut lanes = [0.0; 8];
-        for start in (0..blocks).step_by(8) {
-            for lane in 0..8.min(blocks - start) {
-                let k = start + lane;
-                lanes[lane] += now[k] * excess[k];
-                (before[k], now[k]) = (now[k], twice[k] * now[k] - before[k]);
-            }
-        }
-        let sum: f64 = lanes.iter().sum();
-        *power = 2.0 * sum * sum;
-    }
-}
-
-/// The moving average of half the squared differences of neighbours.
-fn local_variance(contributions: &[f64], variance: &mut [f64]) {
-    let (blocks, reach) = (contributions.len(), contributions.len() / 16);
-    let half_square = |k: usize| {
-        let step = contributions[k] - contributions[k - 1];
-        0.5 * step * step
-    };
-    // cumulative[k]: the sum over blocks before k; each block has the mean of its two differences.
-    let mut cumulative = [0.0; LARGEST + 1];
-    for k in 0..blocks {
-        let (left, right) = (k.max(1), (k + 1).min(blocks - 1));
-        cumulative[k + 1] = cumulative[k] + 0.5 * (half_square(left) + half_square(right));
-    }
-    let least = LEAST_VARIANCE * cumulative[blocks] / blocks as f64;
-    for (k, v) in variance.iter_mut().enumerate() {
-        let (from, to) = (k.saturating_sub(reach), (k + reach + 1).min(blocks));
-        *v = ((cumulative[to] - cumulative[from]) / (to - from) as f64).max(least);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -250,21 +215,6 @@ mod tests {
         Support {
             clusters: blocks as f64,
             rows: 1e4,
-        }
-    }
-
-    #[test]
-    fn cosines_of_equal_variance_are_those_of_time() {
-        // Alternating contributions have the same squared differences everywhere.
-        let contributions: Vec<f64> = (0..64)
-            .map(|k| if k % 2 == 0 { 1.0 } else { -1.0 })
-            .collect();
-        let mut powers = [0.0; 16];
-        cosine_powers(&contributions, &mut powers);
-        for (j, power) in (1..).zip(powers) {
-            let angle = |k: usize| std::f64::consts::PI * f64::from(j) * (k as f64 + 0.5) / 64.0;
-            let sum: f64 = (0..64).map(|k| angle(k).cos() * contributions[k]).sum();
-            assert!((power - 2.0 * sum * sum).abs() < 1e-9, "{j}: {power}");
         }
     }
 
@@ -295,9 +245,9 @@ mod tests {
     fn short_and_constant_trajectories() {
         let short = Trajectory::new(20).unwrap();
         assert_eq!(short.spread(&[1.0; 20], support(20)), Spread::UNKNOWN);
-        let constant = Trajectory::new(40).unwrap();
+        let constant = Trajectory::new(70).unwrap();
         assert_eq!(
-            constant.spread(&[0.0; 40], support(40)).half_width(0.95),
+            constant.spread(&[0.0; 70], support(70)).half_width(0.95),
             0.0
         );
         assert!(Trajectory::new(0).is_err() && Trajectory::new(257).is_err());

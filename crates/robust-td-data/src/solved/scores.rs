@@ -14,6 +14,8 @@ pub(crate) struct Scores {
     pub sums: GroupSums,
     /// (phi.theta - mean) / number, over the rows that the value of the policy is the mean of.
     pub starts: Vec<f64>,
+    /// The number of these rows.
+    pub start_counts: Vec<f64>,
     pub td_errors: TdErrors,
 }
 
@@ -29,6 +31,7 @@ impl Scores {
         Self {
             sums: GroupSums::new(groups, dimension),
             starts: vec![0.0; groups],
+            start_counts: vec![0.0; groups],
             td_errors: TdErrors::default(),
         }
     }
@@ -62,6 +65,8 @@ impl Scores {
         self.sums.merge(&part.sums);
         let starts = self.starts.iter_mut().zip(&part.starts);
         starts.for_each(|(sum, x)| *sum += x);
+        let counts = self.start_counts.iter_mut().zip(&part.start_counts);
+        counts.for_each(|(sum, x)| *sum += x);
         self.td_errors.merge(&part.td_errors);
     }
 }
@@ -77,6 +82,7 @@ fn part(chunk: &Chunk, plan: &Plan<'_>, groups: &Groups, theta: &[f64], start: S
         if !plan.episodic || placed.starts {
             let away = transition.features.dot(theta) - start.mean;
             part.starts[group] += away / start.count;
+            part.start_counts[group] += 1.0;
         }
     });
     part

@@ -4,6 +4,7 @@ use robust_td_core::Features;
 use robust_td_core::fixed_point::FixedPoint;
 use robust_td_core::influence::{GroupSums, Influence};
 use robust_td_core::learner::LinearValue;
+use robust_td_core::support::leverage;
 
 use super::gather::{Gathered, Plan};
 use super::scores::{Scores, Start};
@@ -118,7 +119,11 @@ pub(crate) fn solve(
         }
     };
     let contributions = match influence {
-        Some(_) => scores.starts,
+        Some(_) => {
+            let sums = scores.starts.iter().zip(&scores.start_counts);
+            sums.map(|(sum, count)| sum * leverage(count / start.count))
+                .collect()
+        }
         None => Vec::new(),
     };
     let counts = gathered.counts;

@@ -1,0 +1,70 @@
+//! Counts the data behind an answer.
+
+use serde::{Deserialize, Serialize};
+
+/// The largest share of a feature in one group that leverage accounts for.
+const LARGEST_SHARE: f64 = 0.95;
+
+/// The amount of data behind an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Support {
+    /// The number of clusters (or blocks of a trajectory).
+    pub clusters: f64,
+    /// The number of rows.
+    pub rows: f64,
+}
+
+impl Support {
+    /// The support of a query phi from that of its features, at most that of the whole log.
+    ///
+    /// Takes, for each nonzero phi_i, its size |phi_i| / (root mean square of the feature where it is nonzero) and the numbers
+    /// of clusters and rows in which the feature is nonzero. These are added like degrees of freedom (Satterthwaite): with
+    /// w_i = size^2 / rows_i, the variance that a coefficient adds under equal noise, the result is
+    /// (sum w)^2 / sum (w^2 / count). A rare feature dominates unless the query hardly uses it; an average over many rare ones
+    /// has the support of all of them.
+    pub fn of_features(features: impl IntoIterator<Item = (f64, Support)>, log: Support) -> Self {
+        let (mut total, mut clusters, mut rows) = (0.0, 0.0, 0.0);
+        for (size, support) in features {
+            let weight = size * size / support.rows;
+            total += weight;
+            clusters += weight * weight / support.clusters;
+            rows += weight * weight / support.rows;
+        }
+        // NaN, from features never seen, stays: such a query has no support.
+        let at_most = |count: f64, limit: f64| if count > limit { limit } else { count };
+        Self {
+            clusters: at_most(total * total / clusters, log.clusters),
+            rows: at_most(total * total / rows, log.rows),
+        }
+    }
+}
+
+/// The factor 1 / (1 - share) for a contribution of a group that holds this share of a feature's sum of squares.
+#[must_use]
+pub fn leverage(share: f64) -> f64 {
+    1.0 / (1.0 - share.clamp(0.0, LARGEST_SHARE))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rare_features_dominate_the_support_unless_hardly_used() {
+        let of = |count| Support {
+            clusters: count,
+            rows: count,
+        };
+        let all = of(1000.0);
+        let both = Support::of_features([(1.0, all), (1.0, of(12.0))], all);
+        assert!((12.0..13.0).contains(&both.rows), "{both:?}");
+        // The mean of one-hot features by their frequencies.
+        let mean = Support::of_features([(0.997, of(997.0)), (0.003, of(3.0))], all);
+        assert!((mean.rows - 1000.0).abs() < 1e-9, "{mean:?}");
+        let hundred = Support::of_features([(0.01, of(10.0)); 100], all);
+        assert!((hundred.clusters - 1000.0).abs() < 1e-9, "{hundred:?}");
+        let unseen = Support::of_features([(1.0, all), (1.0, of(0.0))], all);
+        assert!(!(unseen.rows >= 0.0), "{unseen:?}");
+    }
+}
