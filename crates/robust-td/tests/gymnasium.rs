@@ -1,5 +1,7 @@
 //! Evaluates the stored logs of Gymnasium environments, whose true values are known.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 use std::fs;
 
 use robust_td::{Fit, evaluate};

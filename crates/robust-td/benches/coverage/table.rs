@@ -99,7 +99,11 @@ fn percent(share: f64) -> String {
 }
 
 fn ratio(ratio: f64) -> String {
-    shown(ratio, format!("{ratio:.2}x"))
+    let text = match ratio < 1000.0 {
+        true => format!("{ratio:.2}x"),
+        false => format!("{ratio:.0e}x"),
+    };
+    shown(ratio, text)
 }
 
 fn shown(number: f64, text: String) -> String {
