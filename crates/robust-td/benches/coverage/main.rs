@@ -59,10 +59,20 @@ fn main() -> Result<(), Box<dyn Error>> {
         return check(&scenarios, &settings);
     }
     table::header();
+    let mut failures = 0;
     for scenario in &scenarios {
-        table::line(scenario, &run::all(scenario, &settings)?);
+        match run::all(scenario, &settings) {
+            Ok(answers) => table::line(scenario, &answers),
+            Err(error) => {
+                eprintln!("{error}");
+                failures += 1;
+            }
+        }
     }
-    Ok(())
+    match failures {
+        0 => Ok(()),
+        _ => Err(format!("{failures} scenarios failed").into()),
+    }
 }
 
 /// Checks that every scenario yields finite values.

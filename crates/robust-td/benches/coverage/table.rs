@@ -66,11 +66,11 @@ impl Summary {
                 .filter(|(low, high)| (high - low).is_finite())
         };
         let intervals: Vec<(f64, f64)> = answers.iter().filter_map(bounded).collect();
-        let values = || answers.iter().map(|answer| answer.value);
-        let center = mean(values());
-        let count = answers.len() as f64;
-        let squares: f64 = values().map(|x| (x - center) * (x - center)).sum();
-        let deviation = (squares / (count - 1.0)).sqrt();
+        let values = (answers.iter().map(|answer| answer.value)).filter(|value| value.is_finite());
+        let values: Vec<f64> = values.collect();
+        let center = mean(values.iter().copied());
+        let squares: f64 = values.iter().map(|x| (x - center) * (x - center)).sum();
+        let deviation = (squares / (values.len() as f64 - 1.0)).sqrt();
         let contains =
             |&(low, high): &(f64, f64)| f64::from(u8::from(low <= truth && truth <= high));
         let widths = intervals.iter().map(|(low, high)| high - low);
@@ -78,7 +78,7 @@ impl Summary {
             coverage: mean(intervals.iter().map(contains)),
             width: mean(widths) / (2.0 * QUANTILE * deviation),
             bias: (center - truth) / deviation,
-            silent: 1.0 - intervals.len() as f64 / count,
+            silent: 1.0 - intervals.len() as f64 / answers.len() as f64,
         }
     }
 
