@@ -10,7 +10,7 @@ Each log is one fixed, mediocre policy: obs_*, next_obs_*, reward, terminated, t
 `truth.json` has the value of the policy under discount 0.99: the mean value over the distribution of starts. A time limit truncates an
 episode and does not terminate it, so this is the value of the process without time limits. Taxi and FrozenLake: exact,
 from the transition table of the environment (`standard_error` 0), with the value of every state. CartPole: mean of rollouts of 3000 steps, with its
-standard error. The random numbers have fixed seeds; the same versions of gymnasium and numpy make the same files.
+standard error. The random numbers have fixed seeds (`--seed` makes other logs); the same versions of gymnasium and numpy make the same files.
 """
 
 import argparse
@@ -100,12 +100,12 @@ LOGS = [
 ]
 
 
-def rollout(policy, rows):
+def rollout(policy, rows, seed):
     """Whole episodes of the environment with its time limit, at least this many rows."""
-    env, rng = gymnasium.make(policy.name, **policy.options), np.random.default_rng(0)
+    env, rng = gymnasium.make(policy.name, **policy.options), np.random.default_rng(seed)
     found, episode = [], 0
     while len(found) < rows:
-        observation, _ = env.reset(seed=0 if episode == 0 else None)
+        observation, _ = env.reset(seed=seed if episode == 0 else None)
         ended = False
         while not ended:
             following, reward, terminated, truncated, _ = env.step(policy.act(observation, rng))
@@ -137,13 +137,14 @@ def main():
     arguments.add_argument("directory", type=Path)
     arguments.add_argument("--parquet", action="store_true", help="write Parquet instead of CSV")
     arguments.add_argument("--small", action="store_true", help="write few rows, compressed")
+    arguments.add_argument("--seed", type=int, default=0, help="of the logs")
     options = arguments.parse_args()
     kind = "parquet" if options.parquet else "csv.gz" if options.small else "csv"
     options.directory.mkdir(parents=True, exist_ok=True)
     truth = {"discount": DISCOUNT, "gymnasium": gymnasium.__version__}
     for name, make, full, small in LOGS:
         policy = make()
-        header, rows = rollout(policy, small if options.small else full)
+        header, rows = rollout(policy, small if options.small else full, options.seed)
         write(options.directory / f"{name}.{kind}", header, rows, kind)
         truth[name] = policy.truth()
         of = truth[name]

@@ -1,4 +1,5 @@
-//! Runs the project's checks: `cargo xtask test`, `cargo xtask lint`, `cargo xtask package`, `cargo xtask bench`.
+//! Runs the project's checks: `cargo xtask test`, `cargo xtask lint`, `cargo xtask package`, `cargo xtask bench`,
+//! `cargo xtask coverage`.
 
 #![forbid(unsafe_code)]
 
@@ -11,10 +12,11 @@ use std::process::{Command, ExitCode};
 const HELP: &str = "\
 cargo xtask <task>
 
-  test     formatting, clippy with warnings denied, oldest Rust version, documentation, every test and example, packages
-  lint     everything except tests, examples and packages
-  package  package every crate and check what the packages hold
-  bench    the benchmarks; further arguments are passed on";
+  test      formatting, clippy with warnings denied, oldest Rust version, documentation, every test and example, packages
+  lint      everything except tests, examples and packages
+  package   package every crate and check what the packages hold
+  bench     the benchmarks of speed; further arguments are passed on
+  coverage  the coverage of intervals on simulated logs, a long table; further arguments are passed on";
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
@@ -24,7 +26,9 @@ fn main() -> ExitCode {
         Some("test") => lint() && test(),
         Some("lint") => lint(),
         Some("package") => package::check(),
-        Some("bench") => bench(&rest),
+        // The only benchmark of the facade is the coverage table.
+        Some("bench") => bench(&["--workspace", "--exclude", "robust-td"], &rest),
+        Some("coverage") => bench(&["-p", "robust-td", "--bench", "coverage"], &rest),
         _ => {
             eprintln!("{HELP}");
             return ExitCode::from(2);
@@ -112,8 +116,8 @@ fn test() -> bool {
     tests && examples() && package::check()
 }
 
-fn bench(rest: &[String]) -> bool {
-    let mut arguments = vec!["bench", "--workspace"];
+fn bench(selection: &[&'static str], rest: &[String]) -> bool {
+    let mut arguments = [&["bench"], selection].concat();
     if !rest.is_empty() {
         arguments.push("--");
         arguments.extend(rest.iter().map(String::as_str));

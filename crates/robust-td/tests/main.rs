@@ -2,4 +2,5 @@
 
 mod contests;
 mod estimator;
+mod gymnasium;
 mod sweep;

@@ -66,11 +66,11 @@ impl Summary {
                 .filter(|(low, high)| (high - low).is_finite())
         };
         let intervals: Vec<(f64, f64)> = answers.iter().filter_map(bounded).collect();
-        let values = || answers.iter().map(|answer| answer.value);
-        let center = mean(values());
-        let count = answers.len() as f64;
-        let squares: f64 = values().map(|x| (x - center) * (x - center)).sum();
-        let deviation = (squares / (count - 1.0)).sqrt();
+        let values = (answers.iter().map(|answer| answer.value)).filter(|value| value.is_finite());
+        let values: Vec<f64> = values.collect();
+        let center = mean(values.iter().copied());
+        let squares: f64 = values.iter().map(|x| (x - center) * (x - center)).sum();
+        let deviation = (squares / (values.len() as f64 - 1.0)).sqrt();
         let contains =
             |&(low, high): &(f64, f64)| f64::from(u8::from(low <= truth && truth <= high));
         let widths = intervals.iter().map(|(low, high)| high - low);
@@ -78,7 +78,7 @@ impl Summary {
             coverage: mean(intervals.iter().map(contains)),
             width: mean(widths) / (2.0 * QUANTILE * deviation),
             bias: (center - truth) / deviation,
-            silent: 1.0 - intervals.len() as f64 / count,
+            silent: 1.0 - intervals.len() as f64 / answers.len() as f64,
         }
     }
 
@@ -99,7 +99,11 @@ fn percent(share: f64) -> String {
 }
 
 fn ratio(ratio: f64) -> String {
-    shown(ratio, format!("{ratio:.2}x"))
+    let text = match ratio < 1000.0 {
+        true => format!("{ratio:.2}x"),
+        false => format!("{ratio:.0e}x"),
+    };
+    shown(ratio, text)
 }
 
 fn shown(number: f64, text: String) -> String {
