@@ -1,6 +1,8 @@
-//! Estimates the sampling error of an answer: correlation times, quantiles, and least squares with its sandwich covariance.
+//! Estimates the sampling error of an answer: correlation times, quantiles, least squares with its sandwich covariance; and solves the
+//! equations of large logs by products.
 
 mod correlation;
+pub mod krylov;
 pub(crate) mod quantile;
 pub mod sandwich;
 
