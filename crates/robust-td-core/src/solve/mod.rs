@@ -5,6 +5,7 @@ mod cosines;
 pub mod equations;
 pub mod fixed_point;
 pub mod influence;
+pub mod krylov;
 pub(crate) mod quantile;
 pub mod sandwich;
 pub mod spread;
