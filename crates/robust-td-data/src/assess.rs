@@ -74,7 +74,13 @@ pub(crate) fn assess(
     check: bool,
 ) -> Result<Assessment> {
     let d = plan.map.outputs();
-    let [mut residual, mut rewards, mut squares, mut noise, mut starts] = [(); 5].map(|()| vec![0.0; d]);
+    let [
+        mut residual,
+        mut rewards,
+        mut squares,
+        mut noise,
+        mut starts,
+    ] = [(); 5].map(|()| vec![0.0; d]);
     let (mut count, mut sample) = (0_u64, Sample::default());
     for_each_transition(replay, plan.map, plan.limit, |placed| {
         let (transition, phi) = (&placed.transition, placed.transition.features);
@@ -104,10 +110,18 @@ pub(crate) fn assess(
         }
     };
     let scaled = |sums: &[f64]| -> f64 {
-        let terms = sums.iter().zip(&squares).filter(|(_, square)| **square > 0.0);
-        terms.map(|(sum, square)| sum * sum / square).sum::<f64>().sqrt()
+        let terms = sums
+            .iter()
+            .zip(&squares)
+            .filter(|(_, square)| **square > 0.0);
+        terms
+            .map(|(sum, square)| sum * sum / square)
+            .sum::<f64>()
+            .sqrt()
     };
-    starts.iter_mut().for_each(|sum| *sum /= count.max(1) as f64);
+    starts
+        .iter_mut()
+        .for_each(|sum| *sum /= count.max(1) as f64);
     noise.iter_mut().for_each(|square| *square = square.sqrt());
     let [left, noise, whole] = [&residual, &noise, &rewards].map(|sums| scaled(sums));
     Ok(Assessment {

@@ -102,12 +102,18 @@ fn mean_td_error(solved: &Solved) -> Option<Finding> {
 fn intervals(solved: &Solved) -> Option<Finding> {
     let facts = &solved.facts;
     let kind = FindingKind::IntervalsUnknown;
-    if solved.influence.is_none() {
+    let Some(influence) = &solved.influence else {
         let rows = counted(facts.transitions, "transition", "transitions");
         let features = counted(solved.theta.len() as u64, "feature", "features");
         return Some(finding(
             kind,
             format!("no intervals: {rows} are too few for {features}"),
+        ));
+    };
+    if influence.is_of_one_value() {
+        return Some(finding(
+            kind,
+            "only the value of the policy has an interval: with this many features, that of a row would take as long as the solution",
         ));
     }
     let (_, spread) = solved.start_value();

@@ -149,7 +149,10 @@ impl Fit {
     #[must_use]
     pub fn monte_carlo(&self) -> Option<MonteCarlo> {
         let assessment = self.model.assessment()?;
-        let complete = assessment.complete.as_ref().filter(|_| assessment.starts.episodic);
+        let complete = assessment
+            .complete
+            .as_ref()
+            .filter(|_| assessment.starts.episodic);
         Some(MonteCarlo::of(complete?, self.confidence))
     }
 

@@ -58,7 +58,10 @@ impl StartValue {
     ///
     /// Where episodes were cut, the complete ones are the short ones, and their mean is no estimate of the same quantity.
     pub(crate) fn disagreement(solved: &Solved) -> Option<String> {
-        let complete = solved.assessment.complete.filter(|complete| complete.cut == 0)?;
+        let complete = solved
+            .assessment
+            .complete
+            .filter(|complete| complete.cut == 0)?;
         if !solved.assessment.starts.episodic {
             return None;
         }
@@ -81,7 +84,8 @@ impl MonteCarlo {
     /// The mean at a confidence in (0, 1).
     pub(crate) fn of(complete: &CompleteReturns, confidence: f64) -> Self {
         // With one episode the quantile of the t distribution does not exist; its error is infinite anyway.
-        let half = standard_error(complete) * two_sided(confidence, (complete.episodes as f64 - 1.0).max(1.0));
+        let half = standard_error(complete)
+            * two_sided(confidence, (complete.episodes as f64 - 1.0).max(1.0));
         Self {
             value: complete.mean,
             lower: complete.mean - half,

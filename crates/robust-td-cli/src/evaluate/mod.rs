@@ -236,6 +236,9 @@ fn show(progress: &Progress<'_>) {
     match progress {
         Progress::Warning(warning) => eprintln!("warning: {warning}"),
         Progress::SoFar(model) => so_far(model),
+        Progress::Product { passes, residual } => {
+            progress::say(&format!("pass {passes}: relative residual {residual:.1e}"));
+        }
         Progress::PassDone { steps } => progress::say(&format!("{steps} transitions")),
         _ => {}
     }

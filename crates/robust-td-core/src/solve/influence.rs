@@ -167,11 +167,40 @@ impl Influence {
         .try_into()
     }
 
+    /// The groups behind the error of one value, whose contributions are given; other values have an unknown error.
+    ///
+    /// # Errors
+    /// When there are more groups than [`Grouping::most_groups`], or none.
+    pub fn of_one_value(
+        grouping: Grouping,
+        groups: usize,
+        clusters: u64,
+        transitions: u64,
+    ) -> Result<Self> {
+        SavedInfluence {
+            grouping,
+            groups,
+            rows: Vec::new(),
+            log: Support {
+                clusters: clusters as f64,
+                rows: transitions as f64,
+            },
+            features: Vec::new(),
+        }
+        .try_into()
+    }
+
+    /// Whether it knows the error of one value only.
+    #[must_use]
+    pub fn is_of_one_value(&self) -> bool {
+        self.saved.rows.is_empty()
+    }
+
     /// Whether it has this dimension.
     #[must_use]
     pub fn fits(&self, dimension: usize) -> bool {
         let saved = &self.saved;
-        saved.groups.checked_mul(dimension) == Some(saved.rows.len())
+        (self.is_of_one_value() || saved.groups.checked_mul(dimension) == Some(saved.rows.len()))
             && [0, dimension].contains(&saved.features.len())
     }
 
@@ -190,7 +219,10 @@ impl Influence {
     /// The error of phi.theta.
     #[must_use]
     pub fn spread(&self, phi: Features<'_>) -> Spread {
-        self.spread_with(phi, &[])
+        match self.is_of_one_value() {
+            true => Spread::UNKNOWN,
+            false => self.spread_with(phi, &[]),
+        }
     }
 
     /// The error of phi.theta plus an average with the given contributions per group.
@@ -202,9 +234,13 @@ impl Influence {
         let SavedInfluence { groups, rows, .. } = &self.saved;
         let rows = rows.chunks_exact((rows.len() / groups).max(1));
         let mut contributions: Vec<f64> = rows.map(|row| phi.dot(row)).collect();
+        contributions.resize(*groups, 0.0);
         if !more.is_empty() {
             assert_eq!(more.len(), *groups, "one contribution per group");
-            contributions.iter_mut().zip(more).for_each(|(c, m)| *c += m);
+            contributions
+                .iter_mut()
+                .zip(more)
+                .for_each(|(c, m)| *c += m);
         }
         let support = self.support(phi);
         match &self.trajectory {

@@ -20,7 +20,7 @@ use crate::option_error::{OptionError, OptionName};
 use crate::preset::Preset;
 use crate::replay::Replay;
 use crate::solved::gather::Plan;
-use crate::solved::{self, Unit};
+use crate::solved::{self, Stage, Unit};
 use crate::source::Format;
 use crate::warning::Warning;
 use learning::Learning;
@@ -65,6 +65,13 @@ where
 pub enum Progress<'a> {
     /// The files were read once to measure the features and count the transitions.
     Surveyed(&'a DataReport),
+    /// An iterative solution made another pass over the log.
+    Product {
+        /// The number of passes so far.
+        passes: u64,
+        /// The relative residual of the log's equations.
+        residual: f64,
+    },
     /// A warning that is known before learning starts.
     Warning(&'a Warning),
     /// The model so far, at the steps that [`Evaluation::report_at`] sets.
@@ -318,11 +325,15 @@ impl Evaluation {
     fn solve(&mut self) -> Result<Fit> {
         let request = self.request.to_solve(self.check, self.threads)?;
         let Self { log, listener, .. } = self;
-        let solved = solved::solve(log, &request, &mut |report| {
-            if let Some(listener) = listener
-                && !report.findings.is_empty()
-            {
-                listener(Progress::Surveyed(report));
+        let solved = solved::solve(log, &request, &mut |stage| {
+            if let Some(listener) = listener {
+                listener(match stage {
+                    Stage::Surveyed(report) => Progress::Surveyed(report),
+                    Stage::Product(state) => Progress::Product {
+                        passes: state.products as u64,
+                        residual: state.residual,
+                    },
+                });
             }
         })?;
         Fit::new(Model::Solved(Box::new(solved)), self.confidence)

@@ -105,7 +105,6 @@ impl Gathered {
 /// The sums of one chunk; `phi_inf` is still squared.
 fn part(chunk: &Chunk, plan: &Plan<'_>) -> Result<Gathered> {
     let mut part = Gathered::new(plan)?;
-    let names_units = matches!(plan.unit, Unit::NamedEpisode | Unit::Cluster);
     chunk.for_each(plan.map, |placed| {
         let (transition, phi) = (&placed.transition, placed.transition.features);
         let held = plan.unit.is_held_out(placed, plan.transitions);
@@ -118,7 +117,7 @@ fn part(chunk: &Chunk, plan: &Plan<'_>) -> Result<Gathered> {
             phi.axpy(1.0, &mut part.start_features);
             part.starts += 1;
         }
-        if names_units {
+        if plan.unit.is_named() {
             part.units.add(plan.unit.key(placed));
         }
         part.sample.consider(placed, plan.transitions);

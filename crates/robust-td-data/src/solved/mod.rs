@@ -1,6 +1,9 @@
 //! Holds the TD fixed point of a log: the answer that is solved for instead of stepped to.
 
+mod answer;
+mod direct;
 pub(crate) mod gather;
+mod iterate;
 pub(crate) mod scores;
 mod solve;
 pub(crate) mod unit;
@@ -13,7 +16,7 @@ use robust_td_core::learner::LinearValue;
 use robust_td_core::spread::Spread;
 use serde::{Deserialize, Serialize};
 
-pub(crate) use solve::{Request, solve};
+pub(crate) use solve::{Request, Stage, solve};
 pub use unit::Unit;
 
 use crate::assess::Assessment;

@@ -9,7 +9,7 @@ use crate::chunks::Placed;
 use crate::hash::mix;
 
 /// With fewer episodes than this, intervals come from consecutive parts of the log.
-const FEWEST_EPISODES: u64 = 5;
+const FEWEST_EPISODES: u64 = 2;
 /// One unit in this number is held out to check the features.
 const HELD_OUT: u64 = 4;
 /// A log without episodes is held out in this many parts per held-out one.
@@ -53,6 +53,11 @@ impl Unit {
             }
             Self::Cluster => placed.cluster(),
         }
+    }
+
+    /// Whether its units are counted by name.
+    pub(crate) fn is_named(self) -> bool {
+        matches!(self, Self::NamedEpisode | Self::Cluster)
     }
 
     /// How groups of this unit depend on each other.
@@ -116,9 +121,9 @@ pub(crate) struct Groups {
 
 impl Groups {
     /// The groups of a log: its units, or several units in each group if there are too many.
-    pub fn new(unit: Unit, units: u64, known: Units) -> Self {
+    pub fn new(unit: Unit, units: u64, known: &Units) -> Self {
         let index = match known.index.len() <= unit.grouping().most_groups() {
-            true => known.index,
+            true => known.index.clone(),
             false => HashMap::new(),
         };
         Self { unit, units, index }

@@ -1,0 +1,34 @@
+//! Defines what either solver finds.
+
+use robust_td_core::fixed_point::Identified;
+use robust_td_core::influence::Influence;
+
+use super::Solver;
+use crate::chunks::PassCounts;
+use crate::diagnostics::TdErrors;
+use crate::sample::Sample;
+
+/// The TD fixed point of a log and its error.
+pub(super) struct Answer {
+    pub solver: Solver,
+    /// The number of products of an iterative solution.
+    pub products: Option<u64>,
+    pub theta: Vec<f64>,
+    /// theta without what is held out.
+    pub held_out: Option<Vec<f64>>,
+    pub rank: Option<usize>,
+    pub relative_residual: f64,
+    pub identified: Identified,
+    pub influence: Option<Influence>,
+    /// What each group contributes to the error of the value of the policy, beyond `influence`.
+    pub contributions: Vec<f64>,
+    pub td_errors: TdErrors,
+    pub phi_inf: f64,
+    /// The mean features of the rows that the value of the policy is the mean of, and their number.
+    pub start_features: Vec<f64>,
+    pub starts: u64,
+    /// The number of independent units.
+    pub units: u64,
+    pub sample: Sample,
+    pub counts: PassCounts,
+}
