@@ -22,7 +22,7 @@ from pathlib import Path
 
 DISCOUNT = 0.99
 ROWS = {10: 2_000_000, 100: 300_000, 300: 100_000, 1000: 40_000}
-# Values of so many rows are compared.
+# The number of rows whose values are compared.
 COMPARED = 100
 TOLERANCE = 1e-8
 FEATURES = "standardise + bias"

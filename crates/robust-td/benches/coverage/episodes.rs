@@ -1,8 +1,8 @@
 //! Simulates episodes whose rewards share an effect of the episode or of the user.
 //!
-//! The observation x is a stationary AR(1) process with coefficient `rho`, the reward `1 + x + effect + noise`. The effect has mean 0 and is the same in
-//! all rows of a user. An episode terminates after each row with probability p, or is cut at a random length. So
-//! `V(x) = x / (1 - gamma rho (1 - p)) + 1 / (1 - gamma (1 - p))`.
+//! The observation x is a stationary AR(1) process with coefficient `rho`, the reward `1 + x + effect + noise`. The effect has
+//! mean 0 and is the same in all rows of a user. An episode terminates after each row with probability p, or is cut at a
+//! random length. So `V(x) = x / (1 - gamma rho (1 - p)) + 1 / (1 - gamma (1 - p))`.
 
 use std::io::Write;
 
@@ -20,9 +20,9 @@ const EFFECT: f64 = 0.3;
 enum Kind {
     /// Episodes of random users in random order; each row is the last of its episode with probability 0.1.
     Users(usize),
-    /// So many episodes of the same length, cut.
+    /// This number of episodes of the same length, cut.
     Long(usize),
-    /// So many episodes, cut at lengths that differ by a factor of up to 20, log-uniformly.
+    /// This number of episodes, cut at lengths that differ by a factor of up to 20, log-uniformly.
     Uneven(usize),
 }
 
