@@ -331,11 +331,14 @@ pub enum Error {
         /// The number of transitions.
         steps: u64,
     },
-    /// A model that was solved for, and so has nothing to resume.
+    /// A file that a resumed model needs again.
     #[error(
-        "a model made by auto cannot be resumed: evaluate all files together, which costs one pass; or name an algorithm"
+        "{file}: the model was made from this file, which is needed again to solve for all rows, but it is missing or has changed"
     )]
-    CannotResume,
+    OriginChanged {
+        /// The file.
+        file: String,
+    },
     /// A model whose values are not finite.
     #[error(
         "this model diverged ({divergence}), and its values are not finite; train it again with smaller steps"

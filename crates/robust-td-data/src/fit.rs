@@ -56,13 +56,13 @@ impl Fit {
         Ok(Self {
             value: model.value_function(),
             intervals: intervals_of(&model),
+            layout: model.layout(),
             model,
             confidence,
             bad_rows: 0,
             elapsed: Duration::ZERO,
             findings: Vec::new(),
             log_warnings: Vec::new(),
-            layout: Default::default(),
         })
     }
 
@@ -265,6 +265,7 @@ impl Fit {
     }
 
     fn predicted(&self, mut log: Log) -> Result<PredictedRows> {
+        log.default_layout(&self.layout);
         if !self.is_finite() {
             let divergence = self.divergence().unwrap_or(Divergence::Overflow);
             return Err(Error::ModelDiverged { divergence });

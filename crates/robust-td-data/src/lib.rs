@@ -34,6 +34,7 @@ mod log;
 mod model;
 mod option_error;
 mod options;
+mod origin;
 mod pairing;
 mod portfolio_choice;
 mod predictor;

@@ -6,6 +6,7 @@ use crate::columns::ColumnMap;
 use crate::error::{Error, Result};
 use crate::inspect::{DataReport, Inspector};
 use crate::options::{Purpose, ReadOptions};
+use crate::origin::{self, Origin};
 use crate::preset::Preset;
 use crate::reader::Reader;
 use crate::source::{Compression, Format, Source};
@@ -93,6 +94,43 @@ impl Log {
     pub fn cluster(mut self, column: impl Into<String>) -> Self {
         self.columns = self.columns.with_cluster(column);
         self
+    }
+
+    /// The files that were read, and how.
+    pub(crate) fn origin(&self, files: &[String]) -> Origin {
+        let sized = |file: &String| (file.clone(), origin::size(file).unwrap_or(0));
+        Origin {
+            files: files.iter().map(sized).collect(),
+            format: self.format,
+            columns: self.columns.clone(),
+            preset: self.preset,
+            skip_bad_rows: self.skip_bad_rows,
+        }
+    }
+
+    /// Puts the files of another log first, and reads all as that log was read where nothing else is set.
+    ///
+    /// # Errors
+    /// When one of these files cannot be found, or has changed.
+    pub(crate) fn after(&mut self, origin: &Origin) -> Result<()> {
+        let Input::Names(names) = &mut self.input else {
+            return Ok(());
+        };
+        names.splice(0..0, origin.unchanged()?);
+        self.format = self.format.or(origin.format);
+        self.default_layout(&(origin.columns.clone(), origin.preset));
+        self.skip_bad_rows = self.skip_bad_rows.max(origin.skip_bad_rows);
+        Ok(())
+    }
+
+    /// Uses these column settings where none are set.
+    pub(crate) fn default_layout(&mut self, (columns, preset): &(ColumnMap, Preset)) {
+        if self.columns == ColumnMap::default() {
+            self.columns = columns.clone();
+        }
+        if self.preset == Preset::default() {
+            self.preset = *preset;
+        }
     }
 
     /// The column settings, for other files of the same kind.

@@ -7,9 +7,11 @@ use robust_td_core::learner::{Learner, LinearValue};
 use serde::{Deserialize, Serialize};
 
 use crate::assess::Assessment;
+use crate::columns::ColumnMap;
 use crate::error::{Error, Result};
 use crate::files;
 use crate::learned::Learned;
+use crate::preset::Preset;
 use crate::solved::Solved;
 
 /// The kind of file that a model file declares.
@@ -130,6 +132,14 @@ impl Model {
         match self {
             Self::Learned(learned) => learned.learner().discount(),
             Self::Solved(solved) => solved.discount,
+        }
+    }
+
+    /// The column settings of the log, if they are known.
+    pub(crate) fn layout(&self) -> (ColumnMap, Preset) {
+        match self {
+            Self::Learned(_) => Default::default(),
+            Self::Solved(solved) => (solved.origin.columns.clone(), solved.origin.preset),
         }
     }
 

@@ -9,6 +9,7 @@ use crate::batch::Batch;
 use crate::error::Result;
 use crate::log::Log;
 use crate::options::Purpose;
+use crate::origin::Origin;
 use crate::schema::Schema;
 
 /// The number of bytes of rows that are kept in memory. A log that needs more is read again in each pass.
@@ -59,6 +60,11 @@ impl<'a> Replay<'a> {
     /// The names of the inputs; known after a pass.
     pub fn files(&self) -> &[String] {
         &self.files
+    }
+
+    /// The files that were read, and how; known after a pass.
+    pub fn origin(&self) -> Origin {
+        self.log.origin(&self.files)
     }
 
     /// The bad rows that were skipped; known after a pass.

@@ -313,8 +313,14 @@ impl Evaluation {
             return Err(OptionError::ReadOnce { option }.into());
         }
         let mut fit = match self.resumed.take() {
+            Some(Model::Solved(solved)) => {
+                resume::solved(&mut self.request, &solved)?;
+                self.log.after(&solved.origin)?;
+                self.solve()?
+            }
             None if self.request.is_auto() && !self.log.is_stream() => self.solve()?,
-            resumed => self.step(resumed)?,
+            Some(Model::Learned(learned)) => self.step(Some(learned))?,
+            None => self.step(None)?,
         };
         fit.layout = self.log.layout_used();
         fit.elapsed = started.elapsed();
@@ -340,13 +346,12 @@ impl Evaluation {
     }
 
     /// Steps through the log with a learner.
-    fn step(&mut self, resumed: Option<Model>) -> Result<Fit> {
+    fn step(&mut self, resumed: Option<Box<Learned>>) -> Result<Fit> {
         let (mut learning, report) = match resumed {
-            Some(Model::Learned(learned)) => {
+            Some(learned) => {
                 resume::check(&self.request, &learned)?;
                 (Learning::Under(learned), None)
             }
-            Some(Model::Solved(_)) => return Err(Error::CannotResume),
             None => self.prepare()?,
         };
         let mut warnings = Vec::new();

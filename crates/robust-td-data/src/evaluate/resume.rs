@@ -3,10 +3,11 @@
 use robust_td_core::learner::Learner;
 use robust_td_core::registry::{self, Approach};
 
-use super::request::{Constant, Request, out_of_range};
+use super::request::{AUTO, Constant, Request, out_of_range};
 use crate::error::{Error, Result};
 use crate::learned::Learned;
 use crate::option_error::{OptionError, OptionName};
+use crate::solved::Solved;
 
 /// Accepts a model to resume if every option that is set has the model's value.
 pub(super) fn check(request: &Request, model: &Learned) -> Result<()> {
@@ -55,6 +56,33 @@ pub(super) fn check(request: &Request, model: &Learned) -> Result<()> {
             steps: learner.steps(),
         });
     }
+    Ok(())
+}
+
+/// Accepts a solved model to be solved again together with more files, if every option that is set has the model's value; sets the others.
+pub(super) fn solved(request: &mut Request, solved: &Solved) -> Result<()> {
+    same(OptionName::Discount, request.discount, solved.discount)?;
+    if let Some(id) = request.algorithm.as_ref().filter(|id| *id != AUTO) {
+        return Err(differs(OptionName::Algorithm, id, AUTO));
+    }
+    let spec = solved.features.spec();
+    if let Some(given) = request
+        .features
+        .as_ref()
+        .filter(|given| bare(given) != bare(spec))
+    {
+        return Err(differs(OptionName::Features, given, spec));
+    }
+    if let Some(limit) = solved.limit {
+        same(OptionName::Horizon, request.horizon, limit)?;
+        if solved.facts.transitions >= limit {
+            let steps = solved.facts.transitions;
+            return Err(Error::ModelComplete { steps });
+        }
+    }
+    request.discount = Some(solved.discount);
+    request.features = Some(spec.into());
+    request.horizon = request.horizon.or(solved.limit);
     Ok(())
 }
 

@@ -18,6 +18,8 @@ pub(super) struct Answer {
     pub held_out: Option<Vec<f64>>,
     pub rank: Option<usize>,
     pub relative_residual: f64,
+    /// The relative residual up to which it counts as converged.
+    pub tolerance: f64,
     pub identified: Identified,
     pub influence: Option<Influence>,
     /// What each group contributes to the error of the value of the policy, beyond `influence`.

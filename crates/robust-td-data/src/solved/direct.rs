@@ -10,6 +10,7 @@ use super::answer::Answer;
 use super::gather::{Gathered, Plan};
 use super::scores::{Scores, Start};
 use super::unit::{Groups, Unit};
+use crate::assess::TOLERANCE;
 use crate::error::Result;
 use crate::replay::Replay;
 
@@ -47,6 +48,7 @@ pub(super) fn answer(replay: &mut Replay<'_>, plan: &Plan<'_>) -> Result<Answer>
         influence,
         rank: Some(found.rank),
         relative_residual: found.relative_residual,
+        tolerance: TOLERANCE,
         identified: found.identified,
         theta: found.theta,
         td_errors: scores.td_errors,

@@ -15,7 +15,6 @@ use super::Solver;
 use super::answer::Answer;
 use super::gather::Plan;
 use super::unit::{Groups, Unit, Units};
-use crate::assess::TOLERANCE;
 use crate::chunks::{PassCounts, for_each_transition};
 use crate::diagnostics::TdErrors;
 use crate::error::Result;
@@ -24,6 +23,8 @@ use crate::sample::Sample;
 
 /// The maximum number of passes for one solution.
 const MOST_PRODUCTS: usize = 1000;
+/// The relative residual to reach. The relative error of values is within about ten times of it.
+const TOLERANCE: f64 = 1e-4;
 /// The tolerance for the error, which is needed to a few digits only.
 const ERROR_TOLERANCE: f64 = 1e-2;
 
@@ -109,6 +110,7 @@ pub(super) fn answer(
         held_out: None,
         rank: None,
         relative_residual: found.residual,
+        tolerance: TOLERANCE,
         identified: Identified::all(sums.squares.iter().map(scale).collect()),
         contributions: influence.as_ref().map_or(Vec::new(), |_| contributions),
         influence,

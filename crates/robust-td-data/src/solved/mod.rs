@@ -23,6 +23,7 @@ use crate::assess::Assessment;
 use crate::diagnostics::TdErrors;
 use crate::error::{Error, Result};
 use crate::inspect::Finding;
+use crate::origin::Origin;
 
 /// How the equations of the log were solved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,6 +58,10 @@ pub struct Solved {
     /// The influence of groups of transitions; none where the error cannot be estimated.
     pub(crate) influence: Option<Influence>,
     pub(crate) assessment: Assessment,
+    /// The log, to be solved again together with more files.
+    pub(crate) origin: Origin,
+    /// The number of transitions to use at most.
+    pub(crate) limit: Option<u64>,
     pub(crate) facts: Facts,
 }
 

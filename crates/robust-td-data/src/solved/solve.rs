@@ -6,7 +6,7 @@ use robust_td_core::learner::LinearValue;
 use super::gather::Plan;
 use super::unit::Unit;
 use super::{Facts, Solved, direct, iterate};
-use crate::assess::{Assessment, Starts, TOLERANCE};
+use crate::assess::{Assessment, Starts};
 use crate::error::{Error, Result};
 use crate::findings;
 use crate::inspect::{DataReport, FindingKind};
@@ -85,9 +85,11 @@ pub(crate) fn solve(
     };
     let mut solved = Solved {
         discount: request.discount,
+        origin: replay.origin(),
+        limit: request.horizon,
         assessment: Assessment {
             relative_residual: answer.relative_residual,
-            tolerance: TOLERANCE,
+            tolerance: answer.tolerance,
             columns: replay.columns(map.inputs()),
             starts: Starts {
                 count: answer.starts,

@@ -98,9 +98,9 @@ fn one(scenario: &Scenario, settings: &Settings, log: u64, path: &Path) -> Outco
         evaluation = evaluation.algorithm(id);
     }
     if let Some(column) = scenario.cluster {
-        evaluation = clustered(evaluation, column);
+        evaluation = evaluation.cluster(column);
     }
-    let fit = evaluation.run()?;
+    let fit = evaluation.threads(1).run()?;
     std::fs::remove_file(path)?;
     let answer = |(observation, _): &(Vec<f64>, f64)| -> robust_td::Result<Answer> {
         Ok(Answer {
@@ -113,22 +113,12 @@ fn one(scenario: &Scenario, settings: &Settings, log: u64, path: &Path) -> Outco
         .iter()
         .map(answer)
         .collect::<Result<_, _>>();
-    let start = start_value(&fit).map(|(value, lower, upper)| Answer {
-        value,
-        interval: Some((lower, upper)),
+    let start = fit.start_value().map(|start| Answer {
+        value: start.value,
+        interval: Some((start.lower, start.upper)),
     });
     Ok(Answers {
         values: values?,
         start,
     })
-}
-
-/// Sets the column of clusters. To be filled in when the evaluation takes one.
-fn clustered(evaluation: Evaluation, _column: &str) -> Evaluation {
-    evaluation
-}
-
-/// The start value with the ends of its interval. To be filled in when the fit has it.
-fn start_value(_fit: &Fit) -> Option<(f64, f64, f64)> {
-    None
 }

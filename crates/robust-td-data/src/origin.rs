@@ -1,0 +1,44 @@
+//! Remembers the files of a log, so that a model can be evaluated again together with more of them.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::columns::ColumnMap;
+use crate::error::{Error, Result};
+use crate::preset::Preset;
+use crate::source::Format;
+
+/// The files of a log, and how they were read.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Origin {
+    /// Their names, as they were given, and their sizes in bytes.
+    pub files: Vec<(String, u64)>,
+    pub format: Option<Format>,
+    pub columns: ColumnMap,
+    pub preset: Preset,
+    pub skip_bad_rows: u64,
+}
+
+impl Origin {
+    /// The names of the files.
+    ///
+    /// # Errors
+    /// When one of them cannot be found, or has changed.
+    pub fn unchanged(&self) -> Result<Vec<String>> {
+        for (file, bytes) in &self.files {
+            if size(file).is_none_or(|now| now != *bytes) {
+                return Err(Error::OriginChanged { file: file.clone() });
+            }
+        }
+        Ok(self.files.iter().map(|(file, _)| file.clone()).collect())
+    }
+}
+
+/// The size of a file, if it exists.
+pub(crate) fn size(file: &str) -> Option<u64> {
+    std::fs::metadata(Path::new(file))
+        .ok()
+        .map(|data| data.len())
+}
