@@ -7,26 +7,30 @@
 //!
 //! u is a multiple of 2^-bits, so u > x is the integer comparison k > floor(x 2^bits): no rounding.
 
+use robust_td_simd::Links;
+
 use crate::generators::GROUP;
 use crate::tables::{Tables, TransitionRow};
 
-/// TransitionRow width up to which rows are padded to equal width and searched without a branch.
-const PADDED: usize = 8;
-
 /// The transitions of a chain, numbered state by state.
 ///
-/// Narrow rows are padded to one width, so that the row of state s starts at s * width; wide rows
-/// are stored consecutively and searched by bisection.
+/// Narrow rows are padded to one width, so that the row of state s starts at s * width, and searched without a branch; wide
+/// rows are stored consecutively and searched by bisection.
 #[derive(Clone, Debug)]
 pub struct Sampler {
-    /// The common width of the rows, or 0 when stored consecutively.
-    width: usize,
     /// Start of each row and the end of the last.
     starts: Vec<u32>,
-    /// The last k that each entry accepts; the maximum in the row's last entry and in the padding.
-    thresholds: Vec<u64>,
-    /// The next state.
-    next: Vec<u32>,
+    entries: Entries,
+}
+
+/// The last k that each entry accepts (the maximum in the row's last entry and in the padding) and the next states.
+#[derive(Clone, Debug)]
+enum Entries {
+    Narrow(Links),
+    Wide {
+        thresholds: Vec<u64>,
+        next: Vec<u32>,
+    },
 }
 
 impl Sampler {
@@ -34,29 +38,34 @@ impl Sampler {
     pub fn new(tables: &Tables, bits: u32) -> Self {
         let rows: Vec<_> = tables.rows.iter().map(|row| accepted(row, bits)).collect();
         let widest = rows.iter().map(Vec::len).max().unwrap_or(1);
-        let width = if widest <= PADDED { widest } else { 0 };
-        let mut sampler = Self {
-            width,
-            starts: vec![0],
-            thresholds: Vec::new(),
-            next: Vec::new(),
-        };
+        let narrow = widest <= Links::WIDEST;
+        let (mut starts, mut thresholds, mut next) = (vec![0], Vec::new(), Vec::new());
         for mut row in rows {
-            row.resize(row.len().max(width), (u64::MAX, 0));
-            sampler.thresholds.extend(row.iter().map(|e| e.0));
-            sampler.next.extend(row.iter().map(|e| e.1));
-            sampler.starts.push(sampler.next.len() as u32);
+            if narrow {
+                row.resize(widest, (u64::MAX, 0));
+            }
+            thresholds.extend(row.iter().map(|e| e.0));
+            next.extend(row.iter().map(|e| e.1));
+            starts.push(next.len() as u32);
         }
-        sampler
+        let entries = match narrow {
+            true => Entries::Narrow(Links::new(widest, thresholds, next)),
+            false => Entries::Wide { thresholds, next },
+        };
+        Self { starts, entries }
     }
 
     /// The transitions (s, s') in the order of the entries, including padding.
     pub fn transitions(&self) -> impl Iterator<Item = (usize, usize)> {
+        let next = match &self.entries {
+            Entries::Narrow(links) => links.next(),
+            Entries::Wide { next, .. } => next,
+        };
         self.starts
             .windows(2)
             .enumerate()
             .flat_map(move |(s, ends)| {
-                (ends[0]..ends[1]).map(move |entry| (s, self.next[entry as usize] as usize))
+                (ends[0]..ends[1]).map(move |entry| (s, next[entry as usize] as usize))
             })
     }
 
@@ -70,59 +79,22 @@ impl Sampler {
         visits: &mut [[u32; GROUP]],
         entries: &mut [[u32; GROUP]],
     ) {
-        match self.width {
-            1 => self.walk_padded::<1>(states, draws, visits, entries),
-            2 => self.walk_padded::<2>(states, draws, visits, entries),
-            3 => self.walk_padded::<3>(states, draws, visits, entries),
-            4 => self.walk_padded::<4>(states, draws, visits, entries),
-            5 => self.walk_padded::<5>(states, draws, visits, entries),
-            6 => self.walk_padded::<6>(states, draws, visits, entries),
-            7 => self.walk_padded::<7>(states, draws, visits, entries),
-            8 => self.walk_padded::<8>(states, draws, visits, entries),
-            _ => self.walk_by(states, draws, visits, entries, |state, k| {
-                let (start, end) = (self.starts[state] as usize, self.starts[state + 1] as usize);
-                start + self.thresholds[start..end].partition_point(|&threshold| k > threshold)
-            }),
-        }
-    }
-
-    #[inline(always)]
-    fn walk_padded<const WIDTH: usize>(
-        &self,
-        states: &mut [u32; GROUP],
-        draws: &[[u64; GROUP]],
-        visits: &mut [[u32; GROUP]],
-        entries: &mut [[u32; GROUP]],
-    ) {
-        let thresholds = self.thresholds.as_chunks::<WIDTH>().0;
-        self.walk_by(states, draws, visits, entries, |state, k| {
-            let mut entry = state * WIDTH;
-            for threshold in &thresholds[state][..WIDTH - 1] {
-                entry += usize::from(k > *threshold);
-            }
-            entry
-        });
-    }
-
-    #[inline(always)]
-    fn walk_by(
-        &self,
-        states: &mut [u32; GROUP],
-        draws: &[[u64; GROUP]],
-        visits: &mut [[u32; GROUP]],
-        entries: &mut [[u32; GROUP]],
-        search: impl Fn(usize, u64) -> usize,
-    ) {
-        let mut at = *states;
-        for ((draw, visit), taken) in draws.iter().zip(visits).zip(entries) {
-            *visit = at;
-            for g in 0..GROUP {
-                let entry = search(at[g] as usize, draw[g]);
-                taken[g] = entry as u32;
-                at[g] = self.next[entry];
+        match &self.entries {
+            Entries::Narrow(links) => links.walk(states, draws, visits, entries),
+            Entries::Wide { thresholds, next } => {
+                for ((draw, visit), taken) in draws.iter().zip(visits).zip(entries) {
+                    *visit = *states;
+                    for g in 0..GROUP {
+                        let at = states[g] as usize;
+                        let (start, end) = (self.starts[at] as usize, self.starts[at + 1] as usize);
+                        let entry =
+                            start + thresholds[start..end].partition_point(|&k| draw[g] > k);
+                        taken[g] = entry as u32;
+                        states[g] = next[entry];
+                    }
+                }
             }
         }
-        *states = at;
     }
 }
 

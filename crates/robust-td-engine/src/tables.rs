@@ -70,6 +70,7 @@ impl Tables {
     }
 
     /// Features of state `s`.
+    #[inline]
     pub fn phi(&self, s: usize) -> &[f64] {
         &self.features[s * self.dimension..(s + 1) * self.dimension]
     }

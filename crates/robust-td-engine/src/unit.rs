@@ -1,6 +1,5 @@
 //! Advances one unit of the sweep block by block.
 
-use robust_td_simd::Offsets;
 use serde::{Deserialize, Serialize};
 
 use crate::context::Context;
@@ -262,8 +261,8 @@ impl Scratch {
                 decay: &self.decay[..count],
                 coefficients: &self.coefficients[kind][..count],
                 weight: self.totals[kind],
-                moves: Offsets::new(kernel, &sampled.moves[..count]),
-                buckets_at: Offsets::new(kernel, &sampled.buckets_at[..count]),
+                moves: &sampled.moves,
+                buckets_at: &sampled.buckets_at,
                 table: &tables.transitions,
                 features: &tables.features,
                 bucket_states: &sampled.bucket_states,

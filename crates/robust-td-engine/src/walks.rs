@@ -1,9 +1,10 @@
 //! Samples a block of eight trajectories and converts it into table rows and buckets.
 
-use robust_td_simd::{Simd, Work};
+use robust_td_simd::{Offsets, Simd, Work};
 
 use crate::context::Context;
 use crate::generators::{GROUP, Generators};
+use crate::kernel::{PACK, QUAD};
 use crate::layout::Unit;
 use crate::unit::BLOCK;
 
@@ -14,9 +15,9 @@ pub const CHUNK: usize = 128;
 #[derive(Debug)]
 pub struct Sampled {
     /// For each step and trajectory, the start of the transition's row in the table.
-    pub moves: Vec<[u32; GROUP]>,
-    /// For each step and trajectory, the bucket of the state before the step.
-    pub buckets_at: Vec<[u32; GROUP]>,
+    pub moves: Offsets,
+    /// For each step and trajectory, the first number of the bucket of the state before the step.
+    pub buckets_at: Offsets,
     /// The states of each trajectory's buckets.
     pub bucket_states: Vec<u32>,
     pub bucket_count: usize,
@@ -34,8 +35,8 @@ impl Sampled {
         let few = states <= BLOCK;
         let identity = (0..GROUP).flat_map(|_| 0..capacity as u32);
         Self {
-            moves: vec![[0; GROUP]; BLOCK],
-            buckets_at: vec![[0; GROUP]; BLOCK],
+            moves: Offsets::default(),
+            buckets_at: Offsets::default(),
             bucket_states: identity.collect(),
             bucket_count: capacity,
             capacity,
@@ -61,36 +62,47 @@ impl Sampled {
     ) {
         let bank = &unit.banks[0];
         let stride = context.tables(bank).stride as u32;
-        let moves = self.moves[..count].chunks_mut(CHUNK);
-        for (moves, visits) in moves.zip(self.buckets_at[..count].chunks_mut(CHUNK)) {
+        let width = if bank.split { QUAD } else { PACK } as u32;
+        let memory = [&mut self.moves, &mut self.buckets_at];
+        let [mut moves, mut visits] = memory.map(|offsets| std::mem::take(offsets).into_inner());
+        moves.resize(count, [0; GROUP]);
+        visits.resize(count, [0; GROUP]);
+        for (moves, visits) in moves.chunks_mut(CHUNK).zip(visits.chunks_mut(CHUNK)) {
             let draws = &mut draws[..moves.len()];
             generators.fill(s, draws);
             context.sampler.walk(states, draws, visits, moves);
             for entry in moves.as_flattened_mut() {
                 *entry *= stride;
             }
+            if self.seen.is_empty() {
+                for visit in visits.as_flattened_mut() {
+                    *visit *= width;
+                }
+            }
         }
         if !self.seen.is_empty() {
-            self.number_buckets(count, context.plan.variants[0].states());
+            self.number_buckets(&mut visits, context.plan.variants[0].states(), width);
         }
+        self.moves = Offsets::new(moves);
+        self.buckets_at = Offsets::new(visits);
     }
 
-    /// Numbers the visited states of each trajectory in order of first visit.
-    fn number_buckets(&mut self, count: usize, states: usize) {
+    /// Numbers the visited states of each trajectory in order of first visit; their buckets are `width` apart.
+    fn number_buckets(&mut self, visits: &mut [[u32; GROUP]], states: usize, width: u32) {
         self.stamp += 1;
         self.bucket_count = 0;
         for g in 0..GROUP {
             let seen = &mut self.seen[g * states..(g + 1) * states];
             let numbered = &mut self.bucket_states[g * self.capacity..(g + 1) * self.capacity];
             let mut used = 0;
-            for visit in &mut self.buckets_at[..count] {
+            for visit in &mut *visits {
                 let entry = &mut seen[visit[g] as usize];
                 if entry.0 != self.stamp {
                     *entry = (self.stamp, used as u32);
                     numbered[used] = visit[g];
                     used += 1;
                 }
-                visit[g] = entry.1;
+                visit[g] = entry.1 * width;
             }
             self.bucket_count = self.bucket_count.max(used);
         }

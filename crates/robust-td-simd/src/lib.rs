@@ -46,6 +46,7 @@
 mod dispatch;
 mod kernel;
 mod line;
+mod links;
 mod offsets;
 mod portable;
 mod upper;
@@ -61,6 +62,7 @@ mod tests;
 pub use dispatch::{Work, run};
 pub use kernel::{Kernel, KernelError, current_kernel, set_kernel};
 pub use line::Line;
+pub use links::Links;
 pub use offsets::{Offsets, Rows, Slots};
 pub use portable::{Eight, Portable};
 pub use upper::clean_upper_halves;

@@ -3,44 +3,34 @@
 //! A check inside the step loop costs more than its comparison: the branch parts the work of a step, and the compiler then
 //! runs out of registers.
 
-use crate::dispatch::Work;
-use crate::kernel::Kernel;
-use crate::vector::Simd;
-
 /// Per step the offsets of eight trajectories, and their bound.
-#[derive(Clone, Copy, Debug)]
-pub struct Offsets<'a> {
-    at: &'a [[u32; 8]],
+#[derive(Clone, Debug)]
+pub struct Offsets {
+    at: Vec<[u32; 8]>,
     /// Above all of them.
     end: usize,
 }
 
-/// Finding the bound.
-struct End<'a>(&'a [[u32; 8]]);
-
-impl Work for End<'_> {
-    type Output = usize;
-
+impl Offsets {
+    /// Finds the bound of the offsets; inlined, so that it is compiled for the caller's instructions.
     #[inline(always)]
-    fn run<S: Simd>(&mut self, _: S) -> usize {
-        let mut largest = [0; 8];
-        for at in self.0 {
-            for i in 0..8 {
-                largest[i] = at[i].max(largest[i]);
-            }
-        }
-        largest.into_iter().fold(0, u32::max) as usize + 1
-    }
-}
-
-impl<'a> Offsets<'a> {
-    /// Finds the bound of the offsets.
-    pub fn new(kernel: Kernel, at: &'a [[u32; 8]]) -> Self {
-        let end = kernel.run(End(at));
+    pub fn new(at: Vec<[u32; 8]>) -> Self {
+        // Flat, because otherwise the compiler gathers and scatters columns.
+        let largest = at
+            .as_flattened()
+            .iter()
+            .fold(0, |largest, &at| at.max(largest));
+        let end = largest as usize + 1;
         Self { at, end }
     }
 
+    /// The offsets, to fill their memory again.
+    pub fn into_inner(self) -> Vec<[u32; 8]> {
+        self.at
+    }
+
     /// Number of steps.
+    #[inline]
     pub fn steps(&self) -> usize {
         self.at.len()
     }
@@ -48,15 +38,27 @@ impl<'a> Offsets<'a> {
     /// The offset of a trajectory, counted modulo eight.
     #[inline(always)]
     pub fn at(&self, t: usize, column: usize) -> usize {
-        self.at[t][column % 8] as usize
+        get(&self.at, t, column)
     }
+}
+
+impl Default for Offsets {
+    /// No steps.
+    fn default() -> Self {
+        Self::new(Vec::new())
+    }
+}
+
+#[inline(always)]
+fn get(at: &[[u32; 8]], t: usize, column: usize) -> usize {
+    at[t][column % 8] as usize
 }
 
 /// Rows of 2 N + 1 entries of W numbers, which begin at offsets.
 #[derive(Clone, Copy, Debug)]
 pub struct Rows<'a, const N: usize, const W: usize> {
     table: &'a [f64],
-    offsets: Offsets<'a>,
+    at: &'a [[u32; 8]],
 }
 
 impl<'a, const N: usize, const W: usize> Rows<'a, N, W> {
@@ -65,9 +67,10 @@ impl<'a, const N: usize, const W: usize> Rows<'a, N, W> {
     /// # Panics
     /// If a row would reach past the end of the table.
     #[inline(always)]
-    pub fn new(table: &'a [f64], offsets: Offsets<'a>) -> Self {
+    pub fn new(table: &'a [f64], offsets: &'a Offsets) -> Self {
         assert!(offsets.end - 1 + (2 * N + 1) * W <= table.len());
-        Self { table, offsets }
+        let at = &offsets.at;
+        Self { table, at }
     }
 
     /// The row of a trajectory: one entry, N entries, and N more.
@@ -77,7 +80,7 @@ impl<'a, const N: usize, const W: usize> Rows<'a, N, W> {
         t: usize,
         column: usize,
     ) -> (&'a [f64; W], &'a [[f64; W]; N], &'a [[f64; W]; N]) {
-        let at = self.offsets.at(t, column);
+        let at = get(self.at, t, column);
         // SAFETY: `new` has checked that (2 N + 1) W numbers follow every offset.
         unsafe {
             let row = self.table.as_ptr().add(at);
@@ -90,34 +93,35 @@ impl<'a, const N: usize, const W: usize> Rows<'a, N, W> {
     }
 }
 
-/// P places of `capacity` items each, in which offsets name one.
+/// P places of `capacity` slots of W numbers each; offsets name the first number of a slot.
 #[derive(Debug)]
-pub struct Slots<'a, T, const P: usize> {
-    items: &'a mut [T],
-    capacity: usize,
-    offsets: Offsets<'a>,
+pub struct Slots<'a, const W: usize, const P: usize> {
+    numbers: &'a mut [f64],
+    /// The length of a place.
+    length: usize,
+    at: &'a [[u32; 8]],
 }
 
-impl<'a, T, const P: usize> Slots<'a, T, P> {
-    /// Divides items into places.
+impl<'a, const W: usize, const P: usize> Slots<'a, W, P> {
+    /// Divides numbers into places.
     ///
     /// # Panics
-    /// If there are too few items, or an offset is not below the capacity.
+    /// If there are too few numbers, or a slot would reach past the end of its place.
     #[inline(always)]
-    pub fn new(items: &'a mut [T], capacity: usize, offsets: Offsets<'a>) -> Self {
-        assert!(offsets.end <= capacity && capacity <= items.len() / P);
+    pub fn new(numbers: &'a mut [f64], capacity: usize, offsets: &'a Offsets) -> Self {
+        assert!(capacity <= numbers.len() / (P * W) && offsets.end - 1 + W <= capacity * W);
         Self {
-            items,
-            capacity,
-            offsets,
+            numbers,
+            length: capacity * W,
+            at: &offsets.at,
         }
     }
 
-    /// The item of a trajectory in a place, counted modulo P.
+    /// The slot of a trajectory in a place, counted modulo P.
     #[inline(always)]
-    pub fn get(&mut self, t: usize, column: usize, place: usize) -> &mut T {
-        let index = place % P * self.capacity + self.offsets.at(t, column);
-        // SAFETY: `new` has checked that offsets are below the capacity, and that there are P times as many items.
-        unsafe { self.items.get_unchecked_mut(index) }
+    pub fn get(&mut self, t: usize, column: usize, place: usize) -> &mut [f64; W] {
+        let at = place % P * self.length + get(self.at, t, column);
+        // SAFETY: `new` has checked that W numbers of a place follow every offset, and that there are P places.
+        unsafe { &mut *self.numbers.as_mut_ptr().add(at).cast() }
     }
 }

@@ -174,7 +174,7 @@ fn names_are_read_back() {
 #[test]
 fn offsets_name_rows_and_slots() {
     let at = [[0, 1, 2, 3, 4, 5, 6, 7], [7, 6, 5, 4, 3, 2, 1, 0]];
-    let offsets = Offsets::new(Kernel::best(), &at);
+    let offsets = &Offsets::new(at.to_vec());
     let table: Vec<f64> = (0..17).map(f64::from).collect();
     let rows = Rows::<2, 2>::new(&table, offsets);
     let expected = (
@@ -183,15 +183,50 @@ fn offsets_name_rows_and_slots() {
         &[[10.0, 11.0], [12.0, 13.0]],
     );
     assert_eq!(rows.get(1, 3), expected);
-    let mut items: Vec<usize> = (0..16).collect();
-    let mut slots = Slots::<_, 2>::new(&mut items, 8, offsets);
-    assert_eq!([*slots.get(0, 5, 1), *slots.get(1, 5, 2)], [13, 2]);
-    // One number or item too few.
+    let mut numbers: Vec<f64> = (0..18).map(f64::from).collect();
+    let last = Offsets::new(vec![[6; 8]]);
+    let mut slots = Slots::<2, 2>::new(&mut numbers[..16], 4, &last);
+    assert_eq!(
+        [*slots.get(0, 5, 1), *slots.get(0, 5, 2)],
+        [[14.0, 15.0], [6.0, 7.0]]
+    );
+    // One number or slot too few.
     let refused =
         |check: &dyn Fn()| std::panic::catch_unwind(std::panic::AssertUnwindSafe(check)).is_err();
     assert!(refused(&|| _ = Rows::<2, 2>::new(&table[1..], offsets)));
-    assert!(refused(&|| _ = Slots::<_, 2>::new(&mut [0; 15], 8, offsets)));
-    assert!(refused(&|| _ = Slots::<_, 2>::new(&mut [0; 16], 7, offsets)));
+    assert!(refused(
+        &|| _ = Slots::<1, 2>::new(&mut [0.0; 15], 8, offsets)
+    ));
+    assert!(refused(
+        &|| _ = Slots::<1, 2>::new(&mut [0.0; 16], 7, offsets)
+    ));
+    assert!(refused(
+        &|| _ = Slots::<2, 2>::new(&mut [0.0; 16], 4, offsets)
+    ));
+}
+
+#[test]
+fn links_are_checked_and_followed() {
+    let next = vec![1, 2, 0, 2, 1, 0];
+    let links = Links::new(2, vec![3, u64::MAX, 5, u64::MAX, 0, u64::MAX], next.clone());
+    let (mut visits, mut entries) = ([[9; 8]; 2], [[9; 8]; 2]);
+    let mut rows = [0, 1, 2, 0, 1, 2, 0, 1];
+    let draws = [[3, 6, 1, 4, 5, 0, 3, 7], [5; 8]];
+    links.walk(&mut rows, &draws, &mut visits, &mut entries);
+    assert_eq!(visits, [[0, 1, 2, 0, 1, 2, 0, 1], [1, 2, 0, 2, 0, 1, 1, 2]]);
+    assert_eq!(
+        entries,
+        [[0, 3, 5, 1, 2, 4, 0, 3], [2, 5, 1, 5, 1, 2, 2, 5]]
+    );
+    assert_eq!(rows, [0, 0, 2, 0, 2, 0, 0, 0]);
+    let refused =
+        |check: &dyn Fn()| std::panic::catch_unwind(std::panic::AssertUnwindSafe(check)).is_err();
+    assert!(refused(
+        &|| _ = Links::new(2, vec![0; 6], vec![1, 2, 0, 3, 1, 0])
+    ));
+    assert!(refused(&|| _ = Links::new(2, vec![0; 5], next.clone())));
+    assert!(refused(&|| _ = Links::new(4, vec![0; 6], next.clone())));
+    assert!(refused(&|| links.walk(&mut [3; 8], &[], &mut [], &mut [])));
 }
 
 #[test]

@@ -134,6 +134,11 @@ impl Simd for Avx2 {
         })
     }
     #[inline(always)]
+    fn xoshiro256pp(self, state: &mut [[u64; 8]; 4], draws: &mut [[u64; 8]]) {
+        // SAFETY: see above.
+        unsafe { xoshiro::avx2(state, draws) }
+    }
+    #[inline(always)]
     fn call<W: Work>(self, work: &mut W) -> W::Output {
         // SAFETY: see above.
         unsafe { self.enter(work) }

@@ -51,7 +51,10 @@ impl<const SPLIT: bool> Work for Vectors<'_, '_, SPLIT> {
             for lane in (0..PACK).step_by(S::LANES) {
                 advance::<S, SPLIT>(s, job, first, group, lane);
                 for pack in first..first + group {
-                    s.call(&mut Flush::<SPLIT>(job, pack, lane));
+                    match SPLIT {
+                        true => s.call(&mut Flush::<true, 2>(job, pack, lane)),
+                        false => s.call(&mut Flush::<false, 1>(job, pack, lane)),
+                    }
                 }
             }
             first += group;
@@ -119,19 +122,19 @@ impl<const SPLIT: bool> Work for Any<'_, '_, SPLIT> {
     }
 }
 
-/// Flushes the buckets of one pack.
-struct Flush<'j, 'a, const SPLIT: bool>(&'j mut Job<'a>, usize, usize);
+/// Flushes the buckets of one pack, with W variants per feature.
+struct Flush<'j, 'a, const SPLIT: bool, const W: usize>(&'j mut Job<'a>, usize, usize);
 
-impl<const SPLIT: bool> Work for Flush<'_, '_, SPLIT> {
+impl<const SPLIT: bool, const W: usize> Work for Flush<'_, '_, SPLIT, W> {
     type Output = ();
 
     #[inline(always)]
     fn run<S: Simd>(&mut self, s: S) {
         let Self(job, pack, lane) = self;
         match job.block.dimension {
-            1 | 2 => flush::<S, SPLIT, 2>(s, job, *pack, *lane),
-            3..=5 => flush::<S, SPLIT, 5>(s, job, *pack, *lane),
-            _ => flush::<S, SPLIT, 8>(s, job, *pack, *lane),
+            1 | 2 => flush::<S, SPLIT, W, 2>(s, job, *pack, *lane),
+            3..=5 => flush::<S, SPLIT, W, 5>(s, job, *pack, *lane),
+            _ => flush::<S, SPLIT, W, 8>(s, job, *pack, *lane),
         }
     }
 }

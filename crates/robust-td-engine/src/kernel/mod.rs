@@ -37,9 +37,9 @@ pub(crate) struct Block<'a> {
     /// One coefficient per step, and the total weight.
     pub coefficients: &'a [f64],
     pub weight: f64,
-    /// For each step and trajectory: the start of the transition's row in `table`, and the state's bucket.
-    pub moves: Offsets<'a>,
-    pub buckets_at: Offsets<'a>,
+    /// For each step and trajectory: the start of the transition's row in `table`, and of the state's bucket.
+    pub moves: &'a Offsets,
+    pub buckets_at: &'a Offsets,
     /// Rows r, psi, phi (in pairs of variants for split cells).
     pub table: &'a [f64],
     /// Rows phi (in pairs of variants for split cells).

@@ -65,23 +65,27 @@ fn steps<const SPLIT: bool>(job: &mut Job<'_>, index: usize, lane: usize) {
         *max = if norm > *max { norm } else { *max };
         job.sums[t + 1][lane] += norm;
 
-        let slot = block.buckets_at.at(t, trajectory);
-        let place = bucket_of::<SPLIT>(block, trajectory, slot, lane);
+        let place = bucket_of::<SPLIT>(block, trajectory, block.buckets_at.at(t, trajectory), lane);
         let bucket = &mut Line::numbers_mut(job.buckets)[place];
         *bucket = block.coefficients[t].mul_add(g, *bucket);
     }
 }
 
-/// The position of a lane's bucket; a pack with its own trajectory uses the trajectory's index.
+/// The numbers in a bucket.
+const fn width<const SPLIT: bool>() -> usize {
+    if SPLIT { QUAD } else { PACK }
+}
+
+/// The position of a lane in the bucket at an offset; a pack with its own trajectory uses the trajectory's index.
 #[inline(always)]
 fn bucket_of<const SPLIT: bool>(
     block: &Block<'_>,
     trajectory: usize,
-    slot: usize,
+    offset: usize,
     lane: usize,
 ) -> usize {
-    let width = if SPLIT { QUAD } else { PACK };
-    (block.first_bucket::<SPLIT>(trajectory) + slot) * width + lane % width
+    let width = width::<SPLIT>();
+    block.first_bucket::<SPLIT>(trajectory) * width + offset + lane % width
 }
 
 #[inline(always)]
@@ -92,7 +96,7 @@ fn flush<const SPLIT: bool>(job: &mut Job<'_>, index: usize, lane: usize) {
     let (cell, at) = block.place(index);
     let states = &block.bucket_states[trajectory * block.bucket_capacity..];
     for slot in 0..block.bucket_count {
-        let place = bucket_of::<SPLIT>(block, trajectory, slot, lane);
+        let place = bucket_of::<SPLIT>(block, trajectory, slot * width::<SPLIT>(), lane);
         let bucket = std::mem::take(&mut Line::numbers_mut(job.buckets)[place]);
         let features = &block.features[states[slot] as usize * d * stride + variant..];
         let average = &mut job.cells[cell].average[at + lane..];

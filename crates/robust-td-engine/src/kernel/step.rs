@@ -77,7 +77,8 @@ fn entry<S: Simd, const W: usize>(s: S, [a, b]: [&[f64; W]; 2]) -> S::Register {
     }
 }
 
-/// Advances the vectors at `lane` of the packs `first..first + NV` through the block; W variants per table entry.
+/// Advances the vectors at `lane` of the packs `first..first + NV` through the block; W variants per table entry. The first
+/// pack is a multiple of NV.
 #[inline(always)]
 pub fn run<S: Simd, const D: usize, const NV: usize, const SPLIT: bool, const W: usize>(
     s: S,
@@ -85,8 +86,9 @@ pub fn run<S: Simd, const D: usize, const NV: usize, const SPLIT: bool, const W:
     first: usize,
     lane: usize,
 ) {
-    // States the possible values of `lane`, so that the compiler drops the bounds checks below.
-    let lane = lane & (PACK - S::LANES);
+    // States the possible values, so that the compiler drops bounds checks and computes one address for all packs.
+    debug_assert!(first.is_multiple_of(NV));
+    let (lane, first) = (lane & (PACK - S::LANES), first & (8 - NV));
     // A local variable of a whole line aligns the stack: vectors stored there must not straddle cache lines.
     black_box(&mut Line::default());
     let block = &job.block;
@@ -148,40 +150,36 @@ pub fn run<S: Simd, const D: usize, const NV: usize, const SPLIT: bool, const W:
             }
         }
         let sum = &mut sums[t].0[lane..];
-        let total = norms::<S, D, NV>(&theta, &mut max, s.load(sum));
-        // The compiler moves nothing across this store. If all iterates are in registers, that
-        // keeps the norms before the update; otherwise it would cost extra stack accesses.
-        let fits = (D + 1) * NV < S::REGISTERS;
-        if fits {
-            total.store(sum);
-        }
-        let mut g = delta;
+        let mut total = s.load(sum);
+        // One vector after the other: the compiler moves little across the store to a bucket, so the square of an iterate
+        // stays next to its update, and few registers hold anything but iterates.
         for v in 0..NV {
-            g[v] = eta.mul(delta[v]);
-        }
-        for j in 0..D {
-            for v in 0..NV {
-                theta[v][j] = g[v].fma(entry(s, p[v].map(|row| &row.2[j])), theta[v][j]);
+            let g = eta.mul(delta[v]);
+            let mut norm = zero;
+            for j in 0..D {
+                norm = add_square(theta[v][j], norm, j);
+                theta[v][j] = g.fma(entry(s, p[v].map(|row| &row.2[j])), theta[v][j]);
             }
+            max[v] = norm.max(max[v]);
+            total = total.add(norm);
+            memory.add(s, t, (first + v, lane), [x, g]);
         }
-        for v in 0..NV {
-            memory.add(s, t, (first + v, lane), [x, g[v]]);
-        }
-        if !fits {
-            total.store(sum);
-        }
+        total.store(sum);
     }
     let sum = &mut sums[steps].0[lane..];
-    norms::<S, D, NV>(&theta, &mut max, s.load(sum)).store(sum);
+    let mut total = s.load(sum);
     for v in 0..NV {
+        let norm = (0..D).fold(zero, |norm, j| add_square(theta[v][j], norm, j));
+        total = total.add(norm);
         let (cell, at) = block.place(first + v);
         let (cell, at) = (&mut job.cells[cell], (at + lane) & (CELL - S::LANES));
-        max[v].store(&mut cell.max[at..]);
+        norm.max(max[v]).store(&mut cell.max[at..]);
         let own = coordinates::<D>(&mut cell.theta);
         for j in 0..D {
             theta[v][j].store(&mut own[j][at..]);
         }
     }
+    total.store(sum);
 }
 
 /// The coordinates of a cell.
@@ -193,27 +191,13 @@ fn coordinates<const D: usize>(numbers: &mut [f64]) -> &mut [[f64; CELL]; D] {
     }
 }
 
-/// Adds |theta|^2 of the vectors to `total` and updates their maxima.
+/// Adds the square of coordinate j to a norm, which begins with coordinate 0.
 #[inline(always)]
-fn norms<S: Simd, const D: usize, const NV: usize>(
-    theta: &[[S::Register; D]; NV],
-    max: &mut [S::Register; NV],
-    mut total: S::Register,
-) -> S::Register {
-    let mut norm = [total; NV];
-    for v in 0..NV {
-        norm[v] = theta[v][0].mul(theta[v][0]);
+fn add_square<V: Vector>(theta: V, norm: V, j: usize) -> V {
+    match j {
+        0 => theta.mul(theta),
+        _ => theta.fma(theta, norm),
     }
-    for j in 1..D {
-        for v in 0..NV {
-            norm[v] = theta[v][j].fma(theta[v][j], norm[v]);
-        }
-    }
-    for v in 0..NV {
-        max[v] = norm[v].max(max[v]);
-        total = total.add(norm[v]);
-    }
-    total
 }
 
 /// The buckets of one vector.
@@ -239,18 +223,19 @@ impl Buckets {
 /// The memory of all buckets, one of it for each kind of cell.
 enum Memory<'a> {
     /// Lines of four packs.
-    Lines(Slots<'a, Line, 4>),
+    Lines(Slots<'a, PACK, 4>),
     /// Quads of eight trajectories.
-    Quads(Slots<'a, [f64; QUAD], 8>),
+    Quads(Slots<'a, QUAD, 8>),
 }
 
 impl<'a> Memory<'a> {
     #[inline(always)]
     fn of<const SPLIT: bool>(block: &Block<'a>, buckets: &'a mut [Line]) -> Self {
         let (capacity, at) = (block.bucket_capacity, block.buckets_at);
+        let numbers = Line::numbers_mut(buckets);
         match SPLIT {
-            true => Self::Quads(Slots::new(quads(buckets), capacity, at)),
-            false => Self::Lines(Slots::new(buckets, capacity, at)),
+            true => Self::Quads(Slots::new(numbers, capacity, at)),
+            false => Self::Lines(Slots::new(numbers, capacity, at)),
         }
     }
 
@@ -265,7 +250,7 @@ impl<'a> Memory<'a> {
     ) {
         match self {
             Self::Lines(slots) => {
-                let bucket = &mut slots.get(t, pack, pack).0[lane..];
+                let bucket = &mut slots.get(t, pack, pack)[lane..];
                 x.fma(g, s.load(bucket)).store(bucket);
             }
             Self::Quads(slots) => {
@@ -281,7 +266,13 @@ impl<'a> Memory<'a> {
 
 /// The buckets of a split cell.
 #[inline(always)]
-fn quads(buckets: &mut [Line]) -> &mut [[f64; QUAD]] {
+fn quads(buckets: &[Line]) -> &[[f64; QUAD]] {
+    Line::numbers(buckets).as_chunks().0
+}
+
+/// The buckets of a split cell.
+#[inline(always)]
+fn quads_mut(buckets: &mut [Line]) -> &mut [[f64; QUAD]] {
     Line::numbers_mut(buckets).as_chunks_mut().0
 }
 
@@ -343,53 +334,62 @@ pub fn run_wide<S: Simd, const SPLIT: bool>(s: S, job: &mut Job<'_>, index: usiz
 
 /// Adds the buckets of one vector, times the features of their states, to the weighted sums; empties them.
 ///
-/// Processes N coordinates at a time, so that their sums stay in registers.
+/// Processes N coordinates at a time, so that their sums stay in registers; W variants per feature.
 #[inline(always)]
-pub fn flush<S: Simd, const SPLIT: bool, const N: usize>(
+pub fn flush<S: Simd, const SPLIT: bool, const W: usize, const N: usize>(
     s: S,
     job: &mut Job<'_>,
     index: usize,
     lane: usize,
 ) {
+    let lane = lane & (PACK - S::LANES);
     let block = &job.block;
     let (d, count) = (block.dimension, block.bucket_count);
-    let Buckets { columns, first, .. } = Buckets::of::<S, SPLIT>(block, index, lane);
+    let Buckets { columns, first } = Buckets::of::<S, SPLIT>(block, index, lane);
     let (cell, at) = block.place(index);
     let average = &mut job.cells[cell].average[at + lane..];
-    let width = if SPLIT { 2 * d } else { d };
+    let features = block.features.as_chunks::<W>().0;
     let states = columns.map(|i| &block.bucket_states[i * block.bucket_capacity..][..count]);
+    let lines = first.map(|first| first..first + count);
     for j in (0..d).step_by(N) {
         let mut sums = [s.splat(0.0); N];
         for (k, sum) in sums.iter_mut().enumerate().take(d - j) {
             *sum = s.load(&average[(j + k) * CELL..]);
         }
-        for slot in 0..count {
-            let value = if SPLIT {
-                let quads = quads(job.buckets);
-                s.quads([&quads[first[0] + slot], &quads[first[1] + slot]])
-            } else {
-                s.load(&job.buckets[first[0] + slot].0[lane..])
-            };
-            let row = |q: usize| &block.features[states[q][slot] as usize * width..][..width];
-            let rows = if SPLIT { [row(0), row(1)] } else { [row(0); 2] };
+        let mut add = |value: S::Register, states: [u32; 2]| {
+            let row = |q: usize| &features[states[q] as usize * d..][..d];
+            let rows = [row(0), row(if SPLIT { 1 } else { 0 })];
             for (k, sum) in sums.iter_mut().enumerate() {
                 // Beyond the last coordinate any feature works, because the sum is not stored.
                 let coordinate = if j + k < d { j + k } else { 0 };
-                *sum = value.fma(fetch::<S, SPLIT>(s, rows, coordinate), *sum);
+                *sum = value.fma(entry(s, rows.map(|row| &row[coordinate])), *sum);
+            }
+        };
+        if SPLIT {
+            let [a, b] = lines.clone().map(|range| &quads(job.buckets)[range]);
+            for slot in 0..count {
+                add(
+                    s.quads([&a[slot], &b[slot]]),
+                    [states[0][slot], states[1][slot]],
+                );
+            }
+        } else {
+            for (line, state) in job.buckets[lines[0].clone()].iter().zip(states[0]) {
+                add(s.load(&line.0[lane..]), [*state; 2]);
             }
         }
         for (k, sum) in sums.iter().enumerate().take(d - j) {
             sum.store(&mut average[(j + k) * CELL..]);
         }
     }
-    for slot in 0..count {
-        if SPLIT {
-            for first in first.into_iter().take(S::LANES / QUAD) {
-                quads(job.buckets)[first + slot] = [0.0; QUAD];
-            }
-        } else {
-            let bucket = &mut job.buckets[first[0] + slot].0[lane..];
-            s.splat(0.0).store(bucket);
+    if SPLIT {
+        for range in lines.into_iter().take(S::LANES / QUAD) {
+            quads_mut(job.buckets)[range].fill([0.0; QUAD]);
+        }
+    } else {
+        let [range, _] = lines;
+        for line in &mut job.buckets[range] {
+            s.splat(0.0).store(&mut line.0[lane..]);
         }
     }
 }
