@@ -37,7 +37,7 @@
 //! # Modules and import order
 //! A module imports only from those above it in this list:
 //!
-//! 1. [`error`], `check`, [`matrix`] and `linalg`, [`random`], [`schedule`] (step sizes), [`exact_float`];
+//! 1. [`error`], `check`, [`number`] (how a number is written), [`matrix`] and `linalg`, [`random`], [`schedule`] (step sizes), [`exact_float`];
 //! 2. `model` (chains, problems, mixing) and [`catalog`] (named problems);
 //! 3. `phi` ([`Features`], [`Transition`]) and [`features`] (feature maps), `iterate` (iterates and their averages), `lanes`;
 //! 4. `exact` ([`moments`], [`stability`]), [`theory`], `solve` ([`sandwich`]), `choice` ([`control`], [`stopping`]);
@@ -62,6 +62,7 @@ pub mod matrix;
 mod memo;
 pub mod method;
 mod model;
+pub mod number;
 pub mod off_policy;
 mod phi;
 pub mod random;

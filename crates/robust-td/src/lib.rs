@@ -9,8 +9,6 @@ pub mod contest;
 mod error;
 mod estimator;
 pub mod experiment;
-#[doc(hidden)]
-pub mod number;
 mod paper;
 mod problem;
 pub mod reproduce;
@@ -44,5 +42,7 @@ pub use robust_td_simd::set_kernel;
 pub use sweep::{Sweep, SweepResults, logspace};
 
 pub use error::{Error, Result};
+#[doc(hidden)]
+pub use robust_td_core::number;
 #[doc(hidden)]
 pub use setting::{SettingError, setting};

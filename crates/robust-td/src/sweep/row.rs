@@ -3,10 +3,10 @@
 use std::fmt::Write;
 
 use robust_td_engine::{Family, LaneResult};
-use robust_td_report::number::csv as number;
 
 use super::grid::GridPoint;
 use super::study::Study;
+use crate::number::csv as number;
 
 /// The result for one schedule, feature scaling and c: one row of `results.csv`.
 #[derive(Debug, Clone, PartialEq)]

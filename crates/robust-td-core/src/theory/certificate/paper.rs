@@ -12,8 +12,8 @@
 //! `m^2 (rho_c-1)^2` by the equation that defines `rho_c`: what closes the induction is the numerator of the rate
 //! (arXiv:2506.01052, Theorem 1 and Corollary 1, which hold in expectation).
 
-use super::hypothesis::short;
 use super::{Certificate, Hypothesis, Inputs, Relation};
+use crate::number::short;
 use crate::theory::constants::{C0, rho};
 use crate::theory::horizon::Horizon;
 
