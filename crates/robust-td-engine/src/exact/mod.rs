@@ -154,7 +154,7 @@ impl ExactSweep {
         state.norms = sums.norms;
         state.done += 1;
         for l in 0..WIDTH {
-            state.see(l, state.done, state.norms[l]);
+            state.peaks[l].see(state.norms[l], state.done);
         }
         state.notice_overflow(unit);
     }
@@ -256,16 +256,6 @@ impl ExactUnit {
 }
 
 impl ExactState {
-    /// Updates the largest E|theta_t|^2 of a lane, infinite if not finite.
-    fn see(&mut self, lane: usize, step: u64, norm: f64) {
-        let peak = &mut self.peaks[lane];
-        let broken = !norm.is_finite();
-        if peak.sum < f64::INFINITY && (broken || norm > peak.sum) {
-            let sum = if broken { f64::INFINITY } else { norm };
-            *peak = Peak { sum, step };
-        }
-    }
-
     fn notice_overflow(&mut self, unit: &ExactUnit) {
         // Lanes without an output have stepsize zero and never overflow.
         let lanes = unit.outputs.iter().zip(&self.peaks);
