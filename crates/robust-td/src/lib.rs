@@ -11,6 +11,7 @@ mod estimator;
 pub mod experiment;
 mod paper;
 mod problem;
+mod problem_report;
 pub mod reproduce;
 mod setting;
 #[doc(hidden)]
@@ -27,6 +28,7 @@ pub use robust_td_data::{Evaluation, Fit, Log, evaluate, inspect};
 
 // Models.
 pub use problem::{load_problem, problem, problem_beside};
+pub use problem_report::ProblemReport;
 pub use robust_td_core::theory::{Certification, CertificationReport};
 pub use robust_td_core::{
     Chain, Constants, ControlProblem, Matrix, Mdp, Mixing, Problem, Reward, SparseMatrix,

@@ -17,6 +17,16 @@ use crate::number::short;
 use crate::theory::constants::{C0, rho};
 use crate::theory::horizon::Horizon;
 
+/// The horizon condition of Theorem 1 as printed; the certificate itself needs only the relaxed one.
+pub fn printed_condition(conditions: &Horizon) -> Hypothesis {
+    Hypothesis::new(
+        "log T (the paper's own condition, 2/log^3(1/alpha))",
+        Relation::AtLeast,
+        conditions.paper_required_log_t,
+        conditions.log_t,
+    )
+}
+
 /// The numerator `(rho_c - 1)^2 m^2`, which also bounds `E|theta_t - theta*|^2`; `None` unless `c > c_0`.
 pub fn iterate_bound(inputs: &Inputs, c: f64) -> Option<f64> {
     rho(c).map(|rho| ((rho - 1.0) * inputs.scale()).powi(2))
