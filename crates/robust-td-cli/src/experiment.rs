@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use robust_td::Experiment;
+use robust_td::{Experiment, Sweep};
 
 use crate::failure::Failure;
 use crate::machine::Machine;
 use crate::progress::{self, Bar};
-use crate::{output, text};
+use crate::{output, text, wrong_file};
 
 /// Run the same methods for each value of a parameter or of the horizon
 #[derive(Debug, Args)]
@@ -55,14 +55,10 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let path = &arguments.spec;
     let kernel = arguments.machine.kernel()?;
-    let experiment =
-        Experiment::load(path).map_err(|error| match robust_td::Sweep::load(path) {
-            Ok(_) => Failure::Usage(format!(
-                "{} describes a sweep: run it with `robust-td sweep`",
-                path.display()
-            )),
-            Err(_) => error.into(),
-        })?;
+    let experiment = Experiment::load(path).map_err(|error| {
+        let other = Sweep::load(path).is_ok().then_some("sweep");
+        wrong_file::spec_failure(path, error, other)
+    })?;
     let plan = experiment.plan();
     if arguments.check {
         return output::print(&format!(

@@ -12,6 +12,7 @@ mod data_failure;
 mod evaluate;
 mod experiment;
 mod failure;
+mod float;
 mod inspect;
 mod log_argument;
 mod machine;
@@ -23,6 +24,7 @@ mod progress;
 mod reproduce;
 mod sweep;
 mod text;
+mod wrong_file;
 
 use std::process::ExitCode;
 

@@ -6,9 +6,9 @@ use clap::{Args, ValueEnum};
 use robust_td::sweep::{self as lib, Sweep, paper_constants};
 use robust_td::{Figures, reproduce};
 
-use crate::count;
 use crate::failure::Failure;
 use crate::sweep::{self, Machine};
+use crate::{count, float};
 
 /// Recompute the paper's Figures 1 and 2
 #[derive(Debug, Args)]
@@ -61,6 +61,7 @@ pub struct Arguments {
         long,
         value_name = "C,...",
         value_delimiter = ',',
+        value_parser = float::parse,
         allow_negative_numbers = true
     )]
     c: Option<Vec<f64>>,
@@ -70,12 +71,13 @@ pub struct Arguments {
         long,
         value_name = "S,...",
         value_delimiter = ',',
+        value_parser = float::parse,
         allow_negative_numbers = true
     )]
     scales: Option<Vec<f64>>,
 
     /// Seed of the random streams, with --mode algorithm (default 1)
-    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    #[arg(long, value_name = "S", value_parser = count::parse, allow_negative_numbers = true)]
     seed: Option<u64>,
 
     /// How --mode exact counts steps and averages (default algorithm)

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use robust_td::Sweep;
+use robust_td::{Experiment, Sweep};
 
 use crate::failure::Failure;
 use crate::progress::{self, Bar};
-use crate::{machine, text};
+use crate::{machine, text, wrong_file};
 
 /// Thread, kernel and resume options; they do not change the results.
 #[derive(Debug, Clone, Args)]
@@ -57,7 +57,11 @@ pub struct Arguments {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let sweep = Sweep::load(&arguments.spec)?;
+    let path = &arguments.spec;
+    let sweep = Sweep::load(path).map_err(|error| {
+        let other = Experiment::load(path).is_ok().then_some("experiment");
+        wrong_file::spec_failure(path, error, other)
+    })?;
     run_and_write(sweep, &arguments.machine, &arguments.out)
 }
 

@@ -33,7 +33,17 @@ pub fn csv(x: f64) -> String {
 
 /// A count with its noun: `1 state`, `2 states`.
 pub fn count(n: usize, noun: &str) -> String {
-    format!("{n} {noun}{}", if n == 1 { "" } else { "s" })
+    counted(n as u64, noun, &format!("{noun}s"))
+}
+
+/// A count with the matching words: `1 row is`, `2 rows are`.
+pub fn counted(n: u64, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
+}
+
+/// A number of entries: `1 entry`, `2 entries`.
+pub fn entries(n: usize) -> String {
+    counted(n as u64, "entry", "entries")
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use clap::Args;
 
 use crate::failure::Failure;
 use crate::problem_argument::ProblemArgument;
-use crate::{count, output};
+use crate::{count, float, output};
 
 /// Compute proved error bounds for a problem, a horizon and a stepsize constant
 #[derive(Debug, Args)]
@@ -33,7 +33,7 @@ pub struct Arguments {
     horizon: u64,
 
     /// Stepsize constant c [default: the one that minimises certificate y]
-    #[arg(long, value_name = "C", value_parser = positive, allow_negative_numbers = true)]
+    #[arg(long, value_name = "C", value_parser = float::positive, allow_negative_numbers = true)]
     c: Option<f64>,
 
     /// Print one JSON object
@@ -53,13 +53,4 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let longer = certification.sufficient_horizon(&problem);
     let name = &arguments.problem.name;
     output::print(&table::page(name, &certification, longer))
-}
-
-/// Parses a positive finite number.
-fn positive(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(number) if number > 0.0 && number.is_finite() => Ok(number),
-        Ok(_) => Err("c must be positive and finite".into()),
-        Err(_) => Err(format!("{text:?} is not a number")),
-    }
 }

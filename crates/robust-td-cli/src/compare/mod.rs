@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::machine::Machine;
 use crate::problem_argument::ProblemArgument;
 use crate::progress::{self, Bar};
-use crate::{count, output};
+use crate::{count, float, output};
 
 /// Compare methods on the same samples: required inputs, divergence and accuracy
 #[derive(Debug, Args)]
@@ -53,14 +53,15 @@ pub struct Arguments {
     parameters: Vec<Override>,
 
     /// Stepsize constant c of all methods that have one; short for --param c=C
-    #[arg(long, value_name = "C", allow_negative_numbers = true)]
+    #[arg(long, value_name = "C", value_parser = float::parse, allow_negative_numbers = true)]
     c: Option<f64>,
 
     /// Seed of the trajectories
     #[arg(
         long,
         value_name = "S",
-        default_value_t = 1,
+        default_value = "1",
+        value_parser = count::parse,
         allow_negative_numbers = true
     )]
     seed: u64,

@@ -53,7 +53,7 @@ pub struct Arguments {
     kernel: KernelOption,
 
     /// Discount factor gamma, in [0, 1); required unless a model is resumed
-    #[arg(long, value_name = "G", allow_negative_numbers = true)]
+    #[arg(long, value_name = "G", value_parser = crate::float::discount, allow_negative_numbers = true)]
     discount: Option<f64>,
 
     /// Algorithm id [default: alg1]

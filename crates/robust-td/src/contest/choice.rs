@@ -44,7 +44,7 @@ impl Choice {
 
 /// The method with an id; the error suggests a similar one.
 pub fn method(id: &str) -> Result<&'static Method, ContestError> {
-    registry::find(id).map_err(|_| ContestError::UnknownMethod { id: id.into() })
+    registry::find(id).map_err(ContestError::UnknownMethod)
 }
 
 /// A parameter of every method that has it, or of all entries of one method.

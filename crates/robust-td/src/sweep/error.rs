@@ -36,7 +36,7 @@ pub enum SweepError {
         points: u32,
     },
     /// A seed in a mode that does not use one.
-    #[error("a seed applies only to mode algorithm, not to mode {mode}")]
+    #[error("seed applies only to mode algorithm, not to mode {mode}")]
     Seed {
         /// The mode.
         mode: &'static str,
@@ -57,7 +57,7 @@ pub enum SweepError {
         c: f64,
     },
     /// The same value of c twice.
-    #[error("c = {c} is given twice")]
+    #[error("c has the value {c} twice")]
     ConstantTwice {
         /// The value.
         c: f64,
@@ -72,7 +72,7 @@ pub enum SweepError {
         scale: f64,
     },
     /// The same scaling twice.
-    #[error("scale {scale} is given twice")]
+    #[error("scales has the value {scale} twice")]
     ScaleTwice {
         /// The value.
         scale: f64,
