@@ -14,26 +14,30 @@ use crate::{output, text, wrong_file};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 A spec is a TOML file:
-  title = \"Robust versus fast\"         # optional
-  question = \"Where do they cross?\"    # a sentence for the report (optional)
-  problem = \"two-state\"                # a catalog name, or a problem file relative to the spec
-  set = { alpha = 0.9 }                # fixed parameters of a catalog problem (optional)
-  vary = { epsilon = [0.3, 0.1] }      # a parameter of the problem or of methods (c, \"alg1.c\"), or horizon
+  problem = \"two-state\"              # catalog name, or file next to the spec
   algorithms = [\"alg1:c=0.1\", \"bhandari-c\"]
-  param = { c = 1 }                    # for all methods, or \"alg1.c\" for one (optional)
-  horizon = 1_000_000                  # T
-  runs = 48                            # (default)
-  seed = 1                             # (default)
-  show = \"f\"                           # what the figure shows: f, d_norm_sq, theta_error_sq,
-                                       # max_mean_theta_norm_sq or projections
-  agents = [1, 4, 16, 64]              # one-shot averaging over N agents (optional)
+  horizon = 1_000_000                # T
+Optional keys:
+  title = \"Robust versus fast\"
+  question = \"Where do they cross?\"  # a sentence for the report
+  set = { alpha = 0.9 }              # parameters of a catalog problem
+  vary = { epsilon = [0.3, 0.1] }    # of the problem or of methods (c,
+                                     # \"alg1.c\"), or horizon
+  param = { c = 1 }                  # for all methods, or \"alg1.c\" for one
+  runs = 48                          # default
+  seed = 1                           # default
+  show = \"f\"                         # the figure: f (default), d_norm_sq,
+                                     # theta_error_sq, projections or
+                                     # max_mean_theta_norm_sq
+  agents = [1, 4, 16, 64]            # one-shot averaging over N agents
 
 Examples:
   robust-td experiment experiments/robust-vs-fast.toml
   robust-td experiment experiments/one-shot.toml --out out/one-shot
 
-DIR gets results.csv, figure.svg, figure.png, report.html and manifest.json; with agents also
-agents.csv and agents.svg, the exact split E f(mean of N outputs) = bias + spread / N.")]
+DIR gets results.csv, figure.svg, figure.png, report.html and manifest.json;
+with agents also agents.csv and agents.svg, the exact split
+E f(mean of N outputs) = bias + spread / N.")]
 pub struct Arguments {
     /// The spec, a TOML file
     #[arg(value_name = "SPEC")]

@@ -105,3 +105,22 @@ fn main() -> ExitCode {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn help_fits_on_80_columns() {
+        for command in CommandLine::command().get_subcommands() {
+            let help = command.get_after_help().map(ToString::to_string);
+            for line in help.unwrap_or_default().lines() {
+                let width = line.chars().count();
+                // The page of `evaluate` is wider.
+                let wide = command.get_name() == "evaluate";
+                assert!(wide || width <= 80, "{}: {line}", command.get_name());
+            }
+        }
+    }
+}

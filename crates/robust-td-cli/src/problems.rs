@@ -20,14 +20,17 @@ Examples:
   robust-td problems two-state --set epsilon=0.01
   robust-td problems my-problem.toml --json
 
-A problem file has a discount, features and a chain (start defaults to 0):
+A problem file has a discount, features and a chain:
   discount = 0.9
-  transition = [[0.2, 0.8], [0.8, 0.2]]    # n x n, or a path to a .npy or .csv file
-  reward = [[0.2, 1.0], [-1.0, 0.4]]       # n x n r(s,s'), or n numbers r(s), or a path
-  features = [[0.3, 1.0], [-0.3, 1.0]]     # n x d, or a path
-Instead of transition and reward: mdp.transition and mdp.reward (a matrix per action) with
-policy (n x actions), or for large sparse chains edges = \"edges.csv\", a file with the header
-from,to,probability,reward. Paths are relative to the file; matrix files have no header.")]
+  start = 0                                # default
+  transition = [[0.2, 0.8], [0.8, 0.2]]    # n x n
+  reward = [[0.2, 1.0], [-1.0, 0.4]]       # n x n r(s,s'), or n numbers r(s)
+  features = [[0.3, 1.0], [-0.3, 1.0]]     # n x d
+A matrix may also be the path of a .npy file or of a .csv file without header,
+relative to the problem file. Instead of transition and reward:
+mdp.transition and mdp.reward (a matrix per action) with policy (n x actions),
+or for large sparse chains edges = \"edges.csv\", a file with the header
+from,to,probability,reward.")]
 pub struct Arguments {
     /// Catalog name or TOML file to show in detail
     #[arg(value_name = "PROBLEM")]

@@ -14,8 +14,10 @@ use crate::{count, float};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Modes:
-  published  the authors' program: its random numbers and indexing; matches the printed points
-  algorithm  Algorithm 1 exactly as stated, with our own random streams; all c share the trajectory of a run
+  published  the authors' program: its random numbers and indexing; matches
+             the printed points
+  algorithm  Algorithm 1 exactly as stated, with our own random streams; all c
+             share the trajectory of a run
   exact      expectations without sampling
 
 Examples:
@@ -24,8 +26,9 @@ Examples:
   robust-td reproduce --c-index 28,29,30,31 --simulate 30000
   robust-td reproduce --mode exact --simulate 20000 --indexing published
 
-DIR gets results.csv, curves.csv, figure1 and figure2 as SVG and PNG, report.html and manifest.json.
---resume continues a killed run to the same bytes.")]
+DIR gets results.csv, curves.csv, figure1 and figure2 as SVG and PNG,
+report.html and manifest.json. --resume continues a killed run to the same
+bytes.")]
 pub struct Arguments {
     /// Which figures
     #[arg(value_enum, default_value_t = Which::All)]
@@ -35,15 +38,15 @@ pub struct Arguments {
     #[arg(long, value_enum, default_value_t = Mode::Published)]
     mode: Mode,
 
-    /// Horizon T in the stepsizes (default 10000000)
+    /// Horizon T in the stepsizes [default: 10000000]
     #[arg(long, value_name = "T", value_parser = count::horizon, allow_negative_numbers = true)]
     steps: Option<u64>,
 
-    /// Stop after K <= T steps
+    /// Stop after K <= T steps [default: T]
     #[arg(long, value_name = "K", value_parser = count::parse, allow_negative_numbers = true)]
     simulate: Option<u64>,
 
-    /// Runs per value of c (default 48)
+    /// Runs per value of c [default: 48]
     #[arg(long, value_name = "N", value_parser = count::parse, allow_negative_numbers = true)]
     runs: Option<u64>,
 
@@ -56,7 +59,7 @@ pub struct Arguments {
     )]
     c_index: Option<Vec<usize>>,
 
-    /// Values of c
+    /// Values of c [default: the paper's grid]
     #[arg(
         long,
         value_name = "C,...",
@@ -76,11 +79,11 @@ pub struct Arguments {
     )]
     scales: Option<Vec<f64>>,
 
-    /// Seed of the random streams, with --mode algorithm (default 1)
+    /// Seed of the random streams, with --mode algorithm [default: 1]
     #[arg(long, value_name = "S", value_parser = count::parse, allow_negative_numbers = true)]
     seed: Option<u64>,
 
-    /// How --mode exact counts steps and averages (default algorithm)
+    /// How --mode exact counts steps and averages [default: algorithm]
     #[arg(long, value_enum)]
     indexing: Option<Indexing>,
 

@@ -13,10 +13,11 @@ use crate::{count, float, output};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Certificates, each a bound on E f(avg_T):
-  p  the paper's Theorem 1 and Corollary 1 with explicit constants (needs c > c_0 and a long horizon)
-  x  the same induction without rounding, at the best lag (any c, any horizon)
-  y  the induction centred at theta*; the sharpest for Algorithm 1
-  c  a tuned constant step in closed form (needs the mixing time, ignores --c)
+  P  the paper's Theorem 1 and Corollary 1 with explicit constants; needs
+     c > c_0 and a long horizon
+  X  the same induction without rounding, at the best lag; any c, any horizon
+  Y  the induction centred at theta*; the sharpest for Algorithm 1
+  C  a tuned constant step in closed form; needs the mixing time, ignores --c
 
 Examples:
   robust-td certify paper-ring --horizon 10000000 --c 50
@@ -32,7 +33,7 @@ pub struct Arguments {
     #[arg(long, value_name = "T", value_parser = count::horizon, allow_negative_numbers = true)]
     horizon: u64,
 
-    /// Stepsize constant c [default: the one that minimises certificate y]
+    /// Stepsize constant c [default: the one that minimises certificate Y]
     #[arg(long, value_name = "C", value_parser = float::positive, allow_negative_numbers = true)]
     c: Option<f64>,
 
