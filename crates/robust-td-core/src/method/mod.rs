@@ -23,6 +23,12 @@ use serde::Serialize;
 use crate::check::check_discount;
 use crate::error::{Error, Result};
 
+/// The horizon T, among the needs and the recorded inputs of a method.
+pub const HORIZON: &str = "T";
+
+/// The parameter c, which divides the steps of a method.
+pub const C: &str = "c";
+
 /// The declaration of an algorithm that can be set up by name as a learner of type `L`.
 ///
 /// As JSON it is the description that users see, without abilities.
@@ -67,7 +73,7 @@ impl<L> Method<L> {
     /// Whether it requires the number of samples in advance.
     #[must_use]
     pub fn needs_horizon(&self) -> bool {
-        self.needs.contains(&"T")
+        self.needs.contains(&HORIZON)
     }
 
     /// The parameter with this name, if the method has it.
