@@ -1,28 +1,38 @@
 //! Drives all entrants through the blocks of a contest.
 
+use std::sync::atomic::Ordering;
+
 use super::judge::{Answer, Judge};
 use super::score::{CurvePoint, Score};
 use super::team::Team;
 use super::trajectories::{BLOCK, Course, Walkers};
 use super::{Contest, ContestOptions};
 use crate::diagnostics::{Estimate, Peak};
+use crate::error::{Error, Result};
 use crate::generators::GROUP;
 use crate::grid::log_spaced;
 use crate::run::Progress;
 use crate::threads::{for_each, threads};
 
-/// Runs a validated contest.
-pub fn run(contest: &Contest, options: &ContestOptions<'_>) -> Vec<Score> {
+/// Runs a validated contest, unless it is cancelled.
+pub fn run(contest: &Contest, options: &ContestOptions<'_>) -> Result<Vec<Score>> {
     let mut race = Race::new(contest, options);
     race.report();
     for cut in log_spaced(contest.horizon, contest.points_per_decade) {
         while race.done < cut {
+            if options
+                .cancel
+                .is_some_and(|cancel| cancel.load(Ordering::Relaxed))
+            {
+                let Progress { done, total } = race.progress();
+                return Err(Error::Cancelled { done, total });
+            }
             race.block((cut - race.done).min(BLOCK as u64) as usize);
             race.report();
         }
         race.read_curves();
     }
-    race.scores()
+    Ok(race.scores())
 }
 
 /// The state of all entrants after the same number of samples.
@@ -100,13 +110,18 @@ impl<'a> Race<'a> {
         self.done += count as u64;
     }
 
+    /// The samples processed by all entrants in all runs.
+    fn progress(&self) -> Progress {
+        let per_sample = (self.contest.entrants.len() * self.contest.runs) as u64;
+        Progress {
+            done: self.done * per_sample,
+            total: self.contest.horizon * per_sample,
+        }
+    }
+
     fn report(&self) {
         if let Some(progress) = self.options.progress {
-            let per_sample = (self.contest.entrants.len() * self.contest.runs) as u64;
-            progress(Progress {
-                done: self.done * per_sample,
-                total: self.contest.horizon * per_sample,
-            });
+            progress(self.progress());
         }
     }
 
