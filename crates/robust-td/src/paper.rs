@@ -29,6 +29,7 @@ pub struct PrintedPoint {
 }
 
 /// All known points.
+#[must_use]
 pub fn printed_points() -> Vec<PrintedPoint> {
     let value = |text: &str| match text {
         "clamped" => Some(f64::INFINITY),

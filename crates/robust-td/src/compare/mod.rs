@@ -218,21 +218,25 @@ impl<'a> Comparison<'a> {
 
 impl ComparisonResults {
     /// The object that `compare --json` prints, for `serde_json` and the like.
+    #[must_use]
     pub fn report(&self) -> ComparisonReport<'_> {
         ComparisonReport::new(self)
     }
 
     /// The text of `compare.csv`: one row per method.
+    #[must_use]
     pub fn to_csv(&self) -> String {
         rows::compare_csv(self)
     }
 
     /// The text of `curves.csv`: the learning curves.
+    #[must_use]
     pub fn curves_to_csv(&self) -> String {
         rows::curves_csv(self)
     }
 
     /// A Markdown table: the paper's Table 1 with a measured column.
+    #[must_use]
     pub fn to_markdown(&self) -> String {
         markdown::table(self)
     }

@@ -33,6 +33,7 @@ impl Choice {
     }
 
     /// A method without settings.
+    #[must_use]
     pub fn plain(method: &'static Method) -> Self {
         Self {
             label: method.id.into(),
@@ -75,6 +76,7 @@ impl Override {
     }
 
     /// Whether it applies to a method.
+    #[must_use]
     pub fn concerns(&self, method: &Method) -> bool {
         let has = || method.parameters.iter().any(|p| p.name == self.name);
         match &self.id {
@@ -84,6 +86,7 @@ impl Override {
     }
 
     /// The name as it was written.
+    #[must_use]
     pub fn key(&self) -> String {
         match &self.id {
             Some(id) => format!("{id}.{}", self.name),

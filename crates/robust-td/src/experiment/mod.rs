@@ -99,6 +99,7 @@ impl<'a> Experiment<'a> {
     }
 
     /// What will run.
+    #[must_use]
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
@@ -189,6 +190,7 @@ pub struct ExperimentResults {
 
 impl ExperimentResults {
     /// The text of `results.csv`: one row per value and method.
+    #[must_use]
     pub fn to_csv(&self) -> String {
         rows::results_csv(self)
     }

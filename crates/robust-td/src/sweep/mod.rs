@@ -53,6 +53,7 @@ use crate::{problem_beside, spec_file};
 pub const CHECKPOINT: &str = "checkpoint";
 
 /// A sweep to run. Without settings: decaying stepsizes, unscaled features, Algorithm 1 with seed 1, 48 runs.
+#[must_use = "a sweep does nothing until `run`"]
 pub struct Sweep<'a> {
     request: Request,
     /// The spec file, for messages.

@@ -25,26 +25,31 @@ pub struct SweepRow {
 
 impl SweepRow {
     /// The stepsize schedule.
+    #[must_use]
     pub fn schedule(&self) -> Family {
         self.found.lane.family
     }
 
     /// The stepsize constant.
+    #[must_use]
     pub fn c(&self) -> f64 {
         self.found.lane.c
     }
 
     /// `max_t E|theta_t|^2 / |theta*|^2`; infinite after an overflow.
+    #[must_use]
     pub fn ratio(&self) -> f64 {
         self.found.ratio
     }
 
     /// Share of diverged runs; `None` in exact mode.
+    #[must_use]
     pub fn divergence_rate(&self) -> Option<f64> {
         self.found.divergence_rate()
     }
 
     /// `E f` of the averaged iterate.
+    #[must_use]
     pub fn gap(&self) -> f64 {
         self.found.gap
     }

@@ -101,6 +101,7 @@ pub enum Mode {
 
 impl Mode {
     /// The name in files and on the command line.
+    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Published => "published",
