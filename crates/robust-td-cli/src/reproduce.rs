@@ -38,7 +38,7 @@ pub struct Arguments {
     #[arg(long, value_enum, default_value_t = Mode::Published)]
     mode: Mode,
 
-    /// Horizon T in the stepsizes [default: 10000000]
+    /// Horizon T in the step sizes [default: 10000000]
     #[arg(long, value_name = "T", value_parser = count::horizon, allow_negative_numbers = true)]
     steps: Option<u64>,
 
@@ -97,9 +97,9 @@ pub struct Arguments {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Which {
-    /// Figure 1: decaying stepsizes
+    /// Figure 1: decaying step sizes
     Fig1,
-    /// Figure 2: constant stepsizes
+    /// Figure 2: constant step sizes
     Fig2,
     /// Both, on the same trajectories
     All,

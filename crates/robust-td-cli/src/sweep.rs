@@ -1,4 +1,4 @@
-//! Runs sweeps over the stepsize constant: the user's own and the paper's.
+//! Runs sweeps over the step size constant: the user's own and the paper's.
 
 use std::path::{Path, PathBuf};
 
@@ -20,7 +20,7 @@ pub struct Machine {
     resume: bool,
 }
 
-/// Sweep the stepsize constant c on your own problem
+/// Sweep the step size constant c on your own problem
 #[derive(Debug, Args)]
 #[command(after_help = "\
 A spec is a TOML file:

@@ -14,25 +14,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # Glossary
-//! Formulas use the paper's symbols; interfaces use words.
-//!
-//! | symbol | word | meaning |
-//! |---|---|---|
-//! | `P`, `pi`, `D` | transition, stationary | the chain, its stationary distribution, `diag(pi)` |
-//! | `gamma` | discount | in [0, 1) |
-//! | `phi(s)`, `Phi`, `d` | features, dimension | feature vector of a state, all of them as rows, their length |
-//! | `theta`, `theta*` | theta, theta_star | the iterate, the TD fixed point |
-//! | `delta` | TD error | `r + gamma phi(s').theta - phi(s).theta` |
-//! | `g`, `gbar` | update, mean update | `delta phi(s)` and its stationary mean |
-//! | `eta_t` | step size | the stepsize of step t, counted from 0 |
-//! | `T` | horizon | number of steps, also in the stepsize |
-//! | `c`, `c_0` | c | the constant in the stepsize, `c_0 = 15 + 18 sqrt 2` |
-//! | `f` | potential | `(1-gamma)\|V - V*\|_D^2 + gamma \|V - V*\|_Dir^2` |
-//! | `omega`, `kappa` | | smallest eigenvalue and condition number of `Sigma = Phi' D Phi` |
-//! | `phi_inf`, `r_inf` | | largest feature norm, largest reward |
-//! | `d(t)`, `dbar(t)`, `t_mix` | distance | the chain's distance from stationarity after t steps |
-//! | `rho_c` | | the paper's bound on the iterates: `E\|theta_t\|^2 <= rho_c^2 max(r_inf/phi_inf, \|theta*\|)^2` |
+//! Formulas use the paper's symbols (`phi`, `theta`, `eta_t`), interfaces use words (features, step size); the glossary of
+//! the repository, `docs/glossary.md`, lists both.
 //!
 //! # Modules and import order
 //! A module imports only from those above it in this list:

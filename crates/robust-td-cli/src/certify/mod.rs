@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::problem_argument::ProblemArgument;
 use crate::{count, float, output};
 
-/// Compute proved error bounds for a problem, a horizon and a stepsize constant
+/// Compute proved error bounds for a problem, a horizon and a step size constant
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Certificates, each a bound on E f(avg_T):
@@ -33,7 +33,7 @@ pub struct Arguments {
     #[arg(long, value_name = "T", value_parser = count::horizon, allow_negative_numbers = true)]
     horizon: u64,
 
-    /// Stepsize constant c [default: the one that minimises certificate Y]
+    /// Step size constant c [default: the one that minimises certificate Y]
     #[arg(long, value_name = "C", value_parser = float::positive, allow_negative_numbers = true)]
     c: Option<f64>,
 

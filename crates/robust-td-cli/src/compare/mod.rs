@@ -53,7 +53,7 @@ pub struct Arguments {
     #[arg(long = "param", value_name = "KEY=VALUE", value_parser = Override::parse)]
     parameters: Vec<Override>,
 
-    /// Stepsize constant c of all methods that have one; short for --param c=C
+    /// Step size constant c of all methods that have one; short for --param c=C
     #[arg(long, value_name = "C", value_parser = float::parse, allow_negative_numbers = true)]
     c: Option<f64>,
 

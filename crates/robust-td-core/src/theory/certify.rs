@@ -15,7 +15,7 @@ use crate::model::problem::Problem;
 /// The maximum lag. A chain that needs more mixes too slowly for any bound to be small.
 const MAX_LAG: u64 = 1 << 20;
 
-/// The guarantees for a problem at a horizon with a stepsize constant.
+/// The guarantees for a problem at a horizon with a step size constant.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Certification {
     /// The constants of the problem; those related to mixing are present exactly when [`Self::mixing`] is `Ok`.
@@ -207,7 +207,7 @@ pub fn max_lag(horizon: u64, lambda2: f64) -> u64 {
     (horizon - 1).min(MAX_LAG).min(lags as u64)
 }
 
-/// Algorithm 1's stepsizes for `c = 1`: `1/(phi_inf^2 log T log(t+3) sqrt(t+1))`.
+/// Algorithm 1's step sizes for `c = 1`: `1/(phi_inf^2 log T log(t+3) sqrt(t+1))`.
 pub fn unit_steps(phi_inf: f64, horizon: u64) -> impl Fn(u64) -> f64 {
     let scale = 1.0 / (phi_inf * phi_inf * (horizon as f64).ln());
     move |t| scale * shape(t)

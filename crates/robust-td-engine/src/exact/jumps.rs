@@ -1,4 +1,4 @@
-//! Advances units with constant stepsizes by many steps at once when they are in their slow spaces.
+//! Advances units with constant step sizes by many steps at once when they are in their slow spaces.
 
 use serde::{Deserialize, Serialize};
 

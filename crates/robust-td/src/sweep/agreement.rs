@@ -37,7 +37,7 @@ pub struct AgreementPoint {
     pub figure: usize,
     /// Feature scaling.
     pub scale: f64,
-    /// Stepsize constant.
+    /// Step size constant.
     pub c: f64,
     /// Which diagnostic.
     pub diagnostic: Diagnostic,

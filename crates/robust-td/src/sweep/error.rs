@@ -50,7 +50,7 @@ pub enum SweepError {
     /// No value of c.
     #[error("there is no value of c")]
     NoConstants,
-    /// A value of c whose stepsizes leave the range of floating-point numbers.
+    /// A value of c whose step sizes leave the range of floating-point numbers.
     #[error("c is {c:?}, but must be from {:e} to {:e}", C_RANGE.start(), C_RANGE.end())]
     Constant {
         /// The value given.
@@ -85,11 +85,11 @@ pub enum SweepError {
         /// What is wrong.
         message: String,
     },
-    /// No stepsize schedule.
+    /// No step size schedule.
     #[error("schedule is empty")]
     NoSchedules,
     /// The same schedule twice.
-    #[error("schedule names the same stepsizes twice")]
+    #[error("schedule names the same step sizes twice")]
     ScheduleTwice,
     /// A TOML text that does not describe a sweep.
     #[error("{message}")]

@@ -4,7 +4,7 @@ use robust_td_engine::grid::published_c;
 
 use super::error::SweepError;
 
-/// The values of c that keep stepsizes inside the range of floating-point numbers.
+/// The values of c that keep step sizes inside the range of floating-point numbers.
 pub(crate) const C_RANGE: std::ops::RangeInclusive<f64> = 1e-200..=1e200;
 
 /// A value of c, with its index in the paper's grid when it has one.

@@ -48,7 +48,7 @@ impl SweepResults {
         row::curves_csv(&self.rows)
     }
 
-    /// The c above which every stepsize is mean-square stable, by schedule and feature scaling; `None` where the problem is too
+    /// The c above which every step size is mean-square stable, by schedule and feature scaling; `None` where the problem is too
     /// large.
     ///
     /// A constant step below the largest mean-square stable one keeps `E|theta_t|^2` bounded.

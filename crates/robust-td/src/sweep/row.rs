@@ -24,13 +24,13 @@ pub struct SweepRow {
 }
 
 impl SweepRow {
-    /// The stepsize schedule.
+    /// The step size schedule.
     #[must_use]
     pub fn schedule(&self) -> Family {
         self.found.lane.family
     }
 
-    /// The stepsize constant.
+    /// The step size constant.
     #[must_use]
     pub fn c(&self) -> f64 {
         self.found.lane.c

@@ -41,14 +41,14 @@ pub fn closed_form(inputs: &Inputs, horizon: u64, c: f64) -> Option<f64> {
 
 /// The closed form for the constant step `1/(c phi_inf^2 log T log(T+3) sqrt(T+1))` with a uniform average.
 ///
-/// This step is below Algorithm 1's at every `t < T` and every sum in the proof grows with the stepsizes.
+/// This step is below Algorithm 1's at every `t < T` and every sum in the proof grows with the step sizes.
 pub fn constant_step_closed_form(inputs: &Inputs, horizon: u64, c: f64) -> Option<f64> {
     let t = horizon as f64;
     let rate = t.ln() * (t + 3.0).ln() * (t + 1.0).sqrt() / (2.0 * t);
     iterate_bound(inputs, c).map(|numerator| c * inputs.phi_inf.powi(2) * numerator * rate)
 }
 
-/// The certificate P1 for Algorithm 1 with constant `c`, where `unit_total` is the sum of its stepsizes for `c = 1`.
+/// The certificate P1 for Algorithm 1 with constant `c`, where `unit_total` is the sum of its step sizes for `c = 1`.
 pub fn certify(
     inputs: &Inputs,
     horizon: u64,
