@@ -223,7 +223,7 @@ mod tests {
             ("[5e-324]", "c is 5e-324"),
             ("[1, -2]", "c is -2"),
             ("[nan]", "NaN"),
-            ("[1, 1]", "given twice"),
+            ("[1, 1]", "the value 1 twice"),
             ("[\"x\"]", "entry 0 of c is \"x\""),
             ("\"papers\"", "papers"),
             ("{ from = 1, to = 10 }", "per_decade"),
