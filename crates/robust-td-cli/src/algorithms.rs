@@ -1,11 +1,10 @@
 //! Lists the methods with their references, required inputs and parameters.
 
-use clap::Args;
-use robust_td_core::registry::METHODS;
-use robust_td_core::registry::Method;
-use serde::Serialize;
+use std::collections::BTreeMap;
 
-use robust_td::contest::{choice, field};
+use clap::Args;
+use robust_td::contest::choice;
+use robust_td::registry::{METHODS, Method};
 
 use crate::failure::Failure;
 use crate::{output, text};
@@ -39,9 +38,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         None => METHODS.to_vec(),
     };
     if arguments.json {
-        return output::print_json(&Listing {
-            algorithms: methods.into_iter().map(Description::of).collect(),
-        });
+        return output::print_json(&BTreeMap::from([("algorithms", methods)]));
     }
     let pages: Vec<String> = methods.into_iter().map(page).collect();
     output::print(&pages.join("\n"))
@@ -51,7 +48,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 fn page(method: &Method) -> String {
     let mut page = text::wrap(&format!("{}: ", method.id), 4, method.title);
     page.push_str(&text::wrap("  reference: ", 4, method.reference));
-    page.push_str(&format!("  theory: {}\n", field::standing(method.standing)));
+    page.push_str(&format!("  theory: {}\n", method.standing.word()));
     if !method.needs.is_empty() {
         page.push_str(&text::wrap("  requires: ", 4, &method.needs.join(", ")));
     }
@@ -70,50 +67,4 @@ fn page(method: &Method) -> String {
         .collect();
     page.push_str(&text::definitions(&rows));
     page
-}
-
-#[derive(Serialize)]
-struct Listing {
-    algorithms: Vec<Description>,
-}
-
-/// A method as JSON.
-#[derive(Serialize)]
-struct Description {
-    id: &'static str,
-    title: &'static str,
-    reference: &'static str,
-    standing: &'static str,
-    needs: &'static [&'static str],
-    parameters: Vec<ParameterDescription>,
-}
-
-#[derive(Serialize)]
-struct ParameterDescription {
-    name: &'static str,
-    meaning: &'static str,
-    range: String,
-    default: &'static str,
-}
-
-impl Description {
-    fn of(method: &'static Method) -> Self {
-        let parameters = method
-            .parameters
-            .iter()
-            .map(|parameter| ParameterDescription {
-                name: parameter.name,
-                meaning: parameter.meaning,
-                range: parameter.range.words(),
-                default: parameter.default,
-            });
-        Self {
-            id: method.id,
-            title: method.title,
-            reference: method.reference,
-            standing: field::standing(method.standing),
-            needs: method.needs,
-            parameters: parameters.collect(),
-        }
-    }
 }

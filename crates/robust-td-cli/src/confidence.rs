@@ -2,6 +2,8 @@
 
 use clap::Args;
 
+use crate::float;
+
 /// The confidence level of intervals.
 #[derive(Debug, Args)]
 #[group(skip)]
@@ -10,7 +12,8 @@ pub struct Confidence {
     #[arg(
         long = "confidence",
         value_name = "P",
-        default_value_t = 0.95,
+        default_value = "0.95",
+        value_parser = float::parse,
         allow_negative_numbers = true
     )]
     pub level: f64,

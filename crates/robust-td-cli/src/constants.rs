@@ -6,12 +6,7 @@ use crate::text;
 
 /// The constants as aligned lines.
 pub fn table(constants: &Constants) -> String {
-    let smallest = constants
-        .stationary
-        .iter()
-        .copied()
-        .fold(f64::INFINITY, f64::min);
-    let largest = constants.stationary.iter().copied().fold(0.0, f64::max);
+    let (smallest, largest) = constants.stationary_range();
     let mut rows = vec![
         (
             "size",

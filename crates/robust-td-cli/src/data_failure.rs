@@ -1,6 +1,6 @@
 //! Turns errors of the data crate into failures and adds the flags that fix them.
 
-use robust_td_core::{Error as Mathematics, suggestion};
+use robust_td_core::Error as Mathematics;
 use robust_td_data::{Error, FaultKind, OptionName};
 
 use crate::failure::Failure;
@@ -20,10 +20,7 @@ fn words(error: &Error) -> String {
     match error {
         Error::Option(error) => error.message(flag),
         Error::InFile { file, source } => format!("{file}: {}", words(source)),
-        Error::Mathematics(Mathematics::UnknownMethod { name, known }) => {
-            let hint = suggestion::or_known(name, known);
-            format!("--algorithm: unknown algorithm {name:?}; {hint}")
-        }
+        Error::Mathematics(Mathematics::UnknownMethod { .. }) => format!("--algorithm: {error}"),
         Error::BadRow { fault } if !(fault.row == 1 && is_syntax(&fault.kind)) => {
             format!("{error}; use --skip-bad-rows N to skip such rows")
         }

@@ -3,37 +3,41 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use robust_td::Experiment;
+use robust_td::{Experiment, Sweep};
 
 use crate::failure::Failure;
 use crate::machine::Machine;
 use crate::progress::{self, Bar};
-use crate::{output, text};
+use crate::{output, text, wrong_file};
 
 /// Run the same methods for each value of a parameter or of the horizon
 #[derive(Debug, Args)]
 #[command(after_help = "\
 A spec is a TOML file:
-  title = \"Robust versus fast\"         # optional
-  question = \"Where do they cross?\"    # a sentence for the report (optional)
-  problem = \"two-state\"                # a catalog name, or a problem file relative to the spec
-  set = { alpha = 0.9 }                # fixed parameters of a catalog problem (optional)
-  vary = { epsilon = [0.3, 0.1] }      # a parameter of the problem or of methods (c, \"alg1.c\"), or horizon
+  problem = \"two-state\"              # catalog name, or file next to the spec
   algorithms = [\"alg1:c=0.1\", \"bhandari-c\"]
-  param = { c = 1 }                    # for all methods, or \"alg1.c\" for one (optional)
-  horizon = 1_000_000                  # T
-  runs = 48                            # (default)
-  seed = 1                             # (default)
-  show = \"f\"                           # what the figure shows: f, d_norm_sq, theta_error_sq,
-                                       # max_mean_theta_norm_sq or projections
-  agents = [1, 4, 16, 64]              # one-shot averaging over N agents (optional)
+  horizon = 1_000_000                # T
+Optional keys:
+  title = \"Robust versus fast\"
+  question = \"Where do they cross?\"  # a sentence for the report
+  set = { alpha = 0.9 }              # parameters of a catalog problem
+  vary = { epsilon = [0.3, 0.1] }    # of the problem or of methods (c,
+                                     # \"alg1.c\"), or horizon
+  param = { c = 1 }                  # for all methods, or \"alg1.c\" for one
+  runs = 48                          # default
+  seed = 1                           # default
+  show = \"f\"                         # the figure: f (default), d_norm_sq,
+                                     # theta_error_sq, projections or
+                                     # max_mean_theta_norm_sq
+  agents = [1, 4, 16, 64]            # one-shot averaging over N agents
 
 Examples:
   robust-td experiment experiments/robust-vs-fast.toml
   robust-td experiment experiments/one-shot.toml --out out/one-shot
 
-DIR gets results.csv, figure.svg, figure.png, report.html and manifest.json; with agents also
-agents.csv and agents.svg, the exact split E f(mean of N outputs) = bias + spread / N.")]
+DIR gets results.csv, figure.svg, figure.png, report.html and manifest.json;
+with agents also agents.csv and agents.svg, the exact split
+E f(mean of N outputs) = bias + spread / N.")]
 pub struct Arguments {
     /// The spec, a TOML file
     #[arg(value_name = "SPEC")]
@@ -55,14 +59,10 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let path = &arguments.spec;
     let kernel = arguments.machine.kernel()?;
-    let experiment =
-        Experiment::load(path).map_err(|error| match robust_td::Sweep::load(path) {
-            Ok(_) => Failure::Usage(format!(
-                "{} describes a sweep: run it with `robust-td sweep`",
-                path.display()
-            )),
-            Err(_) => error.into(),
-        })?;
+    let experiment = Experiment::load(path).map_err(|error| {
+        let other = Sweep::load(path).is_ok().then_some("sweep");
+        wrong_file::spec_failure(path, error, other)
+    })?;
     let plan = experiment.plan();
     if arguments.check {
         return output::print(&format!(

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::process::ExitCode;
 
+use robust_td::contest::ContestError;
+use robust_td::sweep::SweepError;
 use robust_td_data::files::WriteError;
 
 /// Why a command failed.
@@ -27,9 +29,31 @@ impl Failure {
 impl From<robust_td::Error> for Failure {
     fn from(error: robust_td::Error) -> Self {
         match error.is_invalid_input() {
-            true => Self::Usage(error.to_string()),
+            true => Self::Usage(with_flag(&error)),
             false => Self::Run(error.to_string()),
         }
+    }
+}
+
+/// The message of an error; one that starts with the name of a setting then starts with its flag.
+///
+/// Settings of a spec file are refused with the name of the file first.
+fn with_flag(error: &robust_td::Error) -> String {
+    use robust_td::Error::{Contest, Sweep};
+    match error {
+        Contest(ContestError::Runs { .. })
+        | Sweep(
+            SweepError::Simulate { .. }
+            | SweepError::Runs { .. }
+            | SweepError::Seed { .. }
+            | SweepError::Indexing { .. }
+            | SweepError::Constant { .. }
+            | SweepError::ConstantTwice { .. }
+            | SweepError::Scale { .. }
+            | SweepError::ScaleTwice { .. },
+        ) => format!("--{error}"),
+        Contest(ContestError::PointsPerDecade { .. }) => format!("--{error}").replace('_', "-"),
+        _ => error.to_string(),
     }
 }
 

@@ -10,13 +10,15 @@ use crate::{output, text};
 /// Describe logged transitions and report what looks wrong
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Bad rows are counted, not refused. Each finding names the first row where it occurs. Files without rewards, as used by
-`predict`, can be inspected too.
+Bad rows are counted, not refused. Each finding names the first row where it
+occurs. Files without rewards, as used by `predict`, can be inspected too.
 
 Examples:
   robust-td inspect log.csv
   robust-td inspect 'logs/*.parquet' --layout minari
   robust-td inspect log.ndjson --column reward=r --json")]
+// Bad rows are counted without it; scripts that pass it keep working.
+#[command(mut_arg("skip_bad_rows", |argument| argument.hide(true)))]
 pub struct Arguments {
     #[command(flatten)]
     log: LogArgument,

@@ -27,7 +27,7 @@ pub struct Machine {
 #[derive(Debug, Clone, clap::Args)]
 #[group(skip)]
 pub struct KernelOption {
-    /// Vector code for the updates: auto, scalar, portable, avx2 or avx512
+    /// Vector instructions: auto, scalar, portable, avx2 or avx512
     #[arg(long, value_name = "KERNEL", default_value = "auto")]
     kernel: String,
 }

@@ -12,6 +12,7 @@ mod data_failure;
 mod evaluate;
 mod experiment;
 mod failure;
+mod float;
 mod inspect;
 mod log_argument;
 mod machine;
@@ -23,6 +24,7 @@ mod progress;
 mod reproduce;
 mod sweep;
 mod text;
+mod wrong_file;
 
 use std::process::ExitCode;
 
@@ -100,6 +102,25 @@ fn main() -> ExitCode {
         Err(failure) => {
             eprintln!("error: {failure}");
             failure.exit_code()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn help_fits_on_80_columns() {
+        for command in CommandLine::command().get_subcommands() {
+            let help = command.get_after_help().map(ToString::to_string);
+            for line in help.unwrap_or_default().lines() {
+                let width = line.chars().count();
+                // The page of `evaluate` is wider.
+                let wide = command.get_name() == "evaluate";
+                assert!(wide || width <= 80, "{}: {line}", command.get_name());
+            }
         }
     }
 }

@@ -14,8 +14,9 @@ use crate::machine::KernelOption;
 /// Predict the value of every row with a saved model
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Rows need only the observation columns. The feature map is part of the model. A model that diverged causes a warning
-on standard error, or an error if its values are not finite.
+Rows need only the observation columns. The feature map is part of the model.
+A model that diverged causes a warning on standard error, or an error if its
+values are not finite.
 
 Examples:
   robust-td predict model.json new.csv --out values.csv

@@ -4,6 +4,7 @@ use clap::Args;
 use robust_td::Problem;
 
 use crate::failure::Failure;
+use crate::wrong_file;
 
 /// The problem that a command works on.
 #[derive(Debug, Args)]
@@ -24,7 +25,7 @@ impl ProblemArgument {
             robust_td::Error::SettingOfFile { key, file } => Failure::Usage(format!(
                 "--set {key}=... applies only to catalog problems; edit {file} instead"
             )),
-            other => other.into(),
+            other => wrong_file::problem_failure(&self.name, other),
         })
     }
 }

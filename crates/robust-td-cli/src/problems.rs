@@ -1,9 +1,10 @@
 //! Lists the problems of the catalog, or shows one problem with its constants.
 
+use std::collections::BTreeMap;
+
 use clap::Args;
-use robust_td_core::catalog::{self, Entry};
-use robust_td_core::{Constants, Mixing, Problem};
-use serde::Serialize;
+use robust_td::ProblemReport;
+use robust_td::catalog::{self, Entry};
 
 use crate::constants;
 use crate::failure::Failure;
@@ -19,14 +20,17 @@ Examples:
   robust-td problems two-state --set epsilon=0.01
   robust-td problems my-problem.toml --json
 
-A problem file has a discount, features and a chain (start defaults to 0):
+A problem file has a discount, features and a chain:
   discount = 0.9
-  transition = [[0.2, 0.8], [0.8, 0.2]]    # n x n, or a path to a .npy or .csv file
-  reward = [[0.2, 1.0], [-1.0, 0.4]]       # n x n r(s,s'), or n numbers r(s), or a path
-  features = [[0.3, 1.0], [-0.3, 1.0]]     # n x d, or a path
-Instead of transition and reward: mdp.transition and mdp.reward (a matrix per action) with
-policy (n x actions), or for large sparse chains edges = \"edges.csv\", a file with the header
-from,to,probability,reward. Paths are relative to the file; matrix files have no header.")]
+  start = 0                                # default
+  transition = [[0.2, 0.8], [0.8, 0.2]]    # n x n
+  reward = [[0.2, 1.0], [-1.0, 0.4]]       # n x n r(s,s'), or n numbers r(s)
+  features = [[0.3, 1.0], [-0.3, 1.0]]     # n x d
+A matrix may also be the path of a .npy file or of a .csv file without header,
+relative to the problem file. Instead of transition and reward:
+mdp.transition and mdp.reward (a matrix per action) with policy (n x actions),
+or for large sparse chains edges = \"edges.csv\", a file with the header
+from,to,probability,reward.")]
 pub struct Arguments {
     /// Catalog name or TOML file to show in detail
     #[arg(value_name = "PROBLEM")]
@@ -58,13 +62,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 fn list(json: bool) -> Result<(), Failure> {
     let entries = catalog::entries();
     if json {
-        #[derive(Serialize)]
-        struct Listing {
-            problems: Vec<Description>,
-        }
-        return output::print_json(&Listing {
-            problems: entries.iter().map(Description::of).collect(),
-        });
+        return output::print_json(&BTreeMap::from([("problems", entries)]));
     }
     let mut listing = String::new();
     for entry in entries {
@@ -78,21 +76,11 @@ fn list(json: bool) -> Result<(), Failure> {
 
 fn show(argument: &ProblemArgument, json: bool) -> Result<(), Failure> {
     let problem = argument.load()?;
-    let mixing = Mixing::of(problem.chain()).map_err(|error| Failure::Run(error.to_string()))?;
-    let constants = Constants::new(&problem, mixing.as_ref().ok());
-    let entry = catalog::find(&argument.name).ok();
-    let mixing_unavailable = mixing.as_ref().err().map(ToString::to_string);
+    let report = ProblemReport::new(&argument.name, &problem)?;
     if json {
-        return output::print_json(&Detail {
-            problem: &argument.name,
-            description: entry.map(Description::of),
-            start: problem.start(),
-            transitions: transitions(&problem),
-            constants,
-            mixing_unavailable,
-        });
+        return output::print_json(&report);
     }
-    let mut page = match entry {
+    let mut page = match report.description {
         Some(entry) => {
             heading(entry)
                 + &text::wrap("  source: ", 4, entry.source)
@@ -101,15 +89,11 @@ fn show(argument: &ProblemArgument, json: bool) -> Result<(), Failure> {
         None => format!("{}\n", argument.name),
     };
     page.push('\n');
-    page.push_str(&constants::table(&constants));
-    if let Some(reason) = mixing_unavailable {
+    page.push_str(&constants::table(&report.constants));
+    if let Some(reason) = report.mixing_unavailable {
         page.push_str(&text::wrap("  mixing unavailable: ", 4, &reason));
     }
     output::print(&page)
-}
-
-fn transitions(problem: &Problem) -> usize {
-    problem.chain().transition().stored()
 }
 
 fn heading(entry: &Entry) -> String {
@@ -135,54 +119,4 @@ fn parameters(entry: &Entry, settings: &[(String, f64)]) -> String {
         })
         .collect();
     text::definitions(&rows)
-}
-
-/// A catalog entry as JSON.
-#[derive(Serialize)]
-struct Description {
-    name: &'static str,
-    summary: &'static str,
-    source: &'static str,
-    parameters: Vec<ParameterDescription>,
-}
-
-#[derive(Serialize)]
-struct ParameterDescription {
-    name: &'static str,
-    default: f64,
-    meaning: &'static str,
-    range: &'static str,
-}
-
-impl Description {
-    fn of(entry: &Entry) -> Self {
-        Self {
-            name: entry.name,
-            summary: entry.summary,
-            source: entry.source,
-            parameters: entry
-                .parameters
-                .iter()
-                .map(|parameter| ParameterDescription {
-                    name: parameter.name,
-                    default: parameter.default,
-                    meaning: parameter.meaning,
-                    range: parameter.range,
-                })
-                .collect(),
-        }
-    }
-}
-
-/// One problem as JSON; `description` is null for a file.
-#[derive(Serialize)]
-struct Detail<'a> {
-    problem: &'a str,
-    description: Option<Description>,
-    start: usize,
-    transitions: usize,
-    #[serde(flatten)]
-    constants: Constants,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    mixing_unavailable: Option<String>,
 }

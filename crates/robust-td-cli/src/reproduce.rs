@@ -6,16 +6,18 @@ use clap::{Args, ValueEnum};
 use robust_td::sweep::{self as lib, Sweep, paper_constants};
 use robust_td::{Figures, reproduce};
 
-use crate::count;
 use crate::failure::Failure;
 use crate::sweep::{self, Machine};
+use crate::{count, float};
 
 /// Recompute the paper's Figures 1 and 2
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Modes:
-  published  the authors' program: its random numbers and indexing; matches the printed points
-  algorithm  Algorithm 1 exactly as stated, with our own random streams; all c share the trajectory of a run
+  published  the authors' program: its random numbers and indexing; matches
+             the printed points
+  algorithm  Algorithm 1 exactly as stated, with our own random streams; all c
+             share the trajectory of a run
   exact      expectations without sampling
 
 Examples:
@@ -24,8 +26,9 @@ Examples:
   robust-td reproduce --c-index 28,29,30,31 --simulate 30000
   robust-td reproduce --mode exact --simulate 20000 --indexing published
 
-DIR gets results.csv, curves.csv, figure1 and figure2 as SVG and PNG, report.html and manifest.json.
---resume continues a killed run to the same bytes.")]
+DIR gets results.csv, curves.csv, figure1 and figure2 as SVG and PNG,
+report.html and manifest.json. --resume continues a killed run to the same
+bytes.")]
 pub struct Arguments {
     /// Which figures
     #[arg(value_enum, default_value_t = Which::All)]
@@ -35,15 +38,15 @@ pub struct Arguments {
     #[arg(long, value_enum, default_value_t = Mode::Published)]
     mode: Mode,
 
-    /// Horizon T in the stepsizes (default 10000000)
+    /// Horizon T in the step sizes [default: 10000000]
     #[arg(long, value_name = "T", value_parser = count::horizon, allow_negative_numbers = true)]
     steps: Option<u64>,
 
-    /// Stop after K <= T steps
+    /// Stop after K <= T steps [default: T]
     #[arg(long, value_name = "K", value_parser = count::parse, allow_negative_numbers = true)]
     simulate: Option<u64>,
 
-    /// Runs per value of c (default 48)
+    /// Runs per value of c [default: 48]
     #[arg(long, value_name = "N", value_parser = count::parse, allow_negative_numbers = true)]
     runs: Option<u64>,
 
@@ -56,11 +59,12 @@ pub struct Arguments {
     )]
     c_index: Option<Vec<usize>>,
 
-    /// Values of c
+    /// Values of c [default: the paper's grid]
     #[arg(
         long,
         value_name = "C,...",
         value_delimiter = ',',
+        value_parser = float::parse,
         allow_negative_numbers = true
     )]
     c: Option<Vec<f64>>,
@@ -70,15 +74,16 @@ pub struct Arguments {
         long,
         value_name = "S,...",
         value_delimiter = ',',
+        value_parser = float::parse,
         allow_negative_numbers = true
     )]
     scales: Option<Vec<f64>>,
 
-    /// Seed of the random streams, with --mode algorithm (default 1)
-    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    /// Seed of the random streams, with --mode algorithm [default: 1]
+    #[arg(long, value_name = "S", value_parser = count::parse, allow_negative_numbers = true)]
     seed: Option<u64>,
 
-    /// How --mode exact counts steps and averages (default algorithm)
+    /// How --mode exact counts steps and averages [default: algorithm]
     #[arg(long, value_enum)]
     indexing: Option<Indexing>,
 
@@ -92,9 +97,9 @@ pub struct Arguments {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Which {
-    /// Figure 1: decaying stepsizes
+    /// Figure 1: decaying step sizes
     Fig1,
-    /// Figure 2: constant stepsizes
+    /// Figure 2: constant step sizes
     Fig2,
     /// Both, on the same trajectories
     All,

@@ -1,13 +1,13 @@
-//! Runs sweeps over the stepsize constant: the user's own and the paper's.
+//! Runs sweeps over the step size constant: the user's own and the paper's.
 
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use robust_td::Sweep;
+use robust_td::{Experiment, Sweep};
 
 use crate::failure::Failure;
 use crate::progress::{self, Bar};
-use crate::{machine, text};
+use crate::{machine, text, wrong_file};
 
 /// Thread, kernel and resume options; they do not change the results.
 #[derive(Debug, Clone, Args)]
@@ -20,20 +20,26 @@ pub struct Machine {
     resume: bool,
 }
 
-/// Sweep the stepsize constant c on your own problem
+/// Sweep the step size constant c on your own problem
 #[derive(Debug, Args)]
 #[command(after_help = "\
 A spec is a TOML file:
-  problem = \"two-state\"          # a catalog name, or a problem file relative to the spec
-  set = { epsilon = 0.1 }        # parameters of a catalog problem (optional)
-  schedule = [\"decaying\", \"constant\"]   # or \"plain\": c is the stepsize itself
-  scales = [0.0625, 1, 16]       # feature scalings: <= 1 only feature 0, > 1 all features (optional)
+  problem = \"two-state\"     # catalog name, or problem file next to the spec
   c = { from = 1e-4, to = 1e2, per_decade = 6 }   # or a list, or \"paper\"
-  mode = \"algorithm\"             # or \"exact\", or \"published\"
-  steps = 1_000_000              # the horizon T
-  simulate = 100_000             # stop earlier (optional)
-  runs = 48
-  seed = 1
+  steps = 1_000_000         # the horizon T
+Optional keys:
+  title = \"...\"             # of the figure
+  set = { epsilon = 0.1 }   # parameters of a catalog problem
+  schedule = \"decaying\"     # default; or \"constant\", or \"plain\": c is the step
+                            # size itself; or a list, one figure each
+  scales = [1]              # default; feature scalings: <= 1 scales only
+                            # feature 0, > 1 all features
+  mode = \"algorithm\"        # default; or \"exact\", or \"published\"
+  simulate = 100_000        # stop earlier; default: steps
+  runs = 48                 # default
+  seed = 1                  # default; only in mode \"algorithm\"
+  indexing = \"algorithm\"    # default; or \"published\"; only in mode \"exact\"
+  curve_points_per_decade = 10   # default
 
 experiments/figure1.toml and experiments/figure2.toml are the paper's figures.
 
@@ -41,7 +47,8 @@ Examples:
   robust-td sweep experiments/figure1.toml --out out/figure1
   robust-td sweep my-sweep.toml --threads 2 --resume
 
-DIR gets results.csv, curves.csv, one figure per schedule (SVG and PNG), report.html and manifest.json.")]
+DIR gets results.csv, curves.csv, one figure per schedule (SVG and PNG),
+report.html and manifest.json.")]
 pub struct Arguments {
     /// The spec, a TOML file
     #[arg(value_name = "SPEC")]
@@ -57,7 +64,11 @@ pub struct Arguments {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let sweep = Sweep::load(&arguments.spec)?;
+    let path = &arguments.spec;
+    let sweep = Sweep::load(path).map_err(|error| {
+        let other = Experiment::load(path).is_ok().then_some("experiment");
+        wrong_file::spec_failure(path, error, other)
+    })?;
     run_and_write(sweep, &arguments.machine, &arguments.out)
 }
 

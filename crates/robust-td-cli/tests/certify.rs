@@ -420,6 +420,23 @@ fn wrong_command_lines_are_refused() {
             &["certify", "p.toml", "--horizon", "100", "--set", "a=1"],
             "edit p.toml instead",
         ),
+        (
+            &["certify", "log.csv", "--horizon", "100"],
+            "log.csv looks like a log, not a problem file; `robust-td evaluate` reads logs",
+        ),
+        (
+            &["sweep", "two-state"],
+            "two-state is a problem, not a spec: write a TOML file",
+        ),
+        (&["experiment", "log.csv"], "looks like a log, not a spec"),
+        (
+            &["algorithms", "td0"],
+            "unknown algorithm \"td0\"; choose one of alg1",
+        ),
+        (
+            &["evaluate", "log.csv", "--discount", "abc"],
+            "\"abc\" is not a number; a discount is at least 0 and below 1",
+        ),
         (&["problems", "paper-rign"], "did you mean \"paper-ring\"?"),
         (&["problems", "--set", "a=1"], "PROBLEM"),
         (&["certifi"], "certifi"),

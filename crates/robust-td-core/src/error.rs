@@ -1,11 +1,14 @@
 //! Defines the errors of this crate, each with the offending value.
 
+use crate::number::entries;
+use crate::suggestion::or_known;
+
 /// An invalid chain, problem, schedule or request.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A matrix whose rows differ in length, or whose data do not match its shape.
-    #[error("{what}: row {row} has {found} entries where {expected} are needed")]
+    #[error("{what}: row {row} has {}, but needs {expected}", entries(*.found))]
     Ragged {
         /// Which matrix.
         what: &'static str,
@@ -32,7 +35,7 @@ pub enum Error {
     #[error("the features or rewards are too large: their products overflow; rescale them")]
     Overflow,
     /// A vector or list of the wrong length.
-    #[error("{what} has {found} entries where {expected} are needed")]
+    #[error("{what} has {}, but needs {expected}", entries(*.found))]
     Length {
         /// Which list.
         what: &'static str,
@@ -247,7 +250,7 @@ pub enum Error {
         contradiction: String,
     },
     /// A method that does not exist.
-    #[error("unknown algorithm {name:?}; known algorithms: {}", .known.join(", "))]
+    #[error("unknown algorithm {name:?}; {}", or_known(.name, .known))]
     UnknownMethod {
         /// The id requested.
         name: String,

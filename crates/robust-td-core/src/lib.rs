@@ -14,30 +14,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # Glossary
-//! Formulas use the paper's symbols; interfaces use words.
-//!
-//! | symbol | word | meaning |
-//! |---|---|---|
-//! | `P`, `pi`, `D` | transition, stationary | the chain, its stationary distribution, `diag(pi)` |
-//! | `gamma` | discount | in [0, 1) |
-//! | `phi(s)`, `Phi`, `d` | features, dimension | feature vector of a state, all of them as rows, their length |
-//! | `theta`, `theta*` | theta, theta_star | the iterate, the TD fixed point |
-//! | `delta` | TD error | `r + gamma phi(s').theta - phi(s).theta` |
-//! | `g`, `gbar` | update, mean update | `delta phi(s)` and its stationary mean |
-//! | `eta_t` | step size | the stepsize of step t, counted from 0 |
-//! | `T` | horizon | number of steps, also in the stepsize |
-//! | `c`, `c_0` | c | the constant in the stepsize, `c_0 = 15 + 18 sqrt 2` |
-//! | `f` | potential | `(1-gamma)\|V - V*\|_D^2 + gamma \|V - V*\|_Dir^2` |
-//! | `omega`, `kappa` | | smallest eigenvalue and condition number of `Sigma = Phi' D Phi` |
-//! | `phi_inf`, `r_inf` | | largest feature norm, largest reward |
-//! | `d(t)`, `dbar(t)`, `t_mix` | distance | the chain's distance from stationarity after t steps |
-//! | `rho_c` | | the paper's bound on the iterates: `E\|theta_t\|^2 <= rho_c^2 max(r_inf/phi_inf, \|theta*\|)^2` |
+//! Formulas use the paper's symbols (`phi`, `theta`, `eta_t`), interfaces use words (features, step size); the glossary of
+//! the repository, `docs/glossary.md`, lists both.
 //!
 //! # Modules and import order
 //! A module imports only from those above it in this list:
 //!
-//! 1. [`error`], `check`, [`matrix`] and `linalg`, [`random`], [`schedule`] (step sizes), [`exact_float`];
+//! 1. [`error`], `check`, [`number`] (how a number is written), [`matrix`] and `linalg`, [`random`], [`schedule`] (step sizes), [`exact_float`];
 //! 2. `model` (chains, problems, mixing) and [`catalog`] (named problems);
 //! 3. `phi` ([`Features`], [`Transition`]) and [`features`] (feature maps), `iterate` (iterates and their averages), `lanes`;
 //! 4. `exact` ([`moments`], [`stability`]), [`theory`], `solve` ([`sandwich`], [`krylov`]), `choice` ([`control`], [`stopping`]);
@@ -62,6 +45,7 @@ pub mod matrix;
 mod memo;
 pub mod method;
 mod model;
+pub mod number;
 pub mod off_policy;
 mod phi;
 pub mod random;

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use robust_td_core::number::entries;
 use serde::{Deserialize, Serialize};
 
 /// The maximum number of characters of a value shown in a message.
@@ -129,7 +130,8 @@ impl fmt::Display for FaultKind {
             Self::NotAList { value } => write!(f, "{value:?} is not a list of numbers"),
             Self::Ragged { expected, found } => write!(
                 f,
-                "the list has {found} entries, but earlier rows have {expected}"
+                "the list has {}, but earlier rows have {expected}",
+                entries(*found)
             ),
             Self::FieldCount { expected, found } => {
                 write!(f, "{found} fields, but the header has {expected}")

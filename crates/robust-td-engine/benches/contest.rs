@@ -81,7 +81,7 @@ fn main() {
             let options = ContestOptions {
                 threads: 1,
                 kernel,
-                progress: None,
+                ..ContestOptions::default()
             };
             let attempt = |_| {
                 let start = Instant::now();

@@ -29,7 +29,7 @@ fn now(start: &Instant) -> f64 {
 /// The number of turns of every measurement.
 const TURNS: usize = 5;
 
-/// The number of entries of the baseline's stepsize table, used cyclically.
+/// The number of entries of the baseline's step size table, used cyclically.
 const TABLE: usize = 1 << 16;
 
 /// The clock rate that the system reports for the first CPU; the rate under vector load may differ.
@@ -41,7 +41,7 @@ fn nominal_hertz() -> Option<f64> {
 
 /// The baseline: per step one draw, a search of the cumulative row, two dots, update, average, norm.
 ///
-/// It is deliberately fast: stepsizes come from a table, and the average is a sum. With a
+/// It is deliberately fast: step sizes come from a table, and the average is a sum. With a
 /// logarithm, a square root and a division per coordinate in every step it runs at 0.7 of this speed, and
 /// every ratio would look 1.4 times better.
 fn plain(tables: &Tables, c: f64, horizon: u64, steps: u64, decays: &[f64; TABLE]) -> f64 {
@@ -81,7 +81,7 @@ fn plain(tables: &Tables, c: f64, horizon: u64, steps: u64, decays: &[f64; TABLE
     largest + average.iter().sum::<f64>()
 }
 
-/// Floating-point operations on eight lanes per step of the kernel at d = 5: one for the stepsize, 5 for
+/// Floating-point operations on eight lanes per step of the kernel at d = 5: one for the step size, 5 for
 /// delta, 1 for g, 5 for theta, 5 for the norm, one each for maximum, sum and bucket.
 const OPERATIONS: f64 = 20.0;
 

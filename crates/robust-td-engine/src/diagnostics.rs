@@ -18,24 +18,29 @@ pub struct Peak {
 }
 
 impl Peak {
-    /// Adds the sums of consecutive steps after `done`; `largest` is their maximum, ignoring NaN, and
+    /// Compares with the sum of a step; one that is not finite counts as infinite.
+    #[inline(always)]
+    pub(crate) fn see(&mut self, sum: f64, step: u64) {
+        let sum = if sum.is_finite() { sum } else { f64::INFINITY };
+        if sum > self.sum {
+            *self = Self { sum, step };
+        }
+    }
+
+    /// Compares with the sums of consecutive steps after `done`; `largest` is their maximum, ignoring NaN, and
     /// `last` the last of them.
     #[inline(always)]
-    fn update(&mut self, largest: f64, last: f64, done: u64, mut sums: impl Iterator<Item = f64>) {
+    fn see_all(&mut self, largest: f64, last: f64, done: u64, mut sums: impl Iterator<Item = f64>) {
         // NaN follows an overflow and persists, so the last sum shows it.
-        let broken = last.is_nan();
-        if self.sum == f64::INFINITY || !(broken || largest > self.sum) {
-            return;
-        }
-        let (value, at) = if broken {
-            (f64::INFINITY, sums.position(|s| !s.is_finite()))
+        let largest = if last.is_nan() {
+            f64::INFINITY
         } else {
-            (largest, sums.position(|s| s == largest))
+            largest
         };
-        *self = Self {
-            sum: value,
-            step: done + 1 + at.unwrap_or(0) as u64,
-        };
+        if largest > self.sum {
+            let at = sums.position(|sum| !(sum < largest)).unwrap_or(0);
+            self.see(largest, done + 1 + at as u64);
+        }
     }
 }
 
@@ -76,7 +81,7 @@ fn update_broadcast(peaks: &mut [Peak], rows: &[Line], done: u64) {
     }
     let last = rows.last().copied().unwrap_or_default();
     for (lane, peak) in peaks.iter_mut().enumerate() {
-        peak.update(
+        peak.see_all(
             largest[lane],
             last[lane],
             done,
@@ -101,7 +106,7 @@ fn update_split(peaks: &mut [Peak], rows: &[Line], done: u64) {
     }
     let last = rows.last().map_or([0.0; QUAD], total);
     for (lane, peak) in peaks.iter_mut().enumerate() {
-        peak.update(
+        peak.see_all(
             largest[lane],
             last[lane],
             done,

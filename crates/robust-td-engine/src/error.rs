@@ -26,7 +26,7 @@ pub enum Error {
     Simulate {
         /// Steps to simulate.
         simulate: u64,
-        /// The horizon of the stepsizes.
+        /// The horizon of the step sizes.
         horizon: u64,
     },
     /// A lane names a variant that does not exist.
@@ -39,8 +39,8 @@ pub enum Error {
         /// Number of variants.
         variants: usize,
     },
-    /// The stepsize parameter of a lane is not a positive finite number.
-    #[error("lane {lane}: the stepsize parameter must be positive and finite, not {value}")]
+    /// The step size parameter of a lane is not a positive finite number.
+    #[error("lane {lane}: the step size parameter must be positive and finite, not {value}")]
     StepsizeParameter {
         /// Index of the lane.
         lane: usize,

@@ -37,7 +37,7 @@ pub struct Bank {
     pub packs: usize,
     /// The plan lanes that each of the 32 (broadcast) or 4 (split) lanes represents.
     pub outputs: Vec<Vec<Output>>,
-    /// Stepsizes eta = b_t k1 + k0.
+    /// Step sizes eta = b_t k1 + k0.
     pub k1: [f64; CELL],
     /// See `k1`.
     pub k0: [f64; CELL],
@@ -220,7 +220,7 @@ impl Bank {
 
     /// Puts a lane into a slot (of all eight trajectories of a split bank).
     fn put(&mut self, plan: &Plan, slot: usize, lane: &Lane, outputs: &[Output]) {
-        let (k1, k0) = plan.stepsize(lane);
+        let (k1, k0) = plan.step_size(lane);
         let step = if self.split { QUAD } else { CELL };
         for at in (slot..CELL).step_by(step) {
             self.k1[at] = k1;

@@ -1,6 +1,6 @@
 //! Runs sweeps of unprojected temporal-difference learning on vector lanes and threads.
 //!
-//! A [`Plan`] lists problems that share a chain, lanes (feature variant, stepsize family, c), runs and a horizon; [`run`]
+//! A [`Plan`] lists problems that share a chain, lanes (feature variant, step size family, c), runs and a horizon; [`run`]
 //! executes it over threads and vector lanes and returns [`Results`]. Results are the same bytes for
 //! every [`Kernel`], thread count and interruption, because every lane performs the same operations
 //! in the same order (see `kernel/step.rs` for them, and for the use of fused multiply-add).

@@ -8,9 +8,9 @@ use crate::grid::{last_logged, log_spaced};
 use crate::schedule::decay;
 use crate::tables::Tables;
 
-/// A family of stepsizes with one parameter.
+/// A family of step sizes with one parameter.
 ///
-/// With L = log T and the stepsize index t:
+/// With L = log T and the step size index t:
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Family {
@@ -22,12 +22,12 @@ pub enum Family {
     Plain,
 }
 
-/// One learner of the sweep: a feature variant and its stepsizes.
+/// One learner of the sweep: a feature variant and its step sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Lane {
     /// Index of the feature variant.
     pub variant: usize,
-    /// Family of its stepsizes.
+    /// Family of its step sizes.
     pub family: Family,
     /// Parameter c (or the step of [`Family::Plain`]).
     pub c: f64,
@@ -37,10 +37,10 @@ pub struct Lane {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
-    /// The published program: a trajectory of Julia's generator per (c, run), stepsizes from t = 1,
+    /// The published program: a trajectory of Julia's generator per (c, run), step sizes from t = 1,
     /// uniform average of theta_1..theta_t reported at the last logged step.
     Published,
-    /// Exactly Algorithm 1: one trajectory per run for all lanes, stepsizes from t = 0,
+    /// Exactly Algorithm 1: one trajectory per run for all lanes, step sizes from t = 0,
     /// eta-weighted average of theta_0..theta_{T-1}.
     Algorithm {
         /// Seed of the streams.
@@ -57,7 +57,7 @@ pub struct Plan {
     pub lanes: Vec<Lane>,
     /// Runs per lane.
     pub runs: usize,
-    /// Horizon T in the stepsizes.
+    /// Horizon T in the step sizes.
     pub horizon: u64,
     /// Steps K <= T to simulate.
     pub simulate: u64,
@@ -141,13 +141,13 @@ impl Plan {
         steps
     }
 
-    /// Whether the lane's average is weighted by the decaying stepsizes.
+    /// Whether the lane's average is weighted by the decaying step sizes.
     pub fn weighted(&self, family: Family) -> bool {
         family == Family::Decaying && matches!(self.mode, Mode::Algorithm { .. })
     }
 
-    /// The stepsize eta = b_t k1 + k0 of a lane, as (k1, k0), with b_t = 1 / (log(t+3) sqrt(t+1)).
-    pub fn stepsize(&self, lane: &Lane) -> (f64, f64) {
+    /// The step size eta = b_t k1 + k0 of a lane, as (k1, k0), with b_t = 1 / (log(t+3) sqrt(t+1)).
+    pub fn step_size(&self, lane: &Lane) -> (f64, f64) {
         let phi2 = self.variants[lane.variant].phi_inf_squared();
         let scale = 1.0 / (lane.c * phi2 * (self.horizon as f64).ln());
         match lane.family {
@@ -157,8 +157,8 @@ impl Plan {
         }
     }
 
-    /// Stepsize index t of the update number `update` (1, 2, ..).
-    pub fn stepsize_index(&self, update: u64) -> u64 {
+    /// Step size index t of the update number `update` (1, 2, ..).
+    pub fn step_size_index(&self, update: u64) -> u64 {
         match self.mode {
             Mode::Published => update,
             Mode::Algorithm { .. } => update - 1,

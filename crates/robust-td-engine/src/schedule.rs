@@ -1,6 +1,7 @@
 //! Computes the decays b_t = 1 / (log(t+3) sqrt(t+1)) of consecutive steps.
 
 pub use robust_td_core::schedule::decay;
+use robust_td_core::schedule::decay_with_log;
 use robust_td_simd::{Simd, Work};
 
 /// The number of steps that share one logarithm.
@@ -47,7 +48,7 @@ fn series(first: f64, out: &mut [f64]) {
             series = 1.0 / n - x * series;
         }
         let log = base + x * series;
-        *b = 1.0 / (log * (first + i as f64 + 1.0).sqrt());
+        *b = decay_with_log(log, first + i as f64);
     }
 }
 

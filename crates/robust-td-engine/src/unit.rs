@@ -280,14 +280,14 @@ impl Scratch {
         }
     }
 
-    /// Stepsize decays and the Abel coefficients x_t of the averages.
+    /// Step size decays and the Abel coefficients x_t of the averages.
     ///
     /// Update i of the block's n contributes to the iterates after it. The published average counts the
     /// iterates after update i: x_i = n - i. Algorithm 1 counts the iterates before the updates
     /// i+1, .., n-1 with their weights w: x_i = w_{i+1} + .. + w_{n-1}.
     fn weights(&mut self, context: &Context, kernel: Kernel, done: u64, count: usize) {
         let plan = &context.plan;
-        let first = plan.stepsize_index(done + 1);
+        let first = plan.step_size_index(done + 1);
         let out = &mut self.decay[..count];
         kernel.run(Decays { first, out });
         let published = plan.mode == Mode::Published;

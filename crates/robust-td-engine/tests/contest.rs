@@ -206,7 +206,7 @@ fn bytes(race: &Contest, kernel: Kernel, threads: usize) -> String {
     let options = ContestOptions {
         threads,
         kernel,
-        progress: None,
+        ..ContestOptions::default()
     };
     format!("{:?}", contest(race, &options).unwrap())
 }

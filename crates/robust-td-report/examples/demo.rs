@@ -62,7 +62,7 @@ fn figure(title: &str) -> GridFigure {
     };
     GridFigure {
         title: title.to_owned(),
-        x: Text::plain("stepsize scale ").italic("c"),
+        x: Text::plain("step size scale ").italic("c"),
         columns: vec![
             column("Boundedness", "largest mean square", GridAxis::Log, "1"),
             column("Divergence", "share of runs", GridAxis::Rate, ""),
@@ -168,13 +168,13 @@ fn page(figures: Vec<PageFigure>) -> Page {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let drawings: Vec<(&str, Drawing)> = vec![
-        ("figure1", figure("Figure 1: decaying stepsizes").draw()?),
-        ("figure2", figure("Figure 2: constant stepsize").draw()?),
+        ("figure1", figure("Figure 1: decaying step sizes").draw()?),
+        ("figure2", figure("Figure 2: constant step size").draw()?),
         ("curves", learning_curves().draw()?),
     ];
     let on_page = drawings.iter().map(|(_, drawing)| PageFigure {
         title: drawing.title().to_owned(),
-        caption: "Columns: boundedness ratio, divergence rate, suboptimality gap against the stepsize scale c.".to_owned(),
+        caption: "Columns: boundedness ratio, divergence rate, suboptimality gap against the step size scale c.".to_owned(),
         drawing: drawing.clone(),
     });
     let html = page(on_page.collect()).to_html()?;

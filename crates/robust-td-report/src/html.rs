@@ -151,7 +151,7 @@ fn cell_html(cell: &Cell) -> Value {
             number::html(*value, DIGITS),
             number::html(*stderr, 2)
         ),
-        Cell::Count { value } => number::count(*value),
+        Cell::Count { value } => number::grouped(*value),
     })
 }
 

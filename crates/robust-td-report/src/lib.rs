@@ -21,7 +21,7 @@
 //! | `axis.rs`, `panel.rs`, `series.rs`, `legend.rs`, `side_labels.rs` | ranges and ticks; the inside of a frame; clamping; the legend; labels next to curves |
 //! | `grid_figure.rs`, `line_figure.rs` | the two kinds of figure |
 //! | `page.rs`, `table.rs`, `html.rs` | the contents of a page; its tables; the HTML |
-//! | `number.rs` | how a number is written |
+//! | `number.rs` | how a number is typeset |
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! Sweeps the stepsize constant c and finds where Algorithm 1 starts to diverge.
+//! Sweeps the step size constant c and finds where Algorithm 1 starts to diverge.
 
 use robust_td::{Result, Sweep, catalog, logspace};
 

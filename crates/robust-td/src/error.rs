@@ -85,6 +85,7 @@ impl Error {
     /// Whether the request or its input is invalid; otherwise a valid run failed.
     ///
     /// The command exits with code 2 for invalid input and with code 1 for a failed run.
+    #[must_use]
     pub fn is_invalid_input(&self) -> bool {
         use robust_td_engine::Error as Engine;
         match self {

@@ -9,10 +9,9 @@ pub mod contest;
 mod error;
 mod estimator;
 pub mod experiment;
-#[doc(hidden)]
-pub mod number;
 mod paper;
 mod problem;
+mod problem_report;
 pub mod reproduce;
 mod setting;
 #[doc(hidden)]
@@ -29,6 +28,7 @@ pub use robust_td_data::{Evaluation, Fit, Log, evaluate, inspect};
 
 // Models.
 pub use problem::{load_problem, problem, problem_beside};
+pub use problem_report::ProblemReport;
 pub use robust_td_core::theory::{Certification, CertificationReport};
 pub use robust_td_core::{
     Chain, Constants, ControlProblem, Matrix, Mdp, Mixing, Problem, Reward, SparseMatrix,
@@ -44,5 +44,7 @@ pub use robust_td_simd::set_kernel;
 pub use sweep::{Sweep, SweepResults, logspace};
 
 pub use error::{Error, Result};
+#[doc(hidden)]
+pub use robust_td_core::number;
 #[doc(hidden)]
 pub use setting::{SettingError, setting};

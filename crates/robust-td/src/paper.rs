@@ -1,8 +1,8 @@
 //! Holds the published experiment: the specs of Figures 1 and 2 and their printed points.
 
-/// The spec of Figure 1, decaying stepsizes.
+/// The spec of Figure 1, decaying step sizes.
 pub(crate) const FIGURE_1: &str = include_str!("../experiments/figure1.toml");
-/// The spec of Figure 2, constant stepsizes.
+/// The spec of Figure 2, constant step sizes.
 pub(crate) const FIGURE_2: &str = include_str!("../experiments/figure2.toml");
 
 /// The points read from the figure files, to about seven digits.
@@ -29,6 +29,7 @@ pub struct PrintedPoint {
 }
 
 /// All known points.
+#[must_use]
 pub fn printed_points() -> Vec<PrintedPoint> {
     let value = |text: &str| match text {
         "clamped" => Some(f64::INFINITY),

@@ -9,9 +9,9 @@ use crate::sweep::Sweep;
 /// Which figures of the paper.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Figures {
-    /// Figure 1: decaying stepsizes.
+    /// Figure 1: decaying step sizes.
     First,
-    /// Figure 2: constant stepsizes.
+    /// Figure 2: constant step sizes.
     Second,
     /// Both, on the same trajectories.
     #[default]

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use robust_td::contest::ContestError;
 use robust_td::{Comparison, Error, Experiment, Kernel, Problem, catalog, compare};
@@ -92,10 +92,14 @@ fn refusals_are_typed_and_name_no_flags() {
         assert!(matches!(error, Error::Contest(_)), "{error:?}");
     }
     let unknown = small(&problem).algorithms(["alg2"]).run().unwrap_err();
-    let Error::Contest(ContestError::UnknownMethod { id }) = unknown else {
-        panic!("{unknown:?}");
-    };
-    assert_eq!(id, "alg2");
+    assert!(
+        matches!(
+            &unknown,
+            Error::Contest(ContestError::UnknownMethod(robust_td_core::Error::UnknownMethod { name, .. }))
+                if name == "alg2"
+        ),
+        "{unknown:?}"
+    );
 }
 
 #[test]
@@ -117,4 +121,24 @@ fn an_experiment_names_the_value_that_fails() {
     };
     assert!(error.is_invalid_input());
     assert!(error.to_string().starts_with("at epsilon = -1: two-state"));
+}
+
+#[test]
+fn comparisons_and_experiments_can_be_cancelled() {
+    let stop = AtomicBool::new(false);
+    let problem = two_state();
+    let comparison = small(&problem).horizon(1_000_000).cancel(&stop);
+    let after_a_block =
+        comparison.progress(|progress| stop.store(progress.done > 0, Ordering::Relaxed));
+    let is_cancelled = |error: Error| {
+        let Error::Engine(robust_td_engine::Error::Cancelled { done, total }) = error else {
+            panic!("{error:?}");
+        };
+        assert!(done < total);
+        done
+    };
+    assert!(is_cancelled(after_a_block.run().unwrap_err()) > 0);
+    let spec = "problem = \"two-state\"\nalgorithms = [\"alg1\"]\nhorizon = 1000";
+    let experiment = Experiment::from_toml(spec, ".").unwrap().cancel(&stop);
+    assert_eq!(is_cancelled(experiment.run().err().unwrap()), 0);
 }

@@ -7,16 +7,17 @@ use clap::Args;
 
 use crate::failure::Failure;
 use crate::problem_argument::ProblemArgument;
-use crate::{count, output};
+use crate::{count, float, output};
 
-/// Compute proved error bounds for a problem, a horizon and a stepsize constant
+/// Compute proved error bounds for a problem, a horizon and a step size constant
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Certificates, each a bound on E f(avg_T):
-  p  the paper's Theorem 1 and Corollary 1 with explicit constants (needs c > c_0 and a long horizon)
-  x  the same induction without rounding, at the best lag (any c, any horizon)
-  y  the induction centred at theta*; the sharpest for Algorithm 1
-  c  a tuned constant step in closed form (needs the mixing time, ignores --c)
+  P  the paper's Theorem 1 and Corollary 1 with explicit constants; needs
+     c > c_0 and a long horizon
+  X  the same induction without rounding, at the best lag; any c, any horizon
+  Y  the induction centred at theta*; the sharpest for Algorithm 1
+  C  a tuned constant step in closed form; needs the mixing time, ignores --c
 
 Examples:
   robust-td certify paper-ring --horizon 10000000 --c 50
@@ -32,8 +33,8 @@ pub struct Arguments {
     #[arg(long, value_name = "T", value_parser = count::horizon, allow_negative_numbers = true)]
     horizon: u64,
 
-    /// Stepsize constant c [default: the one that minimises certificate y]
-    #[arg(long, value_name = "C", value_parser = positive, allow_negative_numbers = true)]
+    /// Step size constant c [default: the one that minimises certificate Y]
+    #[arg(long, value_name = "C", value_parser = float::positive, allow_negative_numbers = true)]
     c: Option<f64>,
 
     /// Print one JSON object
@@ -53,13 +54,4 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let longer = certification.sufficient_horizon(&problem);
     let name = &arguments.problem.name;
     output::print(&table::page(name, &certification, longer))
-}
-
-/// Parses a positive finite number.
-fn positive(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(number) if number > 0.0 && number.is_finite() => Ok(number),
-        Ok(_) => Err("c must be positive and finite".into()),
-        Err(_) => Err(format!("{text:?} is not a number")),
-    }
 }

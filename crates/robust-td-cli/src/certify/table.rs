@@ -1,8 +1,7 @@
 //! Prints a certification as a page: the answer in words, then constants, hypotheses and certificates.
 
-use robust_td_core::theory::certificate::Relation;
-use robust_td_core::theory::certify::MixingBounds;
-use robust_td_core::theory::{Certificate, Certification, Hypothesis, Recommendation};
+use robust_td::theory::certify::MixingBounds;
+use robust_td::theory::{Certification, Hypothesis, Recommendation};
 
 use super::verdict;
 use crate::constants;
@@ -56,38 +55,12 @@ fn thresholds(certification: &Certification) -> Vec<(&'static str, String)> {
 
 /// One line per hypothesis: which certificate, whether it holds, and by how much it fails.
 fn hypotheses(bounds: &MixingBounds) -> String {
-    let conditions = &bounds.conditions;
-    let paper = Hypothesis::new(
-        "log T (the paper's own condition, 2/log^3(1/alpha))",
-        Relation::AtLeast,
-        conditions.paper_required_log_t,
-        conditions.log_t,
-    );
-    let mut lines = text::wrap("  Theorem 1  ", 20, &line(&paper));
-    for (name, certificate) in listed(bounds) {
-        for hypothesis in certificate.iter().flat_map(|c| &c.hypotheses) {
-            lines.push_str(&text::wrap(
-                &format!("  {name:<9}  "),
-                20,
-                &line(hypothesis),
-            ));
-        }
-    }
-    lines
-}
-
-fn line(hypothesis: &Hypothesis) -> String {
-    let state = if hypothesis.holds { "holds:" } else { "FAILS:" };
-    format!("{state} {hypothesis}")
-}
-
-fn listed(bounds: &MixingBounds) -> [(&'static str, Option<&Certificate>); 4] {
-    [
-        ("P", bounds.p.as_ref()),
-        ("X", bounds.x.as_ref()),
-        ("Y", bounds.y.as_ref()),
-        ("C", Some(&bounds.constant_step)),
-    ]
+    let line = |(name, hypothesis): (&str, Hypothesis)| {
+        let state = if hypothesis.holds { "holds:" } else { "FAILS:" };
+        let words = format!("{state} {hypothesis}");
+        text::wrap(&format!("  {name:<9}  "), 20, &words)
+    };
+    bounds.hypotheses().into_iter().map(line).collect()
 }
 
 /// The four certificates side by side.
@@ -106,7 +79,7 @@ fn certificates(certification: &Certification, bounds: &MixingBounds) -> String 
         "Y  centred at theta*",
         "C  tuned constant step",
     ];
-    for (name, (_, certificate)) in names.into_iter().zip(listed(bounds)) {
+    for (name, (_, certificate)) in names.into_iter().zip(bounds.certificates()) {
         let show = |value: Option<f64>| value.map_or("-".to_string(), number);
         let bound = certificate.and_then(|c| c.bound);
         rows.push([

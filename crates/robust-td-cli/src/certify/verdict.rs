@@ -1,7 +1,7 @@
 //! Explains a certification in words: what is guaranteed, why not more, and what would improve it.
 
-use robust_td_core::theory::certify::MixingBounds;
-use robust_td_core::theory::{Certificate, Certification, Recommendation};
+use robust_td::theory::certify::MixingBounds;
+use robust_td::theory::{Certification, Recommendation};
 
 use crate::text::{number, whole};
 
@@ -28,16 +28,6 @@ pub fn paragraphs(
     }
 }
 
-/// The smallest bound that is proved for Algorithm 1 with this c, and the certificate that proves it.
-fn best(bounds: &MixingBounds) -> Option<(&'static str, f64, &Certificate)> {
-    [("P", &bounds.p), ("X", &bounds.x), ("Y", &bounds.y)]
-        .into_iter()
-        .filter_map(|(name, certificate)| Some((name, certificate.as_ref()?)))
-        .filter(|(_, certificate)| certificate.applies())
-        .filter_map(|(name, certificate)| Some((name, certificate.bound?, certificate)))
-        .min_by(|(_, left, _), (_, right, _)| left.total_cmp(right))
-}
-
 fn setting(certification: &Certification) -> String {
     let c = match certification.c {
         Some(c) => format!("c = {}", number(c)),
@@ -52,28 +42,28 @@ fn setting(certification: &Certification) -> String {
 fn answer(certification: &Certification, bounds: &MixingBounds) -> String {
     let f_zero = number(certification.constants.f_zero);
     let setting = setting(certification);
-    let Some((name, bound, certificate)) = best(bounds) else {
+    let Some(best) = bounds.best() else {
         return format!(
             "Nothing is guaranteed for {setting}: no certificate applies. \
              For comparison, theta = 0 has f(0) = {f_zero}."
         );
     };
-    let iterates = match certificate.iterate_bound {
+    let iterates = match best.certificate.iterate_bound {
         Some(squared) => format!(
             "The iterates stay bounded: E|theta_t-theta*|^2 <= {} for all t <= T.",
             number(squared)
         ),
         None => String::new(),
     };
-    let bound_text = number(bound);
-    if bound < certification.constants.f_zero {
+    let (name, bound) = (best.name, number(best.bound));
+    if certification.beats_zero(best.bound) {
         format!(
-            "Guaranteed for {setting}: E[f(avg)] <= {bound_text} (certificate {name}), while theta = 0 \
+            "Guaranteed for {setting}: E[f(avg)] <= {bound} (certificate {name}), while theta = 0 \
              has f(0) = {f_zero}. {iterates}"
         )
     } else {
         format!(
-            "No better than theta = 0: the guarantee for {setting} is E[f(avg)] <= {bound_text} \
+            "No better than theta = 0: the guarantee for {setting} is E[f(avg)] <= {bound} \
              (certificate {name}), but theta = 0 already has f(0) = {f_zero}. {iterates}"
         )
     }
@@ -137,7 +127,7 @@ fn constant_step(certification: &Certification, bounds: &MixingBounds) -> String
         bounds.certified_step,
     ) {
         (None, Some(bound), Some(step)) => {
-            let against = if bound < certification.constants.f_zero {
+            let against = if certification.beats_zero(bound) {
                 "below f(0)"
             } else {
                 "no better than f(0)"
@@ -167,23 +157,18 @@ fn change(
             .into();
     };
     let (c, bound) = (number(recommended.c), number(recommended.bound));
-    let beats_zero = recommended.bound < certification.constants.f_zero;
-    let current = best(bounds).map(|(_, bound, _)| bound);
-    let is_current = certification
-        .c
-        .is_some_and(|asked| (asked / recommended.c - 1.0).abs() < 1e-3);
-    let mut words = if is_current {
+    let mut words = if certification.has_recommended_c() {
         format!("c = {c} minimises certificate Y.")
     } else {
-        let better = match current {
-            Some(current) => format!(" instead of {}", number(current)),
+        let better = match bounds.best() {
+            Some(best) => format!(" instead of {}", number(best.bound)),
             None => String::new(),
         };
         format!(
             "For a better guarantee, use c = {c}, which minimises certificate Y: E[f(avg)] <= {bound}{better}."
         )
     };
-    if !beats_zero {
+    if !certification.beats_zero(recommended.bound) {
         words.push_str(" At this horizon no c is certified to do better than f(0)");
         words.push_str(&match longer {
             Some((horizon, at)) => format!(

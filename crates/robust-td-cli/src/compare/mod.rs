@@ -12,26 +12,27 @@ use crate::failure::Failure;
 use crate::machine::Machine;
 use crate::problem_argument::ProblemArgument;
 use crate::progress::{self, Bar};
-use crate::{count, output};
+use crate::{count, float, output};
 
 /// Compare methods on the same samples: required inputs, divergence and accuracy
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Run i of every method follows the same trajectory; dropped samples still count. Inputs you omit
-are computed from the exact model; a method is marked as an oracle if one of them cannot be known
-in practice. f is the error of the method's own output, such as an average; f(0) is the error of
-theta = 0.
+Run i of every method follows the same trajectory; dropped samples still count.
+Inputs you omit are computed from the exact model; a method is marked as an
+oracle if one of them cannot be known in practice. f is the error of the
+method's own output, such as an average; f(0) is the error of theta = 0.
 
 Examples:
   robust-td compare two-state --horizon 1e6
-  robust-td compare two-state --set epsilon=0.1 --algorithms alg1:c=0.1,bhandari-a --horizon 1e6
-  robust-td compare paper-ring --horizon 1e6 --param radius=5 --param bhandari-c.omega=0.01
+  robust-td compare two-state --horizon 1e6 --algorithms alg1:c=0.1,bhandari-a
+  robust-td compare paper-ring --horizon 1e6 --param bhandari-c.omega=0.01
   robust-td compare my-problem.toml --horizon 1e5 --runs 100 --out out/compare
   robust-td compare two-state --horizon 1e6 --json
 
-The most specific setting wins: that of the entry, then --param ID.KEY, then --param KEY and --c.
-`robust-td algorithms` lists the methods with their parameters. Files are written only with --out:
-compare.csv, curves.csv, compare.svg, compare.png, report.html and manifest.json.")]
+The most specific setting wins: that of the entry, then --param ID.KEY, then
+--param KEY and --c. `robust-td algorithms` lists the methods with their
+parameters. Files are written only with --out: compare.csv, curves.csv,
+compare.svg, compare.png, report.html and manifest.json.")]
 pub struct Arguments {
     #[command(flatten)]
     problem: ProblemArgument,
@@ -52,15 +53,16 @@ pub struct Arguments {
     #[arg(long = "param", value_name = "KEY=VALUE", value_parser = Override::parse)]
     parameters: Vec<Override>,
 
-    /// Stepsize constant c of all methods that have one; short for --param c=C
-    #[arg(long, value_name = "C", allow_negative_numbers = true)]
+    /// Step size constant c of all methods that have one; short for --param c=C
+    #[arg(long, value_name = "C", value_parser = float::parse, allow_negative_numbers = true)]
     c: Option<f64>,
 
     /// Seed of the trajectories
     #[arg(
         long,
         value_name = "S",
-        default_value_t = 1,
+        default_value = "1",
+        value_parser = count::parse,
         allow_negative_numbers = true
     )]
     seed: u64,

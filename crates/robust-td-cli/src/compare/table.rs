@@ -5,7 +5,7 @@ use robust_td_engine::contest::Score;
 
 use crate::text::{self, number, whole};
 use robust_td::compare::{ComparisonResults, input_words, quantity_words, share};
-use robust_td::contest::field::{self, Contestant, Skipped};
+use robust_td::contest::field::{Contestant, Skipped};
 
 /// The whole page.
 pub fn page(comparison: &ComparisonResults) -> String {
@@ -110,7 +110,7 @@ pub fn remarks(contestant: &Contestant, score: &Score) -> Vec<String> {
     }
     let standing = contestant.method.standing;
     if standing == Standing::Experimental {
-        remarks.push(field::standing(standing).into());
+        remarks.push(standing.word().into());
     }
     match score.projections {
         Some(0.0) => remarks.push("never projected".into()),

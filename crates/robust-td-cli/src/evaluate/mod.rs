@@ -1,4 +1,4 @@
-//! Learns a value function from logged transitions in one streaming pass.
+//! Estimates the value of the policy of a log.
 
 mod choice;
 mod intervals;
@@ -18,33 +18,38 @@ use crate::log_argument::LogArgument;
 use crate::machine::Machine;
 use crate::{count, output, progress};
 
-/// Learn a value function from logged transitions
+/// Estimate the value of the policy from logged transitions
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Columns: obs_0, obs_1, ... (or a list obs), reward; optional next_obs_0, ... (or next_obs), terminated, truncated,
-episode, rho. Without next_obs a row's successor is the next row of its episode. After a terminated row the value is 0.
-A truncated row bootstraps from its successor, then the episode restarts. A lone `done` column is ambiguous: use
---column terminated=done or --column truncated=done.
+Columns: obs_0, obs_1, ... (or a list obs), reward; optional next_obs_0, ...
+(or next_obs), terminated, truncated, episode, rho. Without next_obs a row's
+successor is the next row of its episode. After a terminated row the value is 0.
+A truncated row bootstraps from its successor, then the episode restarts. A lone
+`done` column is ambiguous: use --column terminated=done or truncated=done.
 
-Files are read once beforehand to measure phi_inf, fit the features and count the transitions. On standard input alg1
-uses the doubling trick, and --phi-inf is required.
+The default algorithm, auto, solves for the TD fixed point of the log: directly
+for up to 4,000 features, by repeated passes over the files beyond. It prints
+the value of the policy with its interval, whether the answer has converged, and
+whether the features can express the values (predictions against returns on
+episodes that are held out). Intervals measure the sampling error around the TD
+fixed point; rows of one episode, or one --cluster, may depend on each other.
 
-With --c auto, sixteen constants learn from the same rows. A constant is retired as divergent when the root mean square
-of its TD errors over 64 rows exceeds 20 r / (1 - gamma), where r is the largest |reward| so far. The constant with the
-smallest score is reported; the score is |mean of delta phi| with scaled features, on rows not learned from yet.
-Intervals measure the sampling error around the TD fixed point, not the approximation error of the features.
+Other algorithms step through the log once; `robust-td algorithms` lists them.
+alg1 without --c runs sixteen constants and lets the data choose.
+
+Features: identity, bias, standardise, running, polynomial(degree=2),
+fourier(order=3), tiles(tilings=8, bins=8), rbf(centres=5, width=1),
+one-hot(column=0). Join maps with +, chain them with |.
 
 Examples:
   robust-td evaluate log.csv --discount 0.99
-  robust-td evaluate 'logs/*.parquet' --discount 0.99 --features 'standardise + bias' --out model.json
-  robust-td evaluate log.csv --discount 0.9 --algorithm lstd --param ridge=0.01 --json
-  robust-td evaluate log.csv --discount 0.9 --monte-carlo-check
-  tail -f log.ndjson | robust-td evaluate - --format ndjson --discount 0.9 --phi-inf 2 --report-every
+  robust-td evaluate 'logs/*.parquet' --discount 0.99 \\
+      --features 'fourier(order=3)' --out model.json
+  robust-td evaluate log.csv --discount 0.9 --cluster user --json
+  robust-td evaluate log.csv --discount 0.9 --algorithm alg1 --c 0.5
   robust-td evaluate more.csv --resume model.json --out model.json
-
-Features: identity, bias, standardise, running, polynomial(degree=2), fourier(order=3), tiles(tilings=8, bins=8),
-rbf(centres=5, width=1), one-hot(column=0). Join maps with +, chain them with |.
-`robust-td algorithms` lists the algorithms and their parameters.")]
+  tail -f log.ndjson | robust-td evaluate - --format ndjson --discount 0.9 \\
+      --report-every")]
 pub struct Arguments {
     #[command(flatten)]
     log: LogArgument,
@@ -53,7 +58,7 @@ pub struct Arguments {
     machine: Machine,
 
     /// Discount factor gamma, from 0 to 1; required unless a model is resumed
-    #[arg(long, value_name = "G", allow_negative_numbers = true)]
+    #[arg(long, value_name = "G", value_parser = crate::float::discount, allow_negative_numbers = true)]
     discount: Option<f64>,
 
     /// Algorithm id [default: auto, or alg1 if --c is set]
@@ -99,7 +104,7 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 
-    /// Resume a saved model; equals one uninterrupted pass if --horizon and --phi-inf were set when it was made, or if the algorithm needs neither
+    /// Resume a saved model: the same result as one pass over all rows. A model of auto reads its own files again; for other algorithms set --horizon and --phi-inf when it is made
     #[arg(long, value_name = "FILE")]
     resume: Option<PathBuf>,
 

@@ -7,13 +7,15 @@
 pub mod episode;
 mod parameter;
 
+use serde::Serialize;
+
 use crate::error::{Error, Result};
 use crate::model::problem::Problem;
 
 pub use parameter::{Parameter, Values};
 
 /// A family of problems under one name.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize)]
 pub struct Entry {
     /// The name, as on the command line.
     pub name: &'static str,
@@ -23,6 +25,7 @@ pub struct Entry {
     pub source: &'static str,
     /// Its parameters.
     pub parameters: &'static [Parameter],
+    #[serde(skip)]
     build: fn(&Values) -> Result<Problem>,
 }
 

@@ -2,10 +2,12 @@
 
 use std::ops::Index;
 
+use serde::Serialize;
+
 use crate::error::{Error, Result};
 
 /// A number that shapes a catalog problem.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize)]
 pub struct Parameter {
     /// Its name.
     pub name: &'static str,
@@ -16,6 +18,7 @@ pub struct Parameter {
     /// Its valid values in words.
     pub range: &'static str,
     /// Whether a value is valid; NaN never is.
+    #[serde(skip)]
     admits: fn(f64) -> bool,
 }
 

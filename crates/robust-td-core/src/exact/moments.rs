@@ -114,12 +114,12 @@ impl<'a> Moments<'a> {
         }
     }
 
-    /// Takes one step with stepsize `eta`; `theta_t` (before the step) enters the average with the same weight.
+    /// Takes one step with step size `eta`; `theta_t` (before the step) enters the average with the same weight.
     pub fn step(&mut self, eta: f64) {
         self.step_weighted(eta, eta);
     }
 
-    /// Takes one step with stepsize `eta`; `theta_t` (before the step) enters the average with weight `w`.
+    /// Takes one step with step size `eta`; `theta_t` (before the step) enters the average with weight `w`.
     pub fn step_weighted(&mut self, eta: f64, w: f64) {
         // With d known to the compiler, the short loops below unroll.
         match self.problem.dimension() {
@@ -348,11 +348,11 @@ pub struct Expectation {
     pub mean_theta: Vec<f64>,
     /// `E f(avg_T)` of the eta-weighted average over `theta_0, ..., theta_{T-1}`.
     pub f_of_average: f64,
-    /// The sum of the stepsizes.
+    /// The sum of the step sizes.
     pub total_step: f64,
 }
 
-/// The expectations of TD(0) from `theta_0 = 0` with stepsizes `eta_0, ..., eta_{T-1}`.
+/// The expectations of TD(0) from `theta_0 = 0` with step sizes `eta_0, ..., eta_{T-1}`.
 pub fn expectation(problem: &Problem, horizon: u64, step_size: impl Fn(u64) -> f64) -> Expectation {
     let mut moments = Moments::new(problem);
     let mut norm_sq = vec![moments.mean_norm_sq()];

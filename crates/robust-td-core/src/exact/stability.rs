@@ -1,4 +1,4 @@
-//! Finds the constant stepsizes for which the second moment of TD(0) stays bounded.
+//! Finds the constant step sizes for which the second moment of TD(0) stays bounded.
 //!
 //! With a constant step `eta`, `E[theta theta' 1{s}]` is driven by the linear map
 //! ```text
@@ -20,7 +20,7 @@ use crate::model::problem::Problem;
 /// The largest dimension n d (d+1) / 2 for which the map is formed as a matrix.
 const DENSE_LIMIT: usize = 1600;
 
-/// The spectral radius of the second-moment map at a constant stepsize `eta`.
+/// The spectral radius of the second-moment map at a constant step size `eta`.
 pub fn mean_square_radius(problem: &Problem, eta: f64) -> Result<f64> {
     if !(eta >= 0.0 && eta.is_finite()) {
         return Err(Error::Parameter {
@@ -52,7 +52,7 @@ pub fn mean_square_radius(problem: &Problem, eta: f64) -> Result<f64> {
     perron::root(margin, above, below)
 }
 
-/// The stepsize at which the radius reaches one: constant steps below it keep `E|theta_t|^2` bounded.
+/// The step size at which the radius reaches one: constant steps below it keep `E|theta_t|^2` bounded.
 pub fn mean_square_threshold(problem: &Problem) -> Result<f64> {
     let margin = |eta: f64| {
         if fits(problem) {

@@ -220,7 +220,7 @@ fn build(inputs: &mut Inputs<'_>, variant: Variant) -> Result<Alg1> {
         discount: inputs.discount(),
         phi_inf: inputs.phi_inf(),
         horizon: inputs.horizon(),
-        c: inputs.value("c", 1.0),
+        c: inputs.value(C.name, 1.0),
     };
     warn_small_c(inputs, params.c);
     let learner = Alg1::new(params, inputs.dimension())?;

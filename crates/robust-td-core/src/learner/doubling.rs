@@ -217,7 +217,7 @@ pub const METHOD: Method<Doubling> = Method {
             phi_inf: inputs.phi_inf(),
             t0: inputs.value("t0", 1024.0) as u64,
             factor: inputs.value("factor", 2.0),
-            c: inputs.value("c", 1.0),
+            c: inputs.value(C.name, 1.0),
         };
         warn_small_c(inputs, params.c);
         let learner = Doubling::new(params, inputs.dimension())?;

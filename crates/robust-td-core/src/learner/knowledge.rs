@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::learner::recipe::{Output, Samples};
-use crate::method::{Inputs, Parameter, Quantity, Range};
+use crate::method::{self, Inputs, Parameter, Quantity, Range};
 use crate::model::mixing::Mixing;
 use crate::theory::best_bound::best_bound;
 use crate::theory::constants::C0;
@@ -57,7 +57,7 @@ pub(crate) fn features_within_bound(inputs: &mut Inputs<'_>) -> bool {
 
 /// The constant c of Algorithm 1's steps.
 pub(crate) const C: Parameter = Parameter {
-    name: "c",
+    name: method::C,
     meaning: "divides the steps; the theorem requires c > 40.4558",
     range: Range::Positive,
     default: "1",

@@ -23,12 +23,12 @@
 use crate::learner::Td0;
 use crate::learner::knowledge::{features_within_bound, given_or_from_mixing};
 use crate::learner::recipe::{Output, Recipe};
-use crate::method::{Abilities, Inputs, Method, Parameter, Quantity, Range, Standing};
+use crate::method::{self, Abilities, Inputs, Method, Parameter, Quantity, Range, Standing};
 use crate::schedule::Steps;
 use crate::theory::best_bound::WORK;
 
 const C: Parameter = Parameter {
-    name: "c",
+    name: method::C,
     meaning: "divides the steps; the theorem requires c > 12485.68",
     range: Range::Positive,
     default: "1",
@@ -61,7 +61,7 @@ pub const METHOD: Method<Td0> = Method {
         if !(tau_mix >= 1.0) {
             return Err(inputs.refused("tau_mix", tau_mix, "finite and at least 1"));
         }
-        let c = inputs.value("c", 1.0);
+        let c = inputs.value(C.name, 1.0);
         guarantee(inputs, c, tau_mix);
         let scale = c * (phi_inf * phi_inf) * tau_mix;
         let steps = Steps::Robust { scale };
@@ -84,7 +84,7 @@ pub const MIXING_FREE: Method<Td0> = Method {
     abilities: Abilities::DIVIDED_BY_C,
     build: |inputs| {
         let phi_inf = inputs.phi_inf();
-        let scale = inputs.value("c", 1.0) * (phi_inf * phi_inf);
+        let scale = inputs.value(C.name, 1.0) * (phi_inf * phi_inf);
         let steps = Steps::MixingFree { scale };
         let recipe = Recipe::plain(inputs.id(), inputs.discount(), steps, Output::StepWeighted);
         Td0::new(recipe, inputs.dimension())

@@ -180,7 +180,7 @@ pub const METHOD: Method<TdLambda> = Method {
 };
 
 fn build(inputs: &mut Inputs<'_>) -> Result<TdLambda> {
-    let c = inputs.value("c", 1.0);
+    let c = inputs.value(C.name, 1.0);
     let lambda = inputs.value("lambda", 0.9);
     let (phi_inf, horizon) = (inputs.phi_inf(), inputs.horizon());
     let params = TdLambdaParams::robust(inputs.discount(), lambda, horizon, c, phi_inf)?;

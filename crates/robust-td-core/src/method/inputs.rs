@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::method::prepared::{Guarantee, Input, Prepared, Quantity, Source};
-use crate::method::{Known, Parameter, Setting, refused};
+use crate::method::{HORIZON, Known, Parameter, Setting, refused};
 use crate::model::mixing::Mixing;
 use crate::model::problem::Problem;
 
@@ -68,7 +68,7 @@ impl<'a> Inputs<'a> {
     /// T.
     pub fn horizon(&mut self) -> u64 {
         let horizon = self.setting.horizon;
-        self.note_input("T", horizon as f64, Source::Known);
+        self.note_input(HORIZON, horizon as f64, Source::Known);
         horizon
     }
 

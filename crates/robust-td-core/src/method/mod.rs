@@ -9,29 +9,31 @@ mod inputs;
 mod parameter;
 mod prepared;
 mod setting;
+mod standing;
 
 pub use abilities::{Abilities, Approach, IntervalSource};
 pub use inputs::Inputs;
 pub use parameter::{Parameter, Range};
 pub use prepared::{Guarantee, Input, Prepared, Quantity, Source};
 pub use setting::{Known, Setting};
+pub use standing::Standing;
+
+use serde::Serialize;
 
 use crate::check::check_discount;
 use crate::error::{Error, Result};
 
-/// The state of the theory for a method.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
-    /// A theorem covers Markovian samples.
-    Proved,
-    /// In common use; its theory is asymptotic or covers another setting.
-    Baseline,
-    /// No guarantee is known for TD learning from Markovian samples.
-    Experimental,
-}
+/// The horizon T, among the needs and the recorded inputs of a method.
+pub const HORIZON: &str = "T";
+
+/// The parameter c, which divides the steps of a method.
+pub const C: &str = "c";
 
 /// The declaration of an algorithm that can be set up by name as a learner of type `L`.
-#[derive(Debug)]
+///
+/// As JSON it is the description that users see, without abilities.
+#[derive(Debug, Serialize)]
+#[serde(bound = "")]
 pub struct Method<L> {
     /// The id on the command line and in saved models.
     pub id: &'static str,
@@ -46,8 +48,10 @@ pub struct Method<L> {
     /// The parameters that a user may set.
     pub parameters: &'static [Parameter],
     /// Its abilities and advice.
+    #[serde(skip)]
     pub abilities: Abilities,
     /// Sets the learner up.
+    #[serde(skip)]
     pub build: fn(&mut Inputs<'_>) -> Result<L>,
 }
 
@@ -69,7 +73,7 @@ impl<L> Method<L> {
     /// Whether it requires the number of samples in advance.
     #[must_use]
     pub fn needs_horizon(&self) -> bool {
-        self.needs.contains(&"T")
+        self.needs.contains(&HORIZON)
     }
 
     /// The parameter with this name, if the method has it.

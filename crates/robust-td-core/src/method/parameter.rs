@@ -1,6 +1,8 @@
 //! Describes the parameters that a user may set: name, meaning, range, default.
 
-/// A valid range.
+use serde::{Serialize, Serializer};
+
+/// A valid range; as JSON its words.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Range {
     /// Finite and above 0.
@@ -57,8 +59,14 @@ impl Range {
     }
 }
 
+impl Serialize for Range {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.words())
+    }
+}
+
 /// A parameter that a user may set.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Parameter {
     /// Its name on the command line.
     pub name: &'static str,

@@ -55,4 +55,14 @@ impl Constants {
             t_mix: mixing.map(Mixing::t_mix),
         }
     }
+
+    /// The smallest and the largest stationary probability.
+    #[must_use]
+    pub fn stationary_range(&self) -> (f64, f64) {
+        let pi = self.stationary.iter().copied();
+        (
+            pi.clone().fold(f64::INFINITY, f64::min),
+            pi.fold(0.0, f64::max),
+        )
+    }
 }

@@ -253,7 +253,7 @@ impl Problem {
         &self.a
     }
 
-    /// `c = Phi' D rbar`; not to be confused with the stepsize constant.
+    /// `c = Phi' D rbar`; not to be confused with the step size constant.
     pub fn c_vector(&self) -> &[f64] {
         &self.c_vector
     }

@@ -15,8 +15,8 @@ mod any;
 pub use any::AnyLearner;
 
 pub use crate::method::{
-    Abilities, Approach, Guarantee, Input, Inputs, IntervalSource, Known, Parameter, Quantity,
-    Range, Setting, Source, Standing,
+    Abilities, Approach, C, Guarantee, HORIZON, Input, Inputs, IntervalSource, Known, Parameter,
+    Quantity, Range, Setting, Source, Standing,
 };
 
 use crate::error::{Error, Result};
@@ -82,5 +82,18 @@ mod tests {
             assert!(!method.is_replaced_by(method.id));
         }
         assert!(find(DEFAULT).unwrap().needs_horizon());
+    }
+
+    #[test]
+    fn a_horizon_that_is_used_is_declared() {
+        let problem = crate::catalog::problem("two-state", &[]).unwrap();
+        let mixing = crate::Mixing::of(problem.chain()).unwrap().unwrap();
+        let setting = Setting::of_problem(&problem, Some(&mixing), 1000);
+        for method in METHODS {
+            if let Ok(prepared) = method.prepare::<&str>(&setting, &[]) {
+                let used = prepared.inputs.iter().any(|input| input.name == HORIZON);
+                assert_eq!(used, method.needs_horizon(), "{}", method.id);
+            }
+        }
     }
 }

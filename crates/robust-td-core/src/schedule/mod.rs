@@ -194,7 +194,14 @@ pub fn decay(t: u64) -> f64 {
 /// 1 / (scale ln(t+3) sqrt(t+1)), in the documented order.
 #[inline]
 pub(crate) fn robust_step_size(scale: f64, t: f64) -> f64 {
-    1.0 / (scale * (t + 3.0).ln() * (t + 1.0).sqrt())
+    decay_with_log(scale * (t + 3.0).ln(), t)
+}
+
+/// 1 / (log sqrt(t+1)), for callers that have `log`, a multiple of ln(t+3).
+#[inline(always)]
+#[must_use]
+pub fn decay_with_log(log: f64, t: f64) -> f64 {
+    1.0 / (log * (t + 1.0).sqrt())
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ pub struct BestBound {
     pub statement: &'static str,
 }
 
-/// The smallest bound that applies to the stepsizes `unit(t)/c`, where `unit` is Algorithm 1's schedule at
+/// The smallest bound that applies to the step sizes `unit(t)/c`, where `unit` is Algorithm 1's schedule at
 /// horizon `T` for `c = 1`, or its constant variant.
 ///
 /// It holds for any initial state: the distances are maxima over the start.

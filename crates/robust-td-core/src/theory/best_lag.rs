@@ -1,6 +1,6 @@
 //! Finds the lag at which a certificate is smallest without summing `O(T)` terms for every lag.
 //!
-//! A certificate at fixed stepsizes grows with the drift `W1 + W2`, and the drift is concave in the lag.
+//! A certificate at fixed step sizes grows with the drift `W1 + W2`, and the drift is concave in the lag.
 //! Interpolating between lags where it is known gives a lower bound on the certificate at every lag. The
 //! smallest of these is then computed exactly, until the smallest is already exact. It is then the optimum
 //! over all lags.

@@ -1,6 +1,6 @@
 //! Collects everything proved about Algorithm 1 on one problem at one horizon.
 
-use super::certificate::{self, Certificate, Inputs};
+use super::certificate::{self, Certificate, Hypothesis, Inputs};
 use super::constants::{C0, rho};
 use super::horizon::{Horizon, paper_required_log_t};
 use super::lemma_sums::shape;
@@ -15,7 +15,7 @@ use crate::model::problem::Problem;
 /// The maximum lag. A chain that needs more mixes too slowly for any bound to be small.
 const MAX_LAG: u64 = 1 << 20;
 
-/// The guarantees for a problem at a horizon with a stepsize constant.
+/// The guarantees for a problem at a horizon with a step size constant.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Certification {
     /// The constants of the problem; those related to mixing are present exactly when [`Self::mixing`] is `Ok`.
@@ -57,6 +57,75 @@ pub struct MixingBounds {
     pub constant_step: Certificate,
     /// The constant step that it certifies.
     pub certified_step: Option<f64>,
+}
+
+/// The smallest bound that is proved for Algorithm 1, and the certificate that proves it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BestBound<'a> {
+    /// The letter of the certificate.
+    pub name: &'static str,
+    /// The bound on `E f(avg_T)`.
+    pub bound: f64,
+    /// The certificate.
+    pub certificate: &'a Certificate,
+}
+
+impl Certification {
+    /// Whether a bound is below `f(0)`, so that learning is proved to help.
+    #[must_use]
+    pub fn beats_zero(&self, bound: f64) -> bool {
+        bound < self.constants.f_zero
+    }
+
+    /// Whether `c` is the recommended constant, within a thousandth.
+    #[must_use]
+    pub fn has_recommended_c(&self) -> bool {
+        let recommended = self.mixing.as_ref().ok().and_then(|b| b.recommended);
+        let pair = self.c.zip(recommended);
+        pair.is_some_and(|(c, recommended)| (c / recommended.c - 1.0).abs() < 1e-3)
+    }
+}
+
+impl MixingBounds {
+    /// All certificates under their letters: P, X and Y for Algorithm 1, C for the tuned constant step.
+    #[must_use]
+    pub fn certificates(&self) -> [(&'static str, Option<&Certificate>); 4] {
+        [
+            ("P", self.p.as_ref()),
+            ("X", self.x.as_ref()),
+            ("Y", self.y.as_ref()),
+            ("C", Some(&self.constant_step)),
+        ]
+    }
+
+    /// The smallest bound that is proved for Algorithm 1 with this `c`; `None` when no certificate applies.
+    #[must_use]
+    pub fn best(&self) -> Option<BestBound<'_>> {
+        let [p, x, y, _] = self.certificates();
+        [p, x, y]
+            .into_iter()
+            .filter_map(|(name, certificate)| {
+                let certificate = certificate.filter(|certificate| certificate.applies())?;
+                Some(BestBound {
+                    name,
+                    bound: certificate.bound?,
+                    certificate,
+                })
+            })
+            .min_by(|left, right| left.bound.total_cmp(&right.bound))
+    }
+
+    /// Every hypothesis with the theorem or certificate that needs it.
+    #[must_use]
+    pub fn hypotheses(&self) -> Vec<(&'static str, Hypothesis)> {
+        let printed = certificate::paper::printed_condition(&self.conditions);
+        let mut hypotheses = vec![("Theorem 1", printed)];
+        for (name, certificate) in self.certificates() {
+            let own = certificate.iter().flat_map(|c| &c.hypotheses);
+            hypotheses.extend(own.map(|hypothesis| (name, hypothesis.clone())));
+        }
+        hypotheses
+    }
 }
 
 impl Problem {
@@ -138,7 +207,7 @@ pub fn max_lag(horizon: u64, lambda2: f64) -> u64 {
     (horizon - 1).min(MAX_LAG).min(lags as u64)
 }
 
-/// Algorithm 1's stepsizes for `c = 1`: `1/(phi_inf^2 log T log(t+3) sqrt(t+1))`.
+/// Algorithm 1's step sizes for `c = 1`: `1/(phi_inf^2 log T log(t+3) sqrt(t+1))`.
 pub fn unit_steps(phi_inf: f64, horizon: u64) -> impl Fn(u64) -> f64 {
     let scale = 1.0 / (phi_inf * phi_inf * (horizon as f64).ln());
     move |t| scale * shape(t)

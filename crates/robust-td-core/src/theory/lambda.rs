@@ -20,8 +20,8 @@
 //! # Certificate
 //! Let `q = 1/(1-x)`. An update is at most `q` times as large and as steep as that of TD(0), so the proof of
 //! certificate Y holds with `dl` for `d` and with `q^2` before `W1`, `W2` and `H`. This equals certificate Y
-//! for the stepsizes `q eta_t` and the distances `dl/q`, except that the bound is divided by the sum of
-//! `eta_t`, not of `q eta_t`. With `eta_t = (1-x) / (c phi_inf^2 log T log(t+3) sqrt(t+1))` the stepsizes
+//! for the step sizes `q eta_t` and the distances `dl/q`, except that the bound is divided by the sum of
+//! `eta_t`, not of `q eta_t`. With `eta_t = (1-x) / (c phi_inf^2 log T log(t+3) sqrt(t+1))` the step sizes
 //! `q eta_t` are those of Algorithm 1.
 
 use super::certificate::{Certificate, Inputs, centred};
@@ -180,7 +180,7 @@ impl<'a> LambdaTheory<'a> {
         errors.fold(0.0, f64::max)
     }
 
-    /// The inputs of certificate Y, for the stepsizes `eta_t / (1 - gamma lambda)` in place of `eta_t`.
+    /// The inputs of certificate Y, for the step sizes `eta_t / (1 - gamma lambda)` in place of `eta_t`.
     pub fn inputs(&self, mixing: &Mixing, horizon: u64) -> Inputs {
         let phi_inf = self.problem.phi_inf();
         // dl decays at the slower rate of the chain and the trace.

@@ -1,6 +1,6 @@
 //! Evaluates both sides of the sum lemmas behind the theorem.
 //!
-//! The stepsizes are `eta_k = 1/(c phi_inf^2 log T log(k+3) sqrt(k+1))`; the lemmas bound sums of their products
+//! The step sizes are `eta_k = 1/(c phi_inf^2 log T log(k+3) sqrt(k+1))`; the lemmas bound sums of their products
 //! over a trajectory cut at lag `u` (arXiv:2506.01052, appendix). All logarithms are natural.
 
 /// The two sides of an inequality `left <= right`.
@@ -24,7 +24,7 @@ impl Sides {
     }
 }
 
-/// The shape of the stepsizes: `a_k = 1/(log(k+3) sqrt(k+1))`.
+/// The shape of the step sizes: `a_k = 1/(log(k+3) sqrt(k+1))`.
 pub use crate::schedule::decay as shape;
 
 /// S1: `sum_{k=u+1}^{t-1} a_k a_{k-u} <= 2/log 3` for `0 <= u < t`.
@@ -79,7 +79,7 @@ pub fn double_sum_bound(u: u64) -> f64 {
     1.614 * (u as f64 + 1.0)
 }
 
-/// The sum of Algorithm 1's stepsizes against `(2 sqrt(T+1) - 2)/(c phi_inf^2 log T log(T+2))`, for `T >= 2`.
+/// The sum of Algorithm 1's step sizes against `(2 sqrt(T+1) - 2)/(c phi_inf^2 log T log(T+2))`, for `T >= 2`.
 ///
 /// The lemma bounds the sum from below, so the sum stands on the right.
 pub fn step_sum(c: f64, phi_inf: f64, horizon: u64) -> Sides {
@@ -91,7 +91,7 @@ pub fn step_sum(c: f64, phi_inf: f64, horizon: u64) -> Sides {
     }
 }
 
-/// The lower bound on the sum of stepsizes: `(2 sqrt(T+1) - 2)/(c phi_inf^2 log T log(T+2))`.
+/// The lower bound on the sum of step sizes: `(2 sqrt(T+1) - 2)/(c phi_inf^2 log T log(T+2))`.
 pub fn step_sum_bound(c: f64, phi_inf: f64, horizon: u64) -> f64 {
     let t = horizon as f64;
     (2.0 * (t + 1.0).sqrt() - 2.0) / (c * phi_inf * phi_inf * t.ln() * (t + 2.0).ln())

@@ -2,7 +2,7 @@
 //!
 //! Read the modules in the order of the paper: [`constants`] (the threshold `c_0` and the radius `rho_c`),
 //! [`horizon`] (how long `T` must be), [`lemma_sums`] (the sums behind the proof), [`step_sums`] and
-//! [`best_lag`] (the same sums for any stepsizes, without rounding), [`certificate`] (the bounds P, X, Y and
+//! [`best_lag`] (the same sums for any step sizes, without rounding), [`certificate`] (the bounds P, X, Y and
 //! C), [`mod@recommend`] (the `c` that minimises Y) and [`mod@certify`] (all of these for one problem;
 //! [`best_bound`] is the fast version). [`lambda`] extends the potential and certificate Y to TD(lambda).
 //! [`lyapunov`] serves the bound of Srikant and Ying. [`proof_terms`] computes the quantities of the proof

@@ -1,4 +1,4 @@
-//! Chooses the stepsize constant `c` that minimises certificate Y.
+//! Chooses the step size constant `c` that minimises certificate Y.
 //!
 //! At a fixed lag the problem is a geometric program: with `s = 1/c`, minimise `Y^2/s` subject to
 //! `F(Y, s) <= Y^2`, where `F` is a sum of monomials with nonnegative coefficients. Its value is therefore
@@ -10,7 +10,7 @@ use super::blocks::geometric;
 use super::certificate::{Inputs, centred};
 use super::step_sums::{StepProfile, StepSums};
 
-/// The search range for `c`; it is dimensionless, since the stepsizes carry `phi_inf^2`.
+/// The search range for `c`; it is dimensionless, since the step sizes carry `phi_inf^2`.
 pub const C_RANGE: (f64, f64) = (1e-8, 1e16);
 
 /// Accuracy in `log c` while comparing lags: the bound is then within about `1e-8` of its minimum.
@@ -30,7 +30,7 @@ pub struct Recommendation {
     pub lag: u64,
 }
 
-/// The `c` that minimises certificate Y for the stepsizes `eta_t / c`, where `unit` holds the sums of `eta_t`.
+/// The `c` that minimises certificate Y for the step sizes `eta_t / c`, where `unit` holds the sums of `eta_t`.
 ///
 /// `None` when no `c` in [`C_RANGE`] is certified.
 pub fn recommend<F: Fn(u64) -> f64>(

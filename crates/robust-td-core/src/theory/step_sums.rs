@@ -1,6 +1,6 @@
-//! Sums the products of stepsizes and mixing distances that the certificates use.
+//! Sums the products of step sizes and mixing distances that the certificates use.
 //!
-//! For stepsizes `eta_0 >= eta_1 >= ...`, convex in `t`, horizon `T`, mixing distances `d(0..=U)` and a lag `u`:
+//! For step sizes `eta_0 >= eta_1 >= ...`, convex in `t`, horizon `T`, mixing distances `d(0..=U)` and a lag `u`:
 //!
 //! ```text
 //! E1 = sum_{k<=u} eta_k d(k)                          E2 = d(u) sum_{u<k<T} eta_k
@@ -45,7 +45,7 @@ pub struct StepSums {
 }
 
 impl StepSums {
-    /// The sums for the stepsizes `factor * eta_t`.
+    /// The sums for the step sizes `factor * eta_t`.
     pub fn scaled(self, factor: f64) -> Self {
         let square = factor * factor;
         Self {
@@ -162,7 +162,7 @@ impl<F: Fn(u64) -> f64> StepProfile<F> {
         self.horizon
     }
 
-    /// The sum of all stepsizes (a lower bound on it when blocked).
+    /// The sum of all step sizes (a lower bound on it when blocked).
     pub fn total(&self) -> f64 {
         self.s
     }

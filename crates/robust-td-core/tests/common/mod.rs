@@ -96,7 +96,7 @@ pub fn close(found: f64, expected: f64, tolerance: f64) -> bool {
     (found - expected).abs() <= tolerance * expected.abs().max(1.0)
 }
 
-/// The stepsizes of Algorithm 1.
+/// The step sizes of Algorithm 1.
 pub fn robust_steps(problem: &Problem, horizon: u64, c: f64) -> impl Fn(u64) -> f64 + Clone {
     let scale = c * problem.phi_inf().powi(2) * (horizon as f64).ln();
     move |t| 1.0 / (scale * (t as f64 + 3.0).ln() * (t as f64 + 1.0).sqrt())
@@ -117,7 +117,7 @@ pub fn trajectory(problem: &Problem, stream: &mut Stream, count: usize) -> Vec<u
     Sampler::new(problem).trajectory(problem.start(), count - 1, stream)
 }
 
-/// The iterates of TD(0) with stepsizes `eta` along `states`, from 0.
+/// The iterates of TD(0) with step sizes `eta` along `states`, from 0.
 pub fn iterates(problem: &Problem, states: &[usize], eta: impl Fn(u64) -> f64) -> Vec<Vec<f64>> {
     let mut thetas = vec![vec![0.0; problem.dimension()]];
     for (t, pair) in states.windows(2).enumerate() {

@@ -101,12 +101,12 @@ fn saved_learners_that_contradict_themselves_are_refused() {
         (
             "/state/iterate/theta",
             json!([1.0, 2.0]),
-            "the saved average has 3 entries where 2",
+            "the saved average has 3 entries, but needs 2",
         ),
         (
             "/state/average/moves",
             json!([1.0]),
-            "the saved average has 1 entries where 3",
+            "the saved average has 1 entry, but needs 3",
         ),
         ("/state/iterate/theta", json!([]), "dimension is 0"),
         (
@@ -155,7 +155,7 @@ fn saved_learners_that_contradict_themselves_are_refused() {
         (
             "/completed",
             json!([0.0]),
-            "the saved completed phase has 1 entries where 3",
+            "the saved completed phase has 1 entry, but needs 3",
         ),
         ("/params/factor", json!(1.0), "factor is 1"),
         ("/params/t0", json!(0), "t0 is 0"),

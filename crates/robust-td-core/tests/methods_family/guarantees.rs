@@ -9,7 +9,7 @@ use robust_td_core::registry::{Guarantee, Quantity, Setting};
 use robust_td_core::simulate::Sampler;
 
 use crate::common::{ref_2, ref_3};
-use crate::walk::{FAMILY, mixing};
+use crate::walk::{family, mixing};
 
 /// The quantity that a guarantee bounds.
 fn measure(problem: &Problem, quantity: Quantity, output: &[f64]) -> f64 {
@@ -170,7 +170,7 @@ fn bounds_and_predictions_do_not_depend_on_units() {
         });
         (problem.values(&prepared.learner.output()), bound)
     };
-    for id in FAMILY {
+    for id in family() {
         let ((values, bound), (scaled_values, scaled_bound)) =
             (run(&problem, id), run(&scaled, id));
         for (value, other) in values.iter().zip(&scaled_values) {

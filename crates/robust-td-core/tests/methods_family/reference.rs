@@ -11,7 +11,7 @@ use crate::defaults::{
     largest_mitra_step, largest_srikant_step, pair_distances, stationary_distances,
 };
 use crate::stream::{End, Sample, assert_close};
-use crate::walk::{FAMILY, feed, mixing, samples, sparse_problem};
+use crate::walk::{family, feed, mixing, samples, sparse_problem};
 
 /// The kind of average.
 pub enum Answer {
@@ -275,7 +275,7 @@ proptest! {
         let samples = samples(&problem, length, seed);
         let seen = ((length as f64 * share) as usize).max(1);
         let setting = Setting::of_problem(&problem, Some(&mixing), length as u64);
-        for id in FAMILY {
+        for id in family() {
             let given = well_conditioned(&problem, id);
             let prepared = registry::find(id).unwrap().prepare(&setting, &given).unwrap();
             let line = line(&problem, id, length, &prepared);

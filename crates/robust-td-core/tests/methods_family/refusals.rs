@@ -5,14 +5,14 @@ use robust_td_core::registry::Setting;
 use robust_td_core::{Chain, Matrix, Mixing, Problem, Reward};
 
 use crate::common::ref_2;
-use crate::walk::{FAMILY, mixing};
+use crate::walk::{family, mixing};
 
 #[test]
 fn values_out_of_range_are_refused_with_method_name_and_range() {
     let problem = ref_2();
     let mixing = mixing(&problem);
     let setting = Setting::of_problem(&problem, Some(&mixing), 1000);
-    for id in FAMILY {
+    for id in family() {
         let method = registry::find(id).unwrap();
         for parameter in method.parameters {
             for value in [-1.0, f64::NAN, f64::INFINITY, 0.0] {

@@ -2,28 +2,32 @@
 
 use robust_td_core::learner::Learner;
 use robust_td_core::random::Stream;
+use robust_td_core::registry::{AnyLearner, METHODS, Method, Setting};
 use robust_td_core::{Matrix, Mixing, Problem};
 
 use crate::common::{random_problem, trajectory};
 use crate::stream::{End, Sample};
 
-/// The ids of the methods under test.
-pub const FAMILY: [&str; 14] = [
-    "bhandari-a",
-    "bhandari-b",
-    "bhandari-c",
-    "liu-olshevsky",
-    "srikant-ying",
-    "patil-tail",
-    "patil-reg",
-    "samsonov",
-    "mitra",
-    "li-exp",
-    "li-exp-reg",
-    "lee26",
-    "lee26-mixfree",
-    "td-const-certified",
-];
+/// The ids of the methods under test: those that run as TD(0) with a recipe, and the mean-adjusted one on top of it.
+pub fn family() -> Vec<&'static str> {
+    let problem = random_problem(1);
+    let mixing = mixing(&problem);
+    let setting = Setting::of_problem(&problem, Some(&mixing), 100);
+    let belongs = |method: &&&Method| {
+        let prepared = method.prepare::<&str>(&setting, &[]);
+        prepared.is_ok_and(|prepared| {
+            matches!(
+                prepared.learner,
+                AnyLearner::Td0(_) | AnyLearner::MeanAdjusted(_)
+            )
+        })
+    };
+    METHODS
+        .iter()
+        .filter(belongs)
+        .map(|method| method.id)
+        .collect()
+}
 
 /// A random problem with about a third of its features zero, if they remain linearly independent.
 pub fn sparse_problem(seed: u64) -> Problem {

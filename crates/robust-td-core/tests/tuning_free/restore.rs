@@ -92,7 +92,7 @@ fn saved_learners_that_contradict_themselves_are_refused() {
             "swift-td",
             "/swift-td/memory",
             "[]",
-            "the saved memory has 0 entries where 3",
+            "the saved memory has 0 entries, but needs 3",
         ),
         ("swift-td", "/swift-td/params/decay", "0.0", "decay is 0"),
         (
@@ -111,7 +111,7 @@ fn saved_learners_that_contradict_themselves_are_refused() {
             "coin-betting",
             "/coin-betting/bettors",
             "[]",
-            "the saved bettors has 0 entries where 1",
+            "the saved bettors has 0 entries, but needs 1",
         ),
         (
             "coin-betting",

@@ -230,7 +230,7 @@ fn stop_rewards_that_do_not_fit_are_refused() {
     };
     assert_eq!(
         refused(vec![0.0; 2]),
-        "stop rewards has 2 entries where 3 are needed"
+        "stop rewards has 2 entries, but needs 3"
     );
     assert!(refused(vec![0.0, f64::NAN, 1.0]).contains("row 1, column 0 is NaN"));
     assert!(optimal_stopping::learner(1.0, 100, 1.0, 1.0, 1).is_err());

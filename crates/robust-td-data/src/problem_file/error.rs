@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use robust_td_core::number::entries;
 use robust_td_core::suggestion;
 
 use super::npy::NpyError;
@@ -93,7 +94,7 @@ pub enum ProblemFault {
         expected: String,
     },
     /// A row or a list with too few or too many entries.
-    #[error("{name}{} has {found} entries where {expected} are needed{hint}", place(.at))]
+    #[error("{name}{} has {}, but needs {expected}{hint}", place(.at), entries(*.found))]
     Length {
         /// The key.
         name: String,

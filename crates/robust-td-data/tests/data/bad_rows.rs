@@ -105,7 +105,7 @@ fn bad_rows_of_ndjson() {
 #[test]
 fn the_first_of_several_faults_is_named_in_the_order_of_roles() {
     for (row, column, part) in [
-        (r#"{"obs": [1], "reward": 3}"#, "obs", "1 entries"),
+        (r#"{"obs": [1], "reward": 3}"#, "obs", "1 entry"),
         (r#"{"obs": [1, 2, 3], "reward": "x"}"#, "obs", "3 entries"),
         (r#"{"obs": [1, null], "reward": 3}"#, "obs", "missing"),
         (r#"{"obs": [1, 2], "episode": []}"#, "reward", "missing"),

@@ -40,6 +40,8 @@ mod step;
 mod team;
 mod trajectories;
 
+use std::sync::atomic::AtomicBool;
+
 use robust_td_core::Problem;
 use robust_td_core::learner::Learner;
 use robust_td_core::registry::AnyLearner;
@@ -130,6 +132,8 @@ pub struct ContestOptions<'a> {
     pub kernel: Kernel,
     /// Called at the start and after each block with the total number of samples processed by all entrants in all runs.
     pub progress: Option<&'a (dyn Fn(Progress) + Sync)>,
+    /// Stops the contest after the current block once this is true.
+    pub cancel: Option<&'a AtomicBool>,
 }
 
 impl Default for ContestOptions<'_> {
@@ -138,6 +142,7 @@ impl Default for ContestOptions<'_> {
             threads: 0,
             kernel: Kernel::best(),
             progress: None,
+            cancel: None,
         }
     }
 }
@@ -145,10 +150,10 @@ impl Default for ContestOptions<'_> {
 /// Runs a contest; one score per entrant, in order.
 ///
 /// # Errors
-/// When the contest fails [`Contest::check`] or this CPU does not support the kernel.
+/// When the contest fails [`Contest::check`], this CPU does not support the kernel, or the contest is cancelled.
 pub fn contest(contest: &Contest, options: &ContestOptions<'_>) -> Result<Vec<Score>> {
     contest.check()?;
     // Learners that run individually use vectors of their own, which follow the process-wide kernel.
     robust_td_simd::set_kernel(options.kernel)?;
-    Ok(race::run(contest, options))
+    race::run(contest, options)
 }

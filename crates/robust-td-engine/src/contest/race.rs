@@ -1,30 +1,38 @@
 //! Drives all entrants through the blocks of a contest.
 
-use robust_td_core::iterate::nan_as_infinity;
+use std::sync::atomic::Ordering;
 
 use super::judge::{Answer, Judge};
 use super::score::{CurvePoint, Score};
 use super::team::Team;
 use super::trajectories::{BLOCK, Course, Walkers};
 use super::{Contest, ContestOptions};
-use crate::diagnostics::Estimate;
+use crate::diagnostics::{Estimate, Peak};
+use crate::error::{Error, Result};
 use crate::generators::GROUP;
 use crate::grid::log_spaced;
 use crate::run::Progress;
 use crate::threads::{for_each, threads};
 
-/// Runs a validated contest.
-pub fn run(contest: &Contest, options: &ContestOptions<'_>) -> Vec<Score> {
+/// Runs a validated contest, unless it is cancelled.
+pub fn run(contest: &Contest, options: &ContestOptions<'_>) -> Result<Vec<Score>> {
     let mut race = Race::new(contest, options);
     race.report();
     for cut in log_spaced(contest.horizon, contest.points_per_decade) {
         while race.done < cut {
+            if options
+                .cancel
+                .is_some_and(|cancel| cancel.load(Ordering::Relaxed))
+            {
+                let Progress { done, total } = race.progress();
+                return Err(Error::Cancelled { done, total });
+            }
             race.block((cut - race.done).min(BLOCK as u64) as usize);
             race.report();
         }
         race.read_curves();
     }
-    race.scores()
+    Ok(race.scores())
 }
 
 /// The state of all entrants after the same number of samples.
@@ -46,9 +54,7 @@ struct Race<'a> {
 struct Standing {
     team: usize,
     lane: usize,
-    /// The largest sum over runs of |theta_t|^2, and its first t.
-    peak: f64,
-    peak_step: u64,
+    peak: Peak,
     curve: Vec<CurvePoint>,
 }
 
@@ -97,18 +103,25 @@ impl<'a> Race<'a> {
         let mut sums = [0.0; BLOCK];
         for standing in &mut self.standings {
             self.teams[standing.team].write_norms(standing.lane, &mut sums[..count]);
-            standing.see(done, &sums[..count]);
+            for (step, &sum) in (done + 1..).zip(&sums[..count]) {
+                standing.peak.see(sum, step);
+            }
         }
         self.done += count as u64;
     }
 
+    /// The samples processed by all entrants in all runs.
+    fn progress(&self) -> Progress {
+        let per_sample = (self.contest.entrants.len() * self.contest.runs) as u64;
+        Progress {
+            done: self.done * per_sample,
+            total: self.contest.horizon * per_sample,
+        }
+    }
+
     fn report(&self) {
         if let Some(progress) = self.options.progress {
-            let per_sample = (self.contest.entrants.len() * self.contest.runs) as u64;
-            progress(Progress {
-                done: self.done * per_sample,
-                total: self.contest.horizon * per_sample,
-            });
+            progress(self.progress());
         }
     }
 
@@ -134,8 +147,8 @@ impl<'a> Race<'a> {
                 d_norm_sq: judge.estimate(&answers, Judge::d_norm_sq),
                 theta_error_sq: judge.estimate(&answers, Judge::theta_error_sq),
                 f_of_mean: judge.f(&Answer::mean(&answers)),
-                max_mean_theta_norm_sq: standing.peak / runs,
-                peak_step: standing.peak_step,
+                max_mean_theta_norm_sq: standing.peak.sum / runs,
+                peak_step: standing.peak.step,
                 divergence_rate: team.diverged(lane) as f64 / runs,
                 projections: team.projections(lane).map(|count| count as f64 / runs),
                 updates: team.updates(lane, self.done),
@@ -151,19 +164,8 @@ impl Standing {
         Self {
             team,
             lane,
-            peak: 0.0,
-            peak_step: 0,
+            peak: Peak::default(),
             curve: Vec::new(),
-        }
-    }
-
-    /// Records the sums of |theta_t|^2 of the steps after `done`; a non-finite sum remains the
-    /// peak.
-    fn see(&mut self, done: u64, sums: &[f64]) {
-        for (i, &sum) in sums.iter().enumerate() {
-            if !(sum <= self.peak) && self.peak < f64::INFINITY {
-                (self.peak, self.peak_step) = (nan_as_infinity(sum), done + 1 + i as u64);
-            }
         }
     }
 }

@@ -1,6 +1,6 @@
-//! Finds the space to which the moments of a constant stepsize converge as the chain mixes.
+//! Finds the space to which the moments of a constant step size converge as the chain mixes.
 //!
-//! With a constant stepsize, the step is the same linear map L of the moments at all times. Once
+//! With a constant step size, the step is the same linear map L of the moments at all times. Once
 //! the chain has mixed, the moments lie in the slow space of L: the moments of each state are a
 //! fixed linear function of their sums over the states, the totals (1, m, M, q, C).
 //!
@@ -152,7 +152,7 @@ impl Basis {
         let mut before = f64::INFINITY;
         let mut least = (f64::INFINITY, 0);
         let mut steps = 0;
-        // A basis that keeps changing has no space to settle in: the stepsize is so large that theta
+        // A basis that keeps changing has no space to settle in: the step size is so large that theta
         // moves as fast as the chain mixes.
         while steps < most && steps <= least.1 + PATIENCE {
             bundle.load(&values);

@@ -1,4 +1,4 @@
-//! Advances units with constant stepsizes by many steps at once when they are in their slow spaces.
+//! Advances units with constant step sizes by many steps at once when they are in their slow spaces.
 
 use serde::{Deserialize, Serialize};
 
@@ -173,7 +173,7 @@ impl ExactSweep {
                 line.0[l] = x;
             }
             for (step, &norm) in (state.done + 1..).zip(norms.iter()) {
-                state.see(l, step, norm);
+                state.peaks[l].see(norm, step);
             }
             state.norms[l] = norms[steps as usize - 1];
             state.weight[l] += steps as f64 * unit.w0[l];

@@ -3,7 +3,7 @@
 //! Steps are counted according to the plan's mode: Algorithm 1 by default, the published
 //! program's indexing with [`Mode::Published`]. Eight lanes of one variant form a unit.
 //! A unit ends early once the expectations of all its lanes have overflowed. Lanes with a constant
-//! stepsize jump over many steps at once when the chain has mixed (see `jumps.rs`).
+//! step size jump over many steps at once when the chain has mixed (see `jumps.rs`).
 
 mod basis;
 mod dispatch;
@@ -57,7 +57,7 @@ pub fn exact(plan: Plan, options: &Options<'_>) -> Result<Outcome> {
 struct ExactUnit {
     variant: usize,
     outputs: Vec<Vec<Output>>,
-    /// Stepsizes eta = b_t k1 + k0 and weights w = b_t w1 + w0.
+    /// Step sizes eta = b_t k1 + k0 and weights w = b_t w1 + w0.
     k1: [f64; WIDTH],
     k0: [f64; WIDTH],
     w1: [f64; WIDTH],
@@ -105,7 +105,7 @@ impl ExactSweep {
         let computed = computed_lanes(&plan);
         let mut units = Vec::new();
         for variant in 0..plan.variants.len() {
-            // Units do not mix constant stepsizes, which allow jumps, with others.
+            // Units do not mix constant step sizes, which allow jumps, with others.
             for constant in [false, true] {
                 let lanes: Vec<_> = computed
                     .iter()
@@ -138,7 +138,7 @@ impl ExactSweep {
         scratch: &mut Scratch,
     ) {
         let chain = &self.chains[unit.variant];
-        let b = decay(self.plan.stepsize_index(state.done + 1));
+        let b = decay(self.plan.step_size_index(state.done + 1));
         let drive = unit.drive(b);
         for (total, w) in state.weight.iter_mut().zip(drive.weight) {
             *total += w;
@@ -154,7 +154,7 @@ impl ExactSweep {
         state.norms = sums.norms;
         state.done += 1;
         for l in 0..WIDTH {
-            state.see(l, state.done, state.norms[l]);
+            state.peaks[l].see(state.norms[l], state.done);
         }
         state.notice_overflow(unit);
     }
@@ -232,7 +232,7 @@ impl ExactUnit {
             w0: [1.0; WIDTH],
         };
         for (i, (lane, outputs)) in lanes.iter().enumerate() {
-            (unit.k1[i], unit.k0[i]) = plan.stepsize(lane);
+            (unit.k1[i], unit.k0[i]) = plan.step_size(lane);
             if plan.weighted(lane.family) {
                 (unit.w1[i], unit.w0[i]) = (1.0, 0.0);
             }
@@ -241,7 +241,7 @@ impl ExactUnit {
         unit
     }
 
-    /// The stepsizes and weights for the decay `b`.
+    /// The step sizes and weights for the decay `b`.
     fn drive(&self, b: f64) -> Drive {
         Drive {
             mass: [1.0; WIDTH],
@@ -256,18 +256,8 @@ impl ExactUnit {
 }
 
 impl ExactState {
-    /// Updates the largest E|theta_t|^2 of a lane, infinite if not finite.
-    fn see(&mut self, lane: usize, step: u64, norm: f64) {
-        let peak = &mut self.peaks[lane];
-        let broken = !norm.is_finite();
-        if peak.sum < f64::INFINITY && (broken || norm > peak.sum) {
-            let sum = if broken { f64::INFINITY } else { norm };
-            *peak = Peak { sum, step };
-        }
-    }
-
     fn notice_overflow(&mut self, unit: &ExactUnit) {
-        // Lanes without an output have stepsize zero and never overflow.
+        // Lanes without an output have step size zero and never overflow.
         let lanes = unit.outputs.iter().zip(&self.peaks);
         let used = lanes.filter(|(outputs, _)| !outputs.is_empty());
         self.overflowed = used.map(|(_, p)| p.sum).all(f64::is_infinite);

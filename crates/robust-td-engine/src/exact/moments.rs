@@ -197,7 +197,7 @@ pub struct Job<'a> {
     pub now: &'a [u32],
     /// For each state, its row after the step; every state has an incoming edge, so every row is written.
     pub next: &'a [u32],
-    /// Total probabilities (which multiply `p`), stepsizes and weights.
+    /// Total probabilities (which multiply `p`), step sizes and weights.
     pub drive: &'a Drive,
     /// Sums over the states: tr(A K) and tr(A M) before the step, tr M after it.
     pub sums: [Line; 3],

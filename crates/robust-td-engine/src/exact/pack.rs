@@ -18,7 +18,7 @@ pub struct Pack {
 pub struct Drive {
     /// Total probability: 1, or 0 for a direction in the space of moments.
     pub mass: [f64; WIDTH],
-    /// Stepsizes.
+    /// Step sizes.
     pub eta: [f64; WIDTH],
     /// Weights of the averages.
     pub weight: [f64; WIDTH],

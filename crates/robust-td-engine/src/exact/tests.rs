@@ -110,7 +110,7 @@ fn a_slowly_growing_expectation_overflows_at_the_same_step() {
 
 #[test]
 fn steps_where_there_is_no_slow_space() {
-    // A walk around the ring that never mixes, and a stepsize of the order of the mixing rate.
+    // A walk around the ring that never mixes, and a step size of the order of the mixing rate.
     for (stay, eta) in [(0.0, 0.9), (0.5, 0.9), (1e-4, 0.3)] {
         let [jumped, stepped] = both(&sweep(Mode::Published, stay, &[eta]));
         if jumped.pace == Pace::Steps {

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
 use super::results::{ComparisonResults, quantity};
-use crate::contest::field::{self, Contestant, Skipped};
+use crate::contest::field::{Contestant, Skipped};
 
 /// A comparison as one JSON object.
 #[derive(Debug, Serialize)]
@@ -89,7 +89,7 @@ fn entry<'a>((contestant, score): (&'a Contestant, &'a Score)) -> Entry<'a> {
         updates: score.updates,
         label: &contestant.label,
         settings: &contestant.settings,
-        standing: field::standing(contestant.method.standing),
+        standing: contestant.method.standing.word(),
         notes: &contestant.prepared.notes,
         guarantee: guarantee.map(|guarantee| Guarantee {
             quantity: quantity(guarantee.quantity),

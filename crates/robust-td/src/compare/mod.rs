@@ -9,6 +9,7 @@ mod rows;
 mod write;
 
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 
 use robust_td_core::{Mixing, Problem};
 use robust_td_engine::contest::ContestOptions;
@@ -60,6 +61,7 @@ pub struct Comparison<'a> {
     threads: usize,
     kernel: Kernel,
     progress: Option<Box<dyn Fn(Progress) + Sync + 'a>>,
+    cancel: Option<&'a AtomicBool>,
     command: String,
 }
 
@@ -81,6 +83,7 @@ impl<'a> Comparison<'a> {
             threads: 0,
             kernel: Kernel::best(),
             progress: None,
+            cancel: None,
             command: String::new(),
         }
     }
@@ -146,6 +149,12 @@ impl<'a> Comparison<'a> {
         self
     }
 
+    /// Stops the comparison soon after this becomes true.
+    pub fn cancel(mut self, cancel: &'a AtomicBool) -> Self {
+        self.cancel = Some(cancel);
+        self
+    }
+
     /// The command line to show on the page and in the manifest.
     pub fn command(mut self, command: impl Into<String>) -> Self {
         self.command = command.into();
@@ -156,7 +165,8 @@ impl<'a> Comparison<'a> {
     ///
     /// # Errors
     /// An invalid method, parameter or size ([`ContestError`]), and a named method that does not
-    /// apply. When no methods are named, those that do not apply are skipped, with the reason.
+    /// apply. When no methods are named, those that do not apply are skipped, with the reason. A cancelled comparison
+    /// returns [`robust_td_engine::Error::Cancelled`].
     pub fn run(self) -> Result<ComparisonResults> {
         if self.length.horizon == 0 {
             return Err(ContestError::NoHorizon.into());
@@ -188,6 +198,7 @@ impl<'a> Comparison<'a> {
                 .progress
                 .as_ref()
                 .map(|progress| progress.as_ref() as _),
+            cancel: self.cancel,
         };
         let outcome = run::run(self.problem, &field.contestants, self.length, &options)?;
         Ok(ComparisonResults {
@@ -207,21 +218,25 @@ impl<'a> Comparison<'a> {
 
 impl ComparisonResults {
     /// The object that `compare --json` prints, for `serde_json` and the like.
+    #[must_use]
     pub fn report(&self) -> ComparisonReport<'_> {
         ComparisonReport::new(self)
     }
 
     /// The text of `compare.csv`: one row per method.
+    #[must_use]
     pub fn to_csv(&self) -> String {
         rows::compare_csv(self)
     }
 
     /// The text of `curves.csv`: the learning curves.
+    #[must_use]
     pub fn curves_to_csv(&self) -> String {
         rows::curves_csv(self)
     }
 
     /// A Markdown table: the paper's Table 1 with a measured column.
+    #[must_use]
     pub fn to_markdown(&self) -> String {
         markdown::table(self)
     }

@@ -7,7 +7,7 @@ use robust_td_report::{Cell, Column, Drawing, Fact, Page, PageFigure, Table};
 
 use super::results::{ComparisonResults, quantity_words};
 use crate::constants::constants_table;
-use crate::contest::field::{self, Contestant};
+use crate::contest::field::Contestant;
 use crate::contest::figure::rerun;
 use crate::number::{count, short, whole};
 
@@ -124,7 +124,7 @@ fn ranking(ranked: &[(&Contestant, &Score)]) -> Table {
                 },
                 false => Cell::word("no"),
             },
-            Cell::word(field::standing(contestant.method.standing)),
+            Cell::word(contestant.method.standing.word()),
             Cell::number(Some(score.d_norm_sq.mean)),
             Cell::number(Some(score.max_mean_theta_norm_sq)),
             Cell::number(score.projections),

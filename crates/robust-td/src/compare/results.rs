@@ -35,6 +35,7 @@ pub struct ComparisonResults {
 
 impl ComparisonResults {
     /// The score of a method, by the text that requested it.
+    #[must_use]
     pub fn score(&self, label: &str) -> Option<&Score> {
         let mut entries = self.entries();
         entries.find_map(|(contestant, score)| (contestant.label == label).then_some(score))
@@ -46,6 +47,7 @@ impl ComparisonResults {
     }
 
     /// The same by increasing f; NaN comes last.
+    #[must_use]
     pub fn ranked(&self) -> Vec<(&Contestant, &Score)> {
         let mut entries: Vec<_> = self.entries().collect();
         entries.sort_by(|(_, a), (_, b)| a.f.mean.total_cmp(&b.f.mean));
@@ -53,6 +55,7 @@ impl ComparisonResults {
     }
 
     /// The problem with its settings: `two-state (epsilon = 0.1)`.
+    #[must_use]
     pub fn problem_words(&self) -> String {
         let words: Vec<String> = self
             .settings
@@ -67,6 +70,7 @@ impl ComparisonResults {
 }
 
 /// An input in words: `omega = 0.01 (oracle)`.
+#[must_use]
 pub fn input_words(input: &Input) -> String {
     let source = match input.source {
         Source::Given => " (given)",
@@ -86,6 +90,7 @@ pub fn quantity(quantity: Quantity) -> &'static str {
 }
 
 /// The quantity of a bound, in symbols.
+#[must_use]
 pub fn quantity_words(quantity: Quantity) -> &'static str {
     match quantity {
         Quantity::F => "E f",
@@ -95,6 +100,7 @@ pub fn quantity_words(quantity: Quantity) -> &'static str {
 }
 
 /// A rate in percent; `-` when it is 0.
+#[must_use]
 pub fn share(rate: f64) -> String {
     match rate {
         0.0 => "-".into(),

@@ -3,7 +3,6 @@
 use robust_td_engine::contest::Estimate;
 
 use super::results::{ComparisonResults, quantity};
-use crate::contest::field;
 use crate::number::csv as number;
 
 /// `compare.csv`: one row per method, in the requested order.
@@ -17,7 +16,7 @@ pub fn compare_csv(comparison: &ComparisonResults) -> String {
         let mut fields = vec![
             contestant.label.clone(),
             contestant.method.id.into(),
-            field::standing(contestant.method.standing).into(),
+            contestant.method.standing.word().into(),
             contestant.prepared.oracle().to_string(),
         ];
         for estimate in [score.f, score.d_norm_sq, score.theta_error_sq] {

@@ -33,6 +33,7 @@ impl Choice {
     }
 
     /// A method without settings.
+    #[must_use]
     pub fn plain(method: &'static Method) -> Self {
         Self {
             label: method.id.into(),
@@ -44,7 +45,7 @@ impl Choice {
 
 /// The method with an id; the error suggests a similar one.
 pub fn method(id: &str) -> Result<&'static Method, ContestError> {
-    registry::find(id).map_err(|_| ContestError::UnknownMethod { id: id.into() })
+    registry::find(id).map_err(ContestError::UnknownMethod)
 }
 
 /// A parameter of every method that has it, or of all entries of one method.
@@ -75,6 +76,7 @@ impl Override {
     }
 
     /// Whether it applies to a method.
+    #[must_use]
     pub fn concerns(&self, method: &Method) -> bool {
         let has = || method.parameters.iter().any(|p| p.name == self.name);
         match &self.id {
@@ -84,6 +86,7 @@ impl Override {
     }
 
     /// The name as it was written.
+    #[must_use]
     pub fn key(&self) -> String {
         match &self.id {
             Some(id) => format!("{id}.{}", self.name),

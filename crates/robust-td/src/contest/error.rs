@@ -1,6 +1,5 @@
 //! Defines the errors in a choice of methods or the size of a contest.
 
-use robust_td_core::registry::METHODS;
 use robust_td_core::suggestion;
 
 use super::run::MOST_RUNS;
@@ -11,11 +10,8 @@ use crate::setting::SettingError;
 #[non_exhaustive]
 pub enum ContestError {
     /// A method that does not exist.
-    #[error("there is no algorithm {id:?}; {}", known_method(.id))]
-    UnknownMethod {
-        /// The requested id.
-        id: String,
-    },
+    #[error(transparent)]
+    UnknownMethod(robust_td_core::Error),
     /// A method whose settings cannot be read.
     #[error("{text:?}: {source}")]
     Settings {
@@ -76,14 +72,9 @@ pub enum ContestError {
         runs: u64,
     },
     /// Learning curves without points, or with too many.
-    #[error("points per decade is {points}, but must be from 1 to 1000")]
+    #[error("points_per_decade is {points}, but must be from 1 to 1000")]
     PointsPerDecade {
         /// The points.
         points: u32,
     },
-}
-
-fn known_method(id: &str) -> String {
-    let known: Vec<&str> = METHODS.iter().map(|method| method.id).collect();
-    suggestion::or_known(id, &known)
 }

@@ -1,7 +1,7 @@
 //! Prepares the chosen methods with their inputs.
 
 use robust_td_core::registry::METHODS;
-use robust_td_core::registry::{Method, Prepared, Setting, Standing};
+use robust_td_core::registry::{Method, Prepared, Setting};
 use robust_td_core::{Error, Mixing, Problem};
 
 use super::choice::{Choice, Override};
@@ -139,14 +139,5 @@ fn why_skipped(error: Error) -> Result<String> {
         Error::NotApplicable { why, .. } => Ok(why),
         Error::MissingInput { name, meaning, .. } => Ok(format!("it needs {name} ({meaning})")),
         other => Err(other.into()),
-    }
-}
-
-/// The theoretical status of a method in one word.
-pub fn standing(standing: Standing) -> &'static str {
-    match standing {
-        Standing::Proved => "proved",
-        Standing::Baseline => "baseline",
-        Standing::Experimental => "experimental",
     }
 }

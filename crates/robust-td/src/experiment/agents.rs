@@ -32,6 +32,7 @@ pub struct Split {
 
 impl Split {
     /// E f of the mean of N outputs.
+    #[must_use]
     pub fn f(&self, agents: u64) -> f64 {
         self.bias + self.spread / agents as f64
     }

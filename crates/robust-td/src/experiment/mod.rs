@@ -10,6 +10,7 @@ mod spec;
 mod write;
 
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use robust_td_engine::contest::{ContestOptions, Score};
@@ -49,6 +50,7 @@ pub struct Experiment<'a> {
     threads: usize,
     kernel: Kernel,
     progress: Option<Box<Observer<'a>>>,
+    cancel: Option<&'a AtomicBool>,
     command: String,
 }
 
@@ -66,6 +68,7 @@ impl<'a> Experiment<'a> {
             threads: 0,
             kernel: Kernel::best(),
             progress: None,
+            cancel: None,
             command: String::new(),
         })
     }
@@ -96,6 +99,7 @@ impl<'a> Experiment<'a> {
     }
 
     /// What will run.
+    #[must_use]
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
@@ -118,6 +122,12 @@ impl<'a> Experiment<'a> {
         self
     }
 
+    /// Stops the experiment soon after this becomes true.
+    pub fn cancel(mut self, cancel: &'a AtomicBool) -> Self {
+        self.cancel = Some(cancel);
+        self
+    }
+
     /// The command line to show on the page and in the manifest.
     pub fn command(mut self, command: impl Into<String>) -> Self {
         self.command = command.into();
@@ -127,7 +137,8 @@ impl<'a> Experiment<'a> {
     /// Runs all points.
     ///
     /// # Errors
-    /// A kernel that this CPU lacks, and threads that cannot be started.
+    /// A kernel that this CPU lacks, and threads that cannot be started. A cancelled experiment returns
+    /// [`robust_td_engine::Error::Cancelled`].
     pub fn run(self) -> Result<ExperimentResults> {
         let kernel = self.kernel.check().map_err(robust_td_engine::Error::from)?;
         let start = Instant::now();
@@ -142,6 +153,7 @@ impl<'a> Experiment<'a> {
                 threads: self.threads,
                 kernel,
                 progress: Some(&observe),
+                cancel: self.cancel,
             };
             let outcome = run::run(&point.problem, &point.contestants, point.length, &options)?;
             scores.push(outcome.scores);
@@ -178,6 +190,7 @@ pub struct ExperimentResults {
 
 impl ExperimentResults {
     /// The text of `results.csv`: one row per value and method.
+    #[must_use]
     pub fn to_csv(&self) -> String {
         rows::results_csv(self)
     }

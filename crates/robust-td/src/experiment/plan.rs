@@ -93,11 +93,13 @@ impl Plan {
     }
 
     /// The name of what varies.
+    #[must_use]
     pub fn varied(&self) -> &str {
         self.vary.as_ref().map_or("", |(name, _)| name)
     }
 
     /// Whether anything varies.
+    #[must_use]
     pub fn varies(&self) -> bool {
         self.vary.is_some()
     }

@@ -72,6 +72,7 @@ pub enum Show {
 
 impl Show {
     /// The quantity of a score.
+    #[must_use]
     pub fn of(self, score: &Score) -> Estimate {
         let exact = |mean| Estimate {
             mean,
@@ -87,6 +88,7 @@ impl Show {
     }
 
     /// The label of the axis.
+    #[must_use]
     pub fn label(self) -> &'static str {
         match self {
             Self::F => "f of the output, mean over runs",

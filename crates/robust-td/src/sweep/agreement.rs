@@ -1,10 +1,12 @@
 //! Compares a run with the points printed in the paper's figures.
 
+use robust_td_core::catalog;
+use robust_td_engine::Family;
 use robust_td_report::{Cell, Column, GridPoint, Table, Text, number};
 
 use super::row::SweepRow;
 use super::spec::Mode;
-use super::study::Study;
+use super::study::{Figure, Study, Variant};
 use crate::paper::{CLAMP, PrintedPoint, printed_points};
 
 /// The largest relative difference at which a value agrees.
@@ -35,7 +37,7 @@ pub struct AgreementPoint {
     pub figure: usize,
     /// Feature scaling.
     pub scale: f64,
-    /// Stepsize constant.
+    /// Step size constant.
     pub c: f64,
     /// Which diagnostic.
     pub diagnostic: Diagnostic,
@@ -51,9 +53,17 @@ pub struct AgreementPoint {
 
 /// Whether a study is the published experiment, so that its numbers are comparable with the printed ones.
 fn comparable(study: &Study) -> bool {
+    let printed = |figure: &Figure| {
+        [(1, Family::Decaying), (2, Family::Constant)].contains(&(figure.number, figure.family))
+    };
+    let of_the_paper = |variant: &Variant| {
+        let ring = catalog::problem("paper-ring", &[("scale", variant.scale)]);
+        ring.is_ok_and(|ring| ring == variant.problem)
+    };
     study.mode == Mode::Published
-        && study.problem_name == "paper-ring"
         && (study.steps, study.simulate, study.runs) == (10_000_000, 10_000_000, 48)
+        && study.figures.iter().all(printed)
+        && study.variants.iter().all(of_the_paper)
 }
 
 fn row_of<'a>(rows: &'a [SweepRow], point: &PrintedPoint) -> Option<&'a SweepRow> {
@@ -209,6 +219,26 @@ pub(super) fn overlay(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::paper::{FIGURE_1, FIGURE_2};
+    use crate::sweep::Sweep;
+
+    #[test]
+    fn only_the_papers_experiment_is_compared() {
+        let compared = |text: &str, number| {
+            let sweep = Sweep::from_toml(text, "").unwrap().numbered_from(number);
+            comparable(&Study::new(&sweep.request).unwrap())
+        };
+        assert!(compared(FIGURE_1, 1) && compared(FIGURE_2, 2));
+        assert!(!compared(FIGURE_2, 1));
+        for (from, to) in [
+            ("\"paper-ring\"", "\"two-state\""),
+            ("\"paper-ring\"", "\"paper-ring\"\nset = { scale = 0.5 }"),
+            ("10_000_000", "1_000_000"),
+            ("\"published\"", "\"algorithm\""),
+        ] {
+            assert!(!compared(&FIGURE_1.replace(from, to), 1), "{to}");
+        }
+    }
 
     #[test]
     fn agreement_is_to_the_printed_digit() {

@@ -36,7 +36,7 @@ pub enum SweepError {
         points: u32,
     },
     /// A seed in a mode that does not use one.
-    #[error("a seed applies only to mode algorithm, not to mode {mode}")]
+    #[error("seed applies only to mode algorithm, not to mode {mode}")]
     Seed {
         /// The mode.
         mode: &'static str,
@@ -50,14 +50,14 @@ pub enum SweepError {
     /// No value of c.
     #[error("there is no value of c")]
     NoConstants,
-    /// A value of c whose stepsizes leave the range of floating-point numbers.
+    /// A value of c whose step sizes leave the range of floating-point numbers.
     #[error("c is {c:?}, but must be from {:e} to {:e}", C_RANGE.start(), C_RANGE.end())]
     Constant {
         /// The value given.
         c: f64,
     },
     /// The same value of c twice.
-    #[error("c = {c} is given twice")]
+    #[error("c has the value {c} twice")]
     ConstantTwice {
         /// The value.
         c: f64,
@@ -72,7 +72,7 @@ pub enum SweepError {
         scale: f64,
     },
     /// The same scaling twice.
-    #[error("scale {scale} is given twice")]
+    #[error("scales has the value {scale} twice")]
     ScaleTwice {
         /// The value.
         scale: f64,
@@ -85,11 +85,11 @@ pub enum SweepError {
         /// What is wrong.
         message: String,
     },
-    /// No stepsize schedule.
+    /// No step size schedule.
     #[error("schedule is empty")]
     NoSchedules,
     /// The same schedule twice.
-    #[error("schedule names the same stepsizes twice")]
+    #[error("schedule names the same step sizes twice")]
     ScheduleTwice,
     /// A TOML text that does not describe a sweep.
     #[error("{message}")]

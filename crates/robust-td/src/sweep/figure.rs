@@ -46,7 +46,7 @@ pub(super) fn figure(findings: &Findings<'_>, place: usize) -> GridFigure {
     let c0 = Text::default().italic("c").subscript("0").upright(" = ");
     GridFigure {
         title: figure.title.clone(),
-        x: Text::plain("stepsize scale ").italic("c"),
+        x: Text::plain("step size scale ").italic("c"),
         columns: vec![ratio(), divergence_rate(), gap()],
         series: vec![
             series(&values, Look::Dotted),

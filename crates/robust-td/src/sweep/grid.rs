@@ -4,7 +4,7 @@ use robust_td_engine::grid::published_c;
 
 use super::error::SweepError;
 
-/// The values of c that keep stepsizes inside the range of floating-point numbers.
+/// The values of c that keep step sizes inside the range of floating-point numbers.
 pub(crate) const C_RANGE: std::ops::RangeInclusive<f64> = 1e-200..=1e200;
 
 /// A value of c, with its index in the paper's grid when it has one.
@@ -19,6 +19,7 @@ pub(crate) struct GridPoint {
 /// Values from `from` up to `to`, `per_decade` of them per factor of ten: `from * 10^(k / per_decade)`.
 ///
 /// Empty unless `0 < from < to`, both are finite and `per_decade` is positive; a sweep refuses that.
+#[must_use]
 pub fn logspace(from: f64, to: f64, per_decade: u32) -> Vec<f64> {
     let valid = from > 0.0 && from < to && to.is_finite() && per_decade > 0;
     match valid {
@@ -28,6 +29,7 @@ pub fn logspace(from: f64, to: f64, per_decade: u32) -> Vec<f64> {
 }
 
 /// The paper's 97 values of c, from 1e-8 to 1e8, to the bit.
+#[must_use]
 pub fn paper_constants() -> Vec<f64> {
     published_c()
 }

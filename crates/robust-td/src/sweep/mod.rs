@@ -1,4 +1,4 @@
-//! Sweeps the stepsize constant c: where iterates stay bounded, where runs diverge, how good the averaged iterate is.
+//! Sweeps the step size constant c: where iterates stay bounded, where runs diverge, how good the averaged iterate is.
 //!
 //! ```
 //! use robust_td::sweep::{Sweep, logspace};
@@ -52,7 +52,8 @@ use crate::{problem_beside, spec_file};
 /// The file that an interrupted sweep leaves in its checkpoint directory.
 pub const CHECKPOINT: &str = "checkpoint";
 
-/// A sweep to run. Without settings: decaying stepsizes, unscaled features, Algorithm 1 with seed 1, 48 runs.
+/// A sweep to run. Without settings: decaying step sizes, unscaled features, Algorithm 1 with seed 1, 48 runs.
+#[must_use = "a sweep does nothing until `run`"]
 pub struct Sweep<'a> {
     request: Request,
     /// The spec file, for messages.
@@ -104,7 +105,7 @@ impl<'a> Sweep<'a> {
     /// ```toml
     /// problem = "two-state"          # a catalog name, or a problem file relative to the spec
     /// set = { epsilon = 0.1 }        # parameters of a catalog problem (optional)
-    /// schedule = ["decaying", "constant"]   # or "plain": c is the stepsize itself
+    /// schedule = ["decaying", "constant"]   # or "plain": c is the step size itself
     /// scales = [0.0625, 1, 16]       # feature scalings (optional)
     /// c = { from = 1e-4, to = 1e2, per_decade = 6 }   # or a list, or "paper"
     /// mode = "algorithm"             # or "exact", or "published"
@@ -170,7 +171,7 @@ impl<'a> Sweep<'a> {
         self
     }
 
-    /// The stepsize schedules, one figure each.
+    /// The step size schedules, one figure each.
     pub fn schedules(mut self, schedules: impl IntoIterator<Item = Family>) -> Self {
         let numbered = schedules.into_iter().zip(1..);
         self.request.figures = numbered
@@ -197,7 +198,7 @@ impl<'a> Sweep<'a> {
         self
     }
 
-    /// The horizon T in the stepsizes, at least 3.
+    /// The horizon T in the step sizes, at least 3.
     pub fn horizon(mut self, horizon: u64) -> Self {
         self.request.horizon = Some(horizon);
         self

@@ -40,7 +40,7 @@ impl<'a> Findings<'a> {
         let study = &results.study;
         // If the chain cannot be decomposed, these parts of the page stay empty.
         let mixing = Mixing::of(study.variants[0].problem.chain()).ok();
-        // One at a time: at T = 10^7 each holds its stepsizes in memory.
+        // One at a time: at T = 10^7 each holds its step sizes in memory.
         let certify = |variant: &Variant| {
             let complete = study.simulate == study.steps;
             complete.then(|| variant.problem.certify(study.steps, None).ok())?
@@ -83,7 +83,7 @@ impl<'a> Findings<'a> {
         tables.push(constants_table(&constants.collect::<Vec<_>>()));
         tables.extend(tables::certificates(study, &self.certifications));
         Page {
-            title: format!("Stepsize sweep on {}", study.problem_name),
+            title: format!("Step size sweep on {}", study.problem_name),
             summary: summary(study),
             facts: self.facts(),
             figures: figures
@@ -110,7 +110,7 @@ impl<'a> Findings<'a> {
         format!(
             "Left: the largest E‖θₜ‖² relative to ‖θ*‖². Middle: share of runs with ‖θₜ‖² > 10¹². Right: f of the averaged \
              iterate. Horizon T = {horizon}; one row per feature scaling. Ratio and gap are clamped to [10⁻⁶, 10¹²]. To the right of \
-             the mean-square threshold any constant stepsize keeps E‖θₜ‖² bounded."
+             the mean-square threshold any constant step size keeps E‖θₜ‖² bounded."
         )
     }
 
@@ -133,7 +133,7 @@ impl<'a> Findings<'a> {
         facts.extend(command.map(|command| Fact::new("Command", command)));
         facts.push(Fact::text("Mode", mode_in_words(study)));
         facts.push(Fact::text("Problem", size));
-        facts.push(Fact::count("Horizon T in the stepsize", study.steps));
+        facts.push(Fact::count("Horizon T in the step size", study.steps));
         facts.push(Fact::count("Steps simulated", study.simulate));
         facts.extend(runs.map(|runs| Fact::count("Runs per c", runs)));
         facts.extend([
@@ -177,7 +177,7 @@ fn seeds_in_words(study: &Study) -> String {
 
 fn summary(study: &Study) -> String {
     format!(
-        "Unprojected TD(0) on {} problem(s) at {} values of the stepsize constant c, {} steps each: whether the iterates stay \
+        "Unprojected TD(0) on {} problem(s) at {} values of the step size constant c, {} steps each: whether the iterates stay \
          bounded, how many runs diverge, and how good the averaged iterate is.",
         study.variants.len(),
         study.grid.len(),

@@ -25,29 +25,34 @@ pub struct SweepResults {
 
 impl SweepResults {
     /// One row per schedule, feature scaling and c: schedule by schedule, scaling by scaling, by increasing c.
+    #[must_use]
     pub fn rows(&self) -> &[SweepRow] {
         &self.rows
     }
 
     /// Time, threads and updates.
+    #[must_use]
     pub fn execution(&self) -> &Execution {
         &self.execution
     }
 
     /// The text of `results.csv`.
+    #[must_use]
     pub fn to_csv(&self) -> String {
         row::results_csv(&self.study, &self.rows)
     }
 
     /// The text of `curves.csv`: the learning curves of all rows.
+    #[must_use]
     pub fn curves_to_csv(&self) -> String {
         row::curves_csv(&self.rows)
     }
 
-    /// The c above which every stepsize is mean-square stable, by schedule and feature scaling; `None` where the problem is too
+    /// The c above which every step size is mean-square stable, by schedule and feature scaling; `None` where the problem is too
     /// large.
     ///
     /// A constant step below the largest mean-square stable one keeps `E|theta_t|^2` bounded.
+    #[must_use]
     pub fn thresholds(&self) -> Vec<Vec<Option<f64>>> {
         stability::thresholds(&self.study, self.execution.threads)
     }
@@ -67,6 +72,7 @@ impl SweepResults {
     }
 
     /// The comparison with the points printed in the paper, when this is the published experiment at full size.
+    #[must_use]
     pub fn agreement(&self) -> Option<Agreement> {
         agreement::agreement(&self.study, &self.rows)
     }

@@ -3,10 +3,10 @@
 use std::fmt::Write;
 
 use robust_td_engine::{Family, LaneResult};
-use robust_td_report::number::csv as number;
 
 use super::grid::GridPoint;
 use super::study::Study;
+use crate::number::csv as number;
 
 /// The result for one schedule, feature scaling and c: one row of `results.csv`.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,27 +24,32 @@ pub struct SweepRow {
 }
 
 impl SweepRow {
-    /// The stepsize schedule.
+    /// The step size schedule.
+    #[must_use]
     pub fn schedule(&self) -> Family {
         self.found.lane.family
     }
 
-    /// The stepsize constant.
+    /// The step size constant.
+    #[must_use]
     pub fn c(&self) -> f64 {
         self.found.lane.c
     }
 
     /// `max_t E|theta_t|^2 / |theta*|^2`; infinite after an overflow.
+    #[must_use]
     pub fn ratio(&self) -> f64 {
         self.found.ratio
     }
 
     /// Share of diverged runs; `None` in exact mode.
+    #[must_use]
     pub fn divergence_rate(&self) -> Option<f64> {
         self.found.divergence_rate()
     }
 
     /// `E f` of the averaged iterate.
+    #[must_use]
     pub fn gap(&self) -> f64 {
         self.found.gap
     }

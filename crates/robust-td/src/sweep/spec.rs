@@ -19,7 +19,7 @@ pub struct Spec {
     /// Parameters of a catalog problem.
     #[serde(default)]
     pub set: BTreeMap<String, f64>,
-    /// Stepsize families, one figure each.
+    /// Step size families, one figure each.
     #[serde(default = "decaying")]
     pub schedule: toml::Value,
     /// Feature scalings, one row of the figure each.
@@ -30,7 +30,7 @@ pub struct Spec {
     /// How expectations are computed.
     #[serde(default)]
     pub mode: Mode,
-    /// Horizon T in the stepsizes.
+    /// Horizon T in the step sizes.
     pub steps: u64,
     /// Steps to simulate, T by default.
     #[serde(default)]
@@ -70,7 +70,7 @@ fn usual_curve_points() -> u32 {
     CURVE_POINTS
 }
 
-/// The stepsize families of a spec: one, or a list.
+/// The step size families of a spec: one, or a list.
 fn families(value: &toml::Value) -> Result<Vec<Family>, String> {
     let family = |value: &toml::Value| match value.as_str() {
         Some("decaying") => Ok(Family::Decaying),
@@ -101,6 +101,7 @@ pub enum Mode {
 
 impl Mode {
     /// The name in files and on the command line.
+    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Published => "published",
@@ -171,7 +172,7 @@ fn constants(value: &toml::Value) -> Result<Vec<f64>, String> {
 }
 
 impl Spec {
-    /// The stepsize families.
+    /// The step size families.
     pub fn families(&self) -> Result<Vec<Family>, String> {
         families(&self.schedule)
     }
@@ -222,7 +223,7 @@ mod tests {
             ("[5e-324]", "c is 5e-324"),
             ("[1, -2]", "c is -2"),
             ("[nan]", "NaN"),
-            ("[1, 1]", "given twice"),
+            ("[1, 1]", "the value 1 twice"),
             ("[\"x\"]", "entry 0 of c is \"x\""),
             ("\"papers\"", "papers"),
             ("{ from = 1, to = 10 }", "per_decade"),

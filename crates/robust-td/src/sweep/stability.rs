@@ -1,4 +1,4 @@
-//! Finds the c below which a stepsize exceeds the largest mean-square stable constant step.
+//! Finds the c below which a step size exceeds the largest mean-square stable constant step.
 
 use robust_td_core::Problem;
 use robust_td_core::schedule::{RobustConstant, RobustDecay, Schedule};
@@ -10,8 +10,8 @@ use super::study::Study;
 /// One threshold per (figure, variant), in that order; `None` where it could not be computed.
 ///
 /// A constant step below the threshold step `eta*` keeps `E|theta_t|^2` bounded. For the constant family the
-/// threshold of c is where `eta = eta*`. For decaying stepsizes it is where the first stepsize is `eta*`, so that for every
-/// larger c all steps are stable. All stepsizes are proportional to 1/c.
+/// threshold of c is where `eta = eta*`. For decaying step sizes it is where the first step size is `eta*`, so that for every
+/// larger c all steps are stable. All step sizes are proportional to 1/c.
 pub fn thresholds(study: &Study, threads: usize) -> Vec<Vec<Option<f64>>> {
     let mut steps: Vec<(&Problem, Option<f64>)> = study
         .variants

@@ -25,7 +25,7 @@ pub struct Request {
     pub mode: Mode,
     /// Indexing of exact mode.
     pub indexing: Option<Indexing>,
-    /// Horizon T in the stepsizes.
+    /// Horizon T in the step sizes.
     pub horizon: Option<u64>,
     /// Steps to simulate, T by default.
     pub simulate: Option<u64>,
@@ -44,7 +44,7 @@ pub struct Study {
     pub problem_name: String,
     /// One problem per feature scaling.
     pub variants: Vec<Variant>,
-    /// One figure per stepsize family.
+    /// One figure per step size family.
     pub figures: Vec<Figure>,
     /// The values of c in increasing order.
     pub grid: Vec<GridPoint>,
@@ -52,7 +52,7 @@ pub struct Study {
     pub mode: Mode,
     /// Indexing of exact mode.
     pub indexing: Indexing,
-    /// Horizon T in the stepsizes.
+    /// Horizon T in the step sizes.
     pub steps: u64,
     /// Steps to simulate.
     pub simulate: u64,
@@ -73,24 +73,24 @@ pub struct Variant {
     pub problem: Problem,
 }
 
-/// A figure: one family of stepsizes over all problems and values of c.
+/// A figure: one family of step sizes over all problems and values of c.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figure {
     /// Its number in the file names and in `results.csv`.
     pub number: usize,
     /// Its title.
     pub title: String,
-    /// The stepsizes.
+    /// The step sizes.
     pub family: Family,
 }
 
 impl Figure {
-    /// A figure; without a title it is named after its stepsizes.
+    /// A figure; without a title it is named after its step sizes.
     pub fn new(number: usize, title: Option<String>, family: Family) -> Self {
         let words = match family {
-            Family::Decaying => "decaying stepsizes",
-            Family::Constant => "constant stepsizes",
-            Family::Plain => "the stepsize c itself",
+            Family::Decaying => "decaying step sizes",
+            Family::Constant => "constant step sizes",
+            Family::Plain => "the step size c itself",
         };
         let title = title.unwrap_or_else(|| format!("Figure {number}: {words}"));
         Self {

@@ -1,4 +1,4 @@
-//! Certifies any stepsizes by an induction on `|theta_t - theta*|` (certificate Y, the recommended one).
+//! Certifies any step sizes by an induction on `|theta_t - theta*|` (certificate Y, the recommended one).
 //!
 //! Around the solution an update is at most `Gs + kap ph^2 |theta - theta*|`, with `Gs = max |g(theta*; s,s')|` and `kap = 1 + gamma`.
 //! The induction carries `E|theta_t - theta*|^2 <= Y^2` and closes at the root `Y*` of `Y^2 = F(Y)`. Then for all `t <= T`
@@ -7,7 +7,7 @@
 //! E|theta_t - theta*|^2 <= Y*^2,   E f(avg_T) <= Y*^2 / (2S)
 //! ```
 //!
-//! With Algorithm 1's stepsizes every coefficient of `F` carries a factor `1/log T`, so that *every* `c > 0` is certified for
+//! With Algorithm 1's step sizes every coefficient of `F` carries a factor `1/log T`, so that *every* `c > 0` is certified for
 //! large `T`: the threshold `c_0` belongs to finite horizons and to the paper's rounding.
 
 use super::recursion::{Recursion, Solution, closing_radius};
@@ -36,7 +36,7 @@ pub fn solve(inputs: &Inputs, sums: &StepSums) -> Solution {
     }
 }
 
-/// The infimum of the `c` for which the stepsizes `eta_t / c` close the recursion, where `sums` are those of `eta_t`.
+/// The infimum of the `c` for which the step sizes `eta_t / c` close the recursion, where `sums` are those of `eta_t`.
 ///
 /// `A2` is `e/c + w/c^2`; it falls to 1 at `c = (e + sqrt(e^2 + 4w))/2`.
 pub fn smallest_c(inputs: &Inputs, sums: &StepSums) -> f64 {
@@ -57,7 +57,7 @@ pub fn smallest_c(inputs: &Inputs, sums: &StepSums) -> f64 {
     0.5 * (e + (e * e + 4.0 * w).sqrt())
 }
 
-/// The certificate for the stepsizes `eta_t / c` at its best lag, where `unit` holds the sums of `eta_t`.
+/// The certificate for the step sizes `eta_t / c` at its best lag, where `unit` holds the sums of `eta_t`.
 pub fn certify<F: Fn(u64) -> f64>(
     inputs: &Inputs,
     unit: &mut StepProfile<F>,

@@ -2,7 +2,7 @@
 //!
 //! Four certificates, from the paper's own to the sharpest:
 //!
-//! | name | file | stepsizes | needs |
+//! | name | file | step sizes | needs |
 //! |---|---|---|---|
 //! | P | [`paper`] | Algorithm 1 with `c > c_0` | a long horizon |
 //! | X | [`zero_centred`] | any decreasing convex ones | mixing distances |
@@ -91,7 +91,7 @@ impl Certificate {
         Some(format!("not certified: {}", failed.join("; ")))
     }
 
-    /// The certificate from a closed (or open) recursion for stepsizes that sum to `total`.
+    /// The certificate from a closed (or open) recursion for step sizes that sum to `total`.
     fn from_solution(inputs: &Inputs, lag: u64, total: f64, solution: &Solution) -> Self {
         let iterate_bound = solution.distance.map(|distance| distance * distance);
         Self {

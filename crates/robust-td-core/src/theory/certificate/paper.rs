@@ -12,10 +12,20 @@
 //! `m^2 (rho_c-1)^2` by the equation that defines `rho_c`: what closes the induction is the numerator of the rate
 //! (arXiv:2506.01052, Theorem 1 and Corollary 1, which hold in expectation).
 
-use super::hypothesis::short;
 use super::{Certificate, Hypothesis, Inputs, Relation};
+use crate::number::short;
 use crate::theory::constants::{C0, rho};
 use crate::theory::horizon::Horizon;
+
+/// The horizon condition of Theorem 1 as printed; the certificate itself needs only the relaxed one.
+pub fn printed_condition(conditions: &Horizon) -> Hypothesis {
+    Hypothesis::new(
+        "log T (the paper's own condition, 2/log^3(1/alpha))",
+        Relation::AtLeast,
+        conditions.paper_required_log_t,
+        conditions.log_t,
+    )
+}
 
 /// The numerator `(rho_c - 1)^2 m^2`, which also bounds `E|theta_t - theta*|^2`; `None` unless `c > c_0`.
 pub fn iterate_bound(inputs: &Inputs, c: f64) -> Option<f64> {
@@ -31,14 +41,14 @@ pub fn closed_form(inputs: &Inputs, horizon: u64, c: f64) -> Option<f64> {
 
 /// The closed form for the constant step `1/(c phi_inf^2 log T log(T+3) sqrt(T+1))` with a uniform average.
 ///
-/// This step is below Algorithm 1's at every `t < T` and every sum in the proof grows with the stepsizes.
+/// This step is below Algorithm 1's at every `t < T` and every sum in the proof grows with the step sizes.
 pub fn constant_step_closed_form(inputs: &Inputs, horizon: u64, c: f64) -> Option<f64> {
     let t = horizon as f64;
     let rate = t.ln() * (t + 3.0).ln() * (t + 1.0).sqrt() / (2.0 * t);
     iterate_bound(inputs, c).map(|numerator| c * inputs.phi_inf.powi(2) * numerator * rate)
 }
 
-/// The certificate P1 for Algorithm 1 with constant `c`, where `unit_total` is the sum of its stepsizes for `c = 1`.
+/// The certificate P1 for Algorithm 1 with constant `c`, where `unit_total` is the sum of its step sizes for `c = 1`.
 pub fn certify(
     inputs: &Inputs,
     horizon: u64,

@@ -13,7 +13,7 @@
 use crate::theory::best_lag::Score;
 use crate::theory::step_sums::StepSums;
 
-/// The result of the recursion for one set of stepsize sums.
+/// The result of the recursion for one set of step size sums.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Solution {
     /// The coefficient of the squared radius.
@@ -23,7 +23,7 @@ pub struct Solution {
 }
 
 impl Solution {
-    /// The bound `distance^2 / (2S)` on `E f(avg)` for stepsizes that sum to `total`.
+    /// The bound `distance^2 / (2S)` on `E f(avg)` for step sizes that sum to `total`.
     pub fn bound(&self, total: f64) -> Option<f64> {
         self.distance
             .map(|distance| distance * distance / (2.0 * total))

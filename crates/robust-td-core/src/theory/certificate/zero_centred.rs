@@ -1,4 +1,4 @@
-//! Certifies any stepsizes by the paper's induction on `|theta_t|`, without its rounding (certificate X).
+//! Certifies any step sizes by the paper's induction on `|theta_t|`, without its rounding (certificate X).
 //!
 //! The induction of Theorem 1 carries the bound `E|theta_t|^2 <= X^2`, hence `|theta_t - theta*| <= d0 + X` in mean square,
 //! and closes at the root `X*` of `(X - d0)^2 = F(X)`. Then for all `t <= T`
@@ -35,7 +35,7 @@ pub fn solve(inputs: &Inputs, growth: f64, sums: &StepSums) -> Solution {
     }
 }
 
-/// The certificate for the stepsizes `eta_t / c` at its best lag, where `unit` holds the sums of `eta_t`.
+/// The certificate for the step sizes `eta_t / c` at its best lag, where `unit` holds the sums of `eta_t`.
 pub fn certify<F: Fn(u64) -> f64>(
     inputs: &Inputs,
     growth: f64,
