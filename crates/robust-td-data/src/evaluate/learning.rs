@@ -3,6 +3,7 @@
 use robust_td_core::learner::Learner;
 
 use super::learner_choice::{self, NewModel};
+use super::request::threads;
 use super::{Evaluation, Progress, ReportAt};
 use crate::ahead::ReadAhead;
 use crate::batch::Batch;
@@ -39,7 +40,8 @@ impl Evaluation {
         if self.log.is_stream() || new.needs_no_survey() {
             return Ok((Learning::Ahead(new), None));
         }
-        let survey = Survey::take(&mut Replay::new(&mut self.log), new.features(), true)?;
+        let mut replay = Replay::new(&mut self.log, threads(self.threads));
+        let survey = Survey::take(&mut replay, new.features(), true)?;
         let transitions = (survey.report.transitions).saturating_mul(self.request.passes);
         // With a horizon these rows may be the first part of a longer log.
         if transitions == 0 && self.request.horizon.is_none() {

@@ -389,7 +389,7 @@ impl Evaluation {
             threads: threads(self.threads),
             limit: self.request.horizon,
         };
-        let mut replay = Replay::new(&mut self.log);
+        let mut replay = Replay::new(&mut self.log, plan.threads);
         let found = assess(&mut replay, &plan, &learner.value_function(), self.check)?;
         Ok(learned.with_assessment(found))
     }

@@ -50,7 +50,7 @@ pub(crate) fn solve(
     request: &Request,
     tell: &mut dyn FnMut(Stage<'_>),
 ) -> Result<Solved> {
-    let mut replay = Replay::new(log);
+    let mut replay = Replay::new(log, request.threads);
     let survey = Survey::take(&mut replay, &request.spec, false)?;
     let (map, report) = (&survey.features, &survey.report);
     tell(Stage::Surveyed(report));
