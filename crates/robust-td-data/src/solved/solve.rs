@@ -142,7 +142,8 @@ fn plan<'a>(survey: &'a Survey, request: &Request, transitions: u64) -> Plan<'a>
         unit,
         episodic: report.has_episodes(),
         transitions,
-        holds_out: request.check && units >= FEWEST_HELD_OUT,
+        // Also without the check, so that it does not change the order of additions.
+        holds_out: units >= FEWEST_HELD_OUT,
         threads: match d <= LARGEST {
             true => request.threads.min(most_threads.max(1)),
             false => request.threads,
