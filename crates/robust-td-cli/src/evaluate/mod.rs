@@ -38,7 +38,7 @@ Examples:
   robust-td evaluate log.csv --discount 0.99
   robust-td evaluate 'logs/*.parquet' --discount 0.99 --features 'standardise + bias' --out model.json
   robust-td evaluate log.csv --discount 0.9 --algorithm lstd --param ridge=0.01 --json
-  robust-td evaluate log.csv --discount 0.9 --monte-carlo-check
+  robust-td evaluate log.csv --discount 0.9 --cluster user
   tail -f log.ndjson | robust-td evaluate - --format ndjson --discount 0.9 --phi-inf 2 --report-every
   robust-td evaluate more.csv --resume model.json --out model.json
 
