@@ -42,7 +42,8 @@ fn a_stream_ends_with_the_bits_of_the_library() {
         ("csv", log.csv(Columns::All, 0..4000)),
         ("ndjson", log.ndjson(Columns::All)),
     ] {
-        let line = format!("evaluate - --format {format} --discount 0.9 --phi-inf 1 --json");
+        let line =
+            format!("evaluate - --format {format} --discount 0.9 --c auto --phi-inf 1 --json");
         let found: Value = serde_json::from_slice(&piped(folder.path(), &line, &input)).unwrap();
         assert_eq!(found["algorithm"], "alg1-auto");
         assert_eq!(
@@ -69,7 +70,7 @@ fn a_stream_of_known_length_is_a_file() {
     let log = Log::episodic("boyan", 3000, 7);
     let folder = folder([]);
     log.write(folder.path(), "log.csv", Columns::All);
-    let common = "--discount 0.9 --phi-inf 1 --horizon 3000";
+    let common = "--discount 0.9 --c auto --phi-inf 1 --horizon 3000";
     let line = format!("evaluate log.csv {common} --out file.json");
     assert_eq!(run_in(folder.path(), &words(&line)).code, 0);
     let line = format!("evaluate - --format csv {common} --out stream.json");
@@ -82,7 +83,7 @@ fn a_stream_of_known_length_is_a_file() {
 fn parts_of_a_stream_write_the_same_model_as_the_whole() {
     let log = Log::episodic("boyan", 3500, 8);
     let folder = folder([]);
-    let start = "evaluate - --format csv --discount 0.9 --phi-inf 1";
+    let start = "evaluate - --format csv --discount 0.9 --c auto --phi-inf 1";
     let whole = log.csv(Columns::Episodes, 0..3500);
     piped(folder.path(), &format!("{start} --out whole.json"), &whole);
     let read = |name: &str| std::fs::read(folder.path().join(name)).unwrap();

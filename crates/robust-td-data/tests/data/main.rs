@@ -10,6 +10,7 @@ mod layout;
 mod model;
 mod pairing;
 mod returns;
+mod solved;
 mod source;
 mod table;
 mod write;
