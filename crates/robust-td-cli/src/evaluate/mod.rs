@@ -26,8 +26,9 @@ episode, rho. Without next_obs a row's successor is the next row of its episode.
 A truncated row bootstraps from its successor, then the episode restarts. A lone `done` column is ambiguous: use
 --column terminated=done or --column truncated=done.
 
-Files are read once beforehand to measure phi_inf, fit the features and count the transitions. On standard input alg1
-uses the doubling trick, and --phi-inf is required.
+Files are read once beforehand to measure phi_inf, fit the features and count the transitions. On standard input the
+default is least squares of all transitions for up to 500 features, alg1 uses the doubling trick, and algorithms that
+use phi_inf require --phi-inf.
 
 With --c auto, sixteen constants learn from the same rows. A constant is retired as divergent when the root mean square
 of its TD errors over 64 rows exceeds 20 r / (1 - gamma), where r is the largest |reward| so far. The constant with the
@@ -39,7 +40,7 @@ Examples:
   robust-td evaluate 'logs/*.parquet' --discount 0.99 --features 'standardise + bias' --out model.json
   robust-td evaluate log.csv --discount 0.9 --algorithm lstd --param ridge=0.01 --json
   robust-td evaluate log.csv --discount 0.9 --monte-carlo-check
-  tail -f log.ndjson | robust-td evaluate - --format ndjson --discount 0.9 --phi-inf 2 --report-every
+  tail -f log.ndjson | robust-td evaluate - --format ndjson --discount 0.9 --report-every
   robust-td evaluate more.csv --resume model.json --out model.json
 
 Features: identity, bias, standardise, running, polynomial(degree=2), fourier(order=3), tiles(tilings=8, bins=8),
@@ -68,7 +69,7 @@ pub struct Arguments {
     #[arg(long, value_name = "T", value_parser = count::horizon, allow_negative_numbers = true)]
     horizon: Option<u64>,
 
-    /// Bound on the norm of the features [default: measured]
+    /// Bound on the norm of the features [default: measured; on standard input required by algorithms that use it]
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
     phi_inf: Option<f64>,
 
@@ -76,7 +77,7 @@ pub struct Arguments {
     #[arg(long = "param", value_name = "KEY=VALUE", allow_hyphen_values = true)]
     parameters: Vec<String>,
 
-    /// Feature map [default: standardise + bias; with an algorithm other than auto, identity]
+    /// Feature map [default: standardise + bias, on standard input identity + bias; with an algorithm other than auto, identity]
     #[arg(long, value_name = "SPEC")]
     features: Option<String>,
 

@@ -11,5 +11,6 @@ mod model;
 mod pairing;
 mod returns;
 mod source;
+mod stream;
 mod table;
 mod write;
