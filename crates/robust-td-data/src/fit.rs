@@ -296,7 +296,8 @@ impl Fit {
     #[must_use]
     pub fn lacks_rows(&self) -> bool {
         let keeps = matches!(&self.model, Model::Learned(learned) if learned.keeps_errors());
-        keeps && !self.diverged() && self.intervals.is_none()
+        let unsure = self.diverged() || self.converged() == Some(false);
+        keeps && !unsure && self.intervals.is_none()
     }
 
     /// The warnings, most serious first.

@@ -204,7 +204,9 @@ pub(crate) fn intervals(
                 Some(estimate) => Intervals::Both(bootstrap, estimate),
             })
         }
-        IntervalSource::LeastSquares => least_squares.map(Intervals::Sandwich),
+        IntervalSource::LeastSquares | IntervalSource::Own => {
+            least_squares.map(Intervals::Sandwich)
+        }
         IntervalSource::None => None,
     }
 }

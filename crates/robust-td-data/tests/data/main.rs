@@ -12,5 +12,6 @@ mod pairing;
 mod returns;
 mod solved;
 mod source;
+mod stream;
 mod table;
 mod write;
