@@ -10,7 +10,7 @@ use robust_td_core::registry::{self, AnyLearner, IntervalSource, Method, Prepare
 use robust_td_core::sandwich;
 use robust_td_core::schedule::SHORTEST_HORIZON;
 
-use super::request::{Constant, Request};
+use super::request::{Constant, Request, out_of_range};
 use crate::error::{Error, Result};
 use crate::learned::Learned;
 use crate::option_error::{OptionError, OptionName};
@@ -50,6 +50,11 @@ impl NewModel {
     /// Chooses the method; the number of transitions of a stream is not known.
     pub fn choose(request: &Request, is_stream: bool) -> Result<Self> {
         let discount = request.discount()?;
+        if discount >= 1.0 {
+            let expected =
+                "below 1 for a learner; only auto takes 1, on files where every episode terminates";
+            return Err(out_of_range(OptionName::Discount, discount, expected));
+        }
         let unknown_length = is_stream && request.horizon.is_none();
         let fixed = matches!(request.c, Some(Constant::Fixed(_)))
             || request.parameters.iter().any(|(name, _)| name == "c");
