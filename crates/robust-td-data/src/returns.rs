@@ -189,6 +189,7 @@ struct Row {
     reward: f64,
     /// The value after it, if the episode is cut there.
     next: f64,
+    restarts: bool,
     starts: bool,
     terminated: bool,
     ends: bool,
@@ -206,6 +207,7 @@ fn rows(chunk: &Chunk, plan: &Plan<'_>, value: &LinearValue) -> Vec<Row> {
             next: outcome
                 .next_features()
                 .map_or(0.0, |next| value.value(*next)),
+            restarts: placed.restarts,
             starts: placed.starts,
             terminated: matches!(outcome, Outcome::Terminated),
             ends: outcome.ends_episode(),
@@ -299,11 +301,12 @@ impl Sums {
     }
 
     fn row(&mut self, row: Row) {
-        if row.starts {
+        if row.restarts {
             self.end(false);
             self.whole.end(false);
             self.whole = Whole {
-                started: true,
+                // An episode whose first rows are missing is not complete.
+                started: row.starts,
                 weight: 1.0,
                 sum: 0.0,
                 ..self.whole
