@@ -54,13 +54,15 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         Error::ModelDiverged { .. } => error.in_file(&name),
         error => error,
     };
-    if fit.is_finite() {
-        warn(&fit, &name);
-    }
-    let Some(path) = &arguments.out else {
-        let stdout = BufWriter::new(std::io::stdout());
-        return match fit.write_predictions(log, format, stdout) {
+    match &arguments.out {
+        Some(path) => robust_td_data::files::write_with(path, |file| -> Result<(), Failure> {
+            let written = fit.write_predictions(log, format, BufWriter::new(file));
+            written.map_err(refused)?;
+            Ok(())
+        })?,
+        None => match fit.write_predictions(log, format, BufWriter::new(std::io::stdout())) {
             // The pipe was closed.
+<<<<<<< HEAD
             Err(error) if error.is_broken_pipe() => Ok(()),
             Err(error) => Err(refused(error).into()),
             Ok((_, unbounded)) => {
@@ -75,6 +77,16 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         warn_of_unbounded(unbounded, &name);
         Ok(())
     })
+=======
+            Err(error) if error.is_broken_pipe() => {}
+            Err(error) => return Err(refused(error).into()),
+            Ok(_) => {}
+        },
+    }
+    // After the values, so that an error stands alone.
+    warn(&fit, &name);
+    Ok(())
+>>>>>>> i15-tests
 }
 
 fn out_failure(error: &Error) -> Failure {
