@@ -125,7 +125,7 @@ fn a_stream_is_solved_like_a_file_by_default() {
         assert!((x - y).abs() < 1e-9 * y.abs().max(1.0), "{x} {y}");
     }
     let predicted = run_in(folder.path(), &words("predict model.json log.csv"));
-    assert_eq!((predicted.code, predicted.stderr.as_str()), (0, ""));
+    assert_eq!(predicted.code, 0, "{}", predicted.stderr);
     let bounded = |line: &str| {
         line.split(',')
             .all(|x| x.parse::<f64>().unwrap().is_finite())
