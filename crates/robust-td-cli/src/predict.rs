@@ -63,12 +63,16 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             // The pipe was closed.
             Err(error) if error.is_broken_pipe() => Ok(()),
             Err(error) => Err(refused(error).into()),
-            Ok(_) => Ok(()),
+            Ok((_, unbounded)) => {
+                warn_of_unbounded(unbounded, &name);
+                Ok(())
+            }
         };
     };
     robust_td_data::files::write_with(path, |file| {
         let written = fit.write_predictions(log, format, BufWriter::new(file));
-        written.map_err(refused)?;
+        let (_, unbounded) = written.map_err(refused)?;
+        warn_of_unbounded(unbounded, &name);
         Ok(())
     })
 }
@@ -83,5 +87,15 @@ fn warn(fit: &Fit, name: &str) {
         if finding.kind.is_about_the_answer() {
             eprintln!("warning: {name}: {}", finding.message);
         }
+    }
+}
+
+/// Reports rows about which the log says nothing.
+fn warn_of_unbounded(rows: u64, name: &str) {
+    if rows > 0 {
+        let rows = robust_td::number::count(rows as usize, "row");
+        eprintln!(
+            "warning: {name}: {rows} with an unbounded interval: the log does not have their category or features, or too rarely"
+        );
     }
 }

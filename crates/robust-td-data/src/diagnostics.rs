@@ -137,7 +137,11 @@ impl Diagnostics {
 
     /// Stores the answer with which a block is measured.
     fn start_block(&mut self, learner: &impl Learner) {
-        self.snapshot.0 = learner.output();
+        self.snapshot.0 = match learner.least_squares() {
+            // Solving for the answer takes longer than a block.
+            Some(_) => learner.theta().to_vec(),
+            None => learner.output(),
+        };
         if self.blocks == 0 {
             self.older.restart(learner.dimension());
             self.younger.restart(learner.dimension());

@@ -27,16 +27,9 @@ pub(crate) fn finding(kind: FindingKind, message: impl Into<String>) -> Finding 
 /// The findings about any answer.
 fn of_assessment(assessment: &Assessment) -> Vec<Finding> {
     let mut list = Vec::new();
-    let residual = assessment.relative_residual;
     if !assessment.converged() {
-        list.push(finding(
-            FindingKind::NotLearned,
-            format!(
-                "not learned: the equations of the log are solved only up to {:.2} % of their size; the default algorithm solves \
-                 them, or use more data",
-                100.0 * residual
-            ),
-        ));
+        let remedy = "the default algorithm solves them, or use more data";
+        list.push(not_learned(assessment.relative_residual, remedy));
     }
     if let Some(check) = &assessment.check
         && check.verdict() == Verdict::DoesNotFit
@@ -53,9 +46,26 @@ fn of_assessment(assessment: &Assessment) -> Vec<Finding> {
     list
 }
 
+fn not_learned(relative_residual: f64, remedy: &str) -> Finding {
+    finding(
+        FindingKind::NotLearned,
+        format!(
+            "not learned: the equations of the log are solved only up to {:.2} % of their size; {remedy}",
+            100.0 * relative_residual
+        ),
+    )
+}
+
 /// The findings about the answer of a learner.
 pub(crate) fn of_learned(learned: &Learned) -> Vec<Finding> {
-    learned.assessment().map_or(Vec::new(), of_assessment)
+    if let Some(assessment) = learned.assessment() {
+        return of_assessment(assessment);
+    }
+    let own = learned.fixed_point();
+    let unsolved = own.filter(|_| learned.converged() == Some(false));
+    let list = unsolved
+        .map(|found| not_learned(found.relative_residual, "use more data, or fewer features"));
+    list.into_iter().collect()
 }
 
 /// The findings about the TD fixed point of a log, most serious first.

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use robust_td_core::features::Row;
 use robust_td_core::learner::{Learner, LinearValue};
+use robust_td_core::spread::Spread;
 
 use crate::batch::Batch;
 use crate::columns::ColumnMap;
@@ -197,7 +198,10 @@ impl Fit {
         let product = row.features().dot(&self.value.theta);
         let value = product + self.value.offset;
         Ok(self.intervals.as_ref().map(|intervals| {
-            let sides = intervals.sides(product, row.features(), self.confidence);
+            let sides = match self.model.features().knows(observation) {
+                true => intervals.sides(product, row.features(), self.confidence),
+                false => Spread::UNKNOWN.sides(self.confidence),
+            };
             (value - sides.below, value + sides.above)
         }))
     }
@@ -243,12 +247,13 @@ impl Fit {
     ///
     /// # Errors
     /// As [`Fit::predict`], and when the output cannot be written. Nothing is written until the first rows are known to match the model.
+    /// Returns the output, and the number of rows whose interval is unbounded.
     pub fn write_predictions<W: Write + Send>(
         &self,
         log: Log,
         format: ValueFormat,
         out: W,
-    ) -> Result<W> {
+    ) -> Result<(W, u64)> {
         let columns = match self.intervals {
             Some(_) => &["value", "lower", "upper"][..],
             None => &["value"],
@@ -256,12 +261,14 @@ impl Fit {
         let (mut rows, mut found) = (self.predicted(log)?, Predictions::default());
         let mut more = rows.read(&mut found)?;
         let mut writer = ValueWriter::new(format, out, columns)?;
+        let mut unbounded = 0;
         while more {
+            unbounded += found.lower.iter().filter(|x| x.is_infinite()).count() as u64;
             let all = [&found.values[..], &found.lower, &found.upper];
             writer.write(&all[..columns.len()])?;
             more = rows.read(&mut found)?;
         }
-        writer.finish()
+        Ok((writer.finish()?, unbounded))
     }
 
     fn predicted(&self, mut log: Log) -> Result<PredictedRows> {
@@ -289,7 +296,8 @@ impl Fit {
     #[must_use]
     pub fn lacks_rows(&self) -> bool {
         let keeps = matches!(&self.model, Model::Learned(learned) if learned.keeps_errors());
-        keeps && !self.diverged() && self.intervals.is_none()
+        let unsure = self.diverged() || self.converged() == Some(false);
+        keeps && !unsure && self.intervals.is_none()
     }
 
     /// The warnings, most serious first.

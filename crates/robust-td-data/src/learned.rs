@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use robust_td_core::features::FeatureMap;
+use robust_td_core::fixed_point::FixedPoint;
 use robust_td_core::learner::{Learner, Transition};
 use robust_td_core::registry::AnyLearner;
 use robust_td_core::sandwich::{Estimate, Sandwich};
 use serde::{Deserialize, Serialize};
 
-use crate::assess::Assessment;
+use crate::assess::{Assessment, TOLERANCE};
 use crate::batch::Batch;
 use crate::diagnostics::Diagnostics;
 use crate::error::{Error, Result};
@@ -25,6 +26,8 @@ use crate::schema::Schema;
 #[serde(deny_unknown_fields)]
 pub struct Learned {
     phi_inf: f64,
+    /// Whether `phi_inf` is the largest norm so far, rather than a bound that the learner uses.
+    measures_norm: bool,
     /// The maximum number of transitions to learn from.
     limit: Option<u64>,
     /// The parameters of the learner, to compare with repeated options.
@@ -45,18 +48,20 @@ pub struct Learned {
 }
 
 impl Learned {
-    /// A model before its first transition.
+    /// A model before its first transition; without a bound `phi_inf` on the norm of the features, the largest norm is
+    /// measured.
     ///
     /// # Errors
     /// When the learner does not have the dimension of the features.
     pub fn new(
         features: FeatureMap,
         learner: AnyLearner,
-        phi_inf: f64,
+        phi_inf: Option<f64>,
         limit: Option<u64>,
     ) -> Result<Self> {
         Self {
-            phi_inf,
+            phi_inf: phi_inf.unwrap_or(0.0),
+            measures_norm: phi_inf.is_none(),
             limit,
             parameters: BTreeMap::new(),
             features,
@@ -106,7 +111,7 @@ impl Learned {
             let message = "its least squares has another discount than its learner".into();
             return Err(Error::Model { message });
         }
-        if !(self.phi_inf > 0.0) {
+        if !(self.phi_inf > 0.0 || self.measures_norm && self.phi_inf == 0.0) {
             let message = format!("its phi_inf is {}", self.phi_inf);
             return Err(Error::Model { message });
         }
@@ -187,6 +192,9 @@ impl Learned {
         if step.restart {
             self.learner.start_episode();
         }
+        if self.measures_norm {
+            self.phi_inf = self.phi_inf.max(here.norm_sq().sqrt());
+        }
         self.diagnostics.watch(&self.learner, &transition);
         self.diagnostics.record(self.learner.learn(&transition));
         if let Some(least_squares) = &mut self.least_squares {
@@ -196,16 +204,35 @@ impl Learned {
         }
     }
 
-    /// Least squares on the same samples, if it was requested and can estimate its error.
+    /// Least squares on the same samples, if it was requested or is the learner, and can estimate its error.
     #[must_use]
     pub fn least_squares(&self) -> Option<Estimate> {
-        self.least_squares.as_ref().and_then(Sandwich::estimate)
+        match self.learner.least_squares() {
+            Some(own) => own.estimate_of(&self.fixed_point()?),
+            None => self.least_squares.as_ref().and_then(Sandwich::estimate),
+        }
     }
 
-    /// Whether least squares runs alongside the learner.
+    /// Whether least squares runs alongside the learner, or is the learner.
     #[must_use]
     pub fn has_least_squares(&self) -> bool {
-        self.least_squares.is_some()
+        self.least_squares.is_some() || self.learner.least_squares().is_some()
+    }
+
+    /// The TD fixed point of the transitions so far, for a learner that solves for it; O(d^3).
+    #[must_use]
+    pub fn fixed_point(&self) -> Option<FixedPoint> {
+        let own = self.learner.least_squares()?;
+        own.fixed_point().ok().filter(|_| own.count() > 0)
+    }
+
+    /// Whether the answer solves the equations of the log; `None` if that is not known.
+    #[must_use]
+    pub fn converged(&self) -> Option<bool> {
+        match &self.assessment {
+            Some(assessment) => Some(assessment.converged()),
+            None => (self.fixed_point()).map(|found| found.relative_residual <= TOLERANCE),
+        }
     }
 
     /// The parameters that its learner was made with.
@@ -217,7 +244,7 @@ impl Learned {
     /// Whether it collects the statistics for intervals.
     #[must_use]
     pub fn keeps_errors(&self) -> bool {
-        self.learner.replicates() > 0 || self.least_squares.is_some()
+        self.learner.replicates() > 0 || self.has_least_squares()
     }
 
     /// The statistics for intervals of the learner's answer; `None` for most learners.
@@ -251,7 +278,7 @@ impl Learned {
         &self.features
     }
 
-    /// The bound on the norm of the features that the learner uses.
+    /// The bound on the norm of the features that the learner uses; if it needs none, the largest norm so far.
     #[must_use]
     pub fn phi_inf(&self) -> f64 {
         self.phi_inf

@@ -154,7 +154,10 @@ impl Model {
     /// Whether the answer solves the equations of the log; `None` if that is not known.
     #[must_use]
     pub fn converged(&self) -> Option<bool> {
-        self.assessment().map(Assessment::converged)
+        match self {
+            Self::Learned(learned) => learned.converged(),
+            Self::Solved(solved) => Some(solved.assessment.converged()),
+        }
     }
 
     /// The number of transitions learned from.

@@ -167,7 +167,10 @@ impl Predictor {
             }
             out.values.push(value);
             if let Some(intervals) = &self.intervals {
-                let sides = intervals.sides(phi.dot(&self.value.theta), phi, self.confidence);
+                let sides = match self.features.knows(batch.obs(i)) {
+                    true => intervals.sides(phi.dot(&self.value.theta), phi, self.confidence),
+                    false => Spread::UNKNOWN.sides(self.confidence),
+                };
                 out.lower.push(value - sides.below);
                 out.upper.push(value + sides.above);
             }
@@ -201,7 +204,9 @@ pub(crate) fn intervals(
                 Some(estimate) => Intervals::Both(bootstrap, estimate),
             })
         }
-        IntervalSource::LeastSquares => least_squares.map(Intervals::Sandwich),
+        IntervalSource::LeastSquares | IntervalSource::Own => {
+            least_squares.map(Intervals::Sandwich)
+        }
         IntervalSource::None => None,
     }
 }

@@ -10,6 +10,7 @@ use crate::error::Result;
 use crate::log::Log;
 use crate::options::Purpose;
 use crate::origin::Origin;
+use crate::reader::Reader;
 use crate::schema::Schema;
 
 /// The number of bytes of rows that are kept in memory. A log that needs more is read again in each pass.
@@ -18,6 +19,8 @@ const KEPT: usize = 256 << 20;
 /// A log that is read again and again.
 pub(crate) struct Replay<'a> {
     log: &'a mut Log,
+    /// Whether a thread of its own reads ahead.
+    reads_ahead: bool,
     kept: Kept,
     schema: Schema,
     files: Vec<String>,
@@ -34,10 +37,11 @@ enum Kept {
 }
 
 impl<'a> Replay<'a> {
-    /// A log before its first pass.
-    pub fn new(log: &'a mut Log) -> Self {
+    /// A log before its first pass; with one thread, the caller's reads.
+    pub fn new(log: &'a mut Log, threads: usize) -> Self {
         Self {
             log,
+            reads_ahead: threads > 1,
             kept: Kept::Unread,
             schema: Schema::default(),
             files: Vec::new(),
@@ -88,7 +92,11 @@ impl<'a> Replay<'a> {
             }
             return Ok(());
         }
-        let mut reader = ReadAhead::start(self.log.open(Purpose::Evaluate)?)?;
+        let reader = self.log.open(Purpose::Evaluate)?;
+        let mut reader = match self.reads_ahead {
+            true => Batches::Ahead(ReadAhead::start(reader)?),
+            false => Batches::Here(Box::new(reader)),
+        };
         self.schema = reader.schema().clone();
         self.files = reader.files().to_vec();
         let mut keeping = matches!(self.kept, Kept::Unread).then(|| (Vec::new(), 0));
@@ -112,5 +120,41 @@ impl<'a> Replay<'a> {
             None => Kept::TooMany,
         };
         Ok(())
+    }
+}
+
+/// A reader on this thread or another.
+enum Batches {
+    Here(Box<Reader>),
+    Ahead(ReadAhead),
+}
+
+impl Batches {
+    fn read(&mut self, batch: &mut Batch) -> Result<bool> {
+        match self {
+            Self::Here(reader) => reader.read(batch),
+            Self::Ahead(reader) => reader.read(batch),
+        }
+    }
+
+    fn schema(&self) -> &Schema {
+        match self {
+            Self::Here(reader) => reader.schema(),
+            Self::Ahead(reader) => reader.schema(),
+        }
+    }
+
+    fn files(&self) -> &[String] {
+        match self {
+            Self::Here(reader) => reader.files(),
+            Self::Ahead(reader) => reader.files(),
+        }
+    }
+
+    fn bad_rows(&self) -> &BadRows {
+        match self {
+            Self::Here(reader) => reader.bad_rows(),
+            Self::Ahead(reader) => reader.bad_rows(),
+        }
     }
 }

@@ -81,9 +81,11 @@ fn observe(fitting: &mut Fitting, batch: &Batch) -> Result<()> {
     Ok(())
 }
 
-/// The observations and next observations of a batch.
+/// The observations and next observations of a batch, row by row, so that their order does not depend on the batches.
 fn rows(batch: &Batch) -> impl Iterator<Item = &[f64]> {
-    let width = batch.dimension().max(1);
-    let here = batch.observations().chunks_exact(width);
-    here.chain(batch.next_observations().chunks_exact(width))
+    (0..batch.len()).flat_map(|i| {
+        [Some(batch.obs(i)), batch.next_obs(i)]
+            .into_iter()
+            .flatten()
+    })
 }

@@ -33,6 +33,8 @@ the value of the policy with its interval, whether the answer has converged, and
 whether the features can express the values (predictions against returns on
 episodes that are held out). Intervals measure the sampling error around the TD
 fixed point; rows of one episode, or one --cluster, may depend on each other.
+On standard input auto is least squares of all transitions for up to 500
+features; algorithms that use phi_inf need --phi-inf there.
 
 Other algorithms step through the log once; `robust-td algorithms` lists them.
 alg1 without --c runs sixteen constants and lets the data choose.
@@ -73,7 +75,7 @@ pub struct Arguments {
     #[arg(long, value_name = "T", value_parser = count::horizon, allow_negative_numbers = true)]
     horizon: Option<u64>,
 
-    /// Bound on the norm of the features [default: measured]
+    /// Bound on the norm of the features [default: measured; on standard input required by algorithms that use it]
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
     phi_inf: Option<f64>,
 
@@ -81,7 +83,7 @@ pub struct Arguments {
     #[arg(long = "param", value_name = "KEY=VALUE", allow_hyphen_values = true)]
     parameters: Vec<String>,
 
-    /// Feature map [default: standardise + bias; with an algorithm other than auto, identity]
+    /// Feature map [default: standardise + bias, on standard input identity + bias; with an algorithm other than auto, identity]
     #[arg(long, value_name = "SPEC")]
     features: Option<String>,
 

@@ -1,4 +1,4 @@
-//! Tests `--c auto`: the choice of the constant, its intervals, and that a resumed run writes the same bytes.
+//! Tests `--algorithm alg1` without a constant (`--c auto`): the choice of the constant, its intervals, and that a resumed run writes the same bytes.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::bad_data::assert_refused;
 use crate::common::{folder, json_in, run_in};
-use crate::log::{Columns, Log, words};
+use crate::log::{Columns, Log, unassessed, words};
 
 fn numbers(value: &Value) -> Vec<f64> {
     let list = value.as_array().unwrap();
@@ -16,13 +16,13 @@ fn numbers(value: &Value) -> Vec<f64> {
 }
 
 #[test]
-fn the_default_chooses_a_constant_and_says_how() {
+fn algorithm_1_chooses_a_constant_and_says_how() {
     let log = Log::continuing("garnet", 20_000, 3);
     let folder = folder([]);
     log.write(folder.path(), "log.csv", Columns::All);
     let found = json_in(
         folder.path(),
-        &words("evaluate log.csv --discount 0.95 --json"),
+        &words("evaluate log.csv --discount 0.95 --algorithm alg1 --json"),
     );
     assert_eq!(found["algorithm"], "alg1-auto");
     assert_eq!(
@@ -87,8 +87,9 @@ fn intervals_by_two_routes_are_those_of_the_prediction() {
     let folder = folder([]);
     log.write(folder.path(), "log.csv", Columns::Plain);
     let discount = log.problem.discount();
-    let line =
-        format!("evaluate log.csv --discount {discount} --out model.json --json --confidence 0.9");
+    let line = format!(
+        "evaluate log.csv --discount {discount} --c auto --out model.json --json --confidence 0.9"
+    );
     let found = json_in(folder.path(), &words(&line));
     let intervals = &found["intervals"];
     assert_eq!(intervals["confidence"], 0.9);
@@ -196,7 +197,7 @@ fn all_formats_agree() {
     std::fs::write(folder.path().join("log.ndjson"), log.ndjson(Columns::All)).unwrap();
     std::fs::write(folder.path().join("log.parquet"), log.parquet(Columns::All)).unwrap();
     let texts = ["log.csv", "log.ndjson", "log.parquet"].map(|file| {
-        let line = format!("evaluate {file} --discount 0.9 --out model.json");
+        let line = format!("evaluate {file} --discount 0.9 --algorithm alg1 --out model.json");
         assert_eq!(run_in(folder.path(), &words(&line)).code, 0);
         std::fs::read(folder.path().join("model.json")).unwrap()
     });
@@ -213,13 +214,13 @@ fn parts_write_the_same_model_as_the_whole() {
     const ROWS: usize = 4000;
     let log = Log::episodic("boyan", ROWS, 21);
     let folder = folder([]);
-    let at = |name: &str| std::fs::read(folder.path().join(name)).unwrap();
+    let at = |name: &str| unassessed(&folder.path().join(name));
     for options in [
         "--horizon 3000 --phi-inf 2",
         "--horizon 3000 --phi-inf 2 --replicates 0",
         "--horizon 3000 --phi-inf 2 --features tiles(tilings=4,bins=5,low=0,high=1)",
     ] {
-        let options = format!("--discount 0.9 --json {options}");
+        let options = format!("--discount 0.9 --algorithm alg1 --json {options}");
         log.write(folder.path(), "log.csv", Columns::Episodes);
         evaluate(
             folder.path(),
@@ -238,10 +239,8 @@ fn parts_write_the_same_model_as_the_whole() {
                 folder.path(),
                 "evaluate b.csv --resume part.json --out part.json --json",
             );
-            assert!(
-                at("part.json") == at("whole.json"),
-                "cut before row {cut}: {options}"
-            );
+            let [part, whole] = ["part.json", "whole.json"].map(&at);
+            assert!(part == whole, "cut before row {cut}: {options}");
         }
     }
 }
@@ -280,15 +279,18 @@ fn bad_values_are_refused_with_the_valid_range() {
             &["--replicates", "--c auto"],
         ),
         (
-            "--passes 2 --replicates 64",
+            "--c auto --passes 2 --replicates 64",
             &["--replicates", "--passes 1"],
         ),
         ("--c 0.1 --sandwich", &["--sandwich", "--c auto"]),
-        ("--param replicates=16", &["alg1-auto", "replicates"]),
-        ("--param speed=1", &["alg1-auto", "speed"]),
+        (
+            "--c auto --param replicates=16",
+            &["alg1-auto", "replicates"],
+        ),
+        ("--c auto --param speed=1", &["alg1-auto", "speed"]),
         ("--algorithm td-lambda", &["td-lambda", "--c"]),
         (
-            "--sandwich --features tiles(tilings=8,bins=10)",
+            "--c auto --sandwich --features tiles(tilings=8,bins=10)",
             &["--sandwich", "500"],
         ),
     ] {
@@ -303,16 +305,24 @@ fn too_few_rows_are_counted() {
     let folder = folder([("log.csv", b"obs_0,reward\n1,1\n2,1\n".as_slice())]);
     let run = run_in(
         folder.path(),
-        &words("evaluate log.csv --json --discount 0.9"),
+        &words("evaluate log.csv --json --discount 0.9 --algorithm alg1"),
     );
     assert_refused(&run, 2, &["1 transition,", "at least 3"], "two rows");
+    // Least squares has an answer, but no interval.
+    let line = "evaluate log.csv --json --discount 0.9 --features bias";
+    let found = json_in(folder.path(), &words(line));
+    assert_eq!(found["theta_bar"].as_array().unwrap().len(), 1);
+    assert!(found["intervals"].is_null() && found["start_value"]["lower"].is_null());
+    let findings = found["findings"].as_array().unwrap();
+    let unknown = |finding: &&Value| finding["kind"] == "intervals-unknown";
+    assert_eq!(findings.iter().filter(unknown).count(), 1);
 }
 
 #[test]
 fn a_resumed_model_with_intervals_takes_one_pass() {
     let folder = folder([]);
     Log::continuing("ref-3", 400, 2).write(folder.path(), "log.csv", Columns::Plain);
-    let line = "evaluate log.csv --json --discount 0.9 --phi-inf 2 --horizon 900 --out model.json";
+    let line = "evaluate log.csv --json --discount 0.9 --c auto --phi-inf 2 --horizon 900 --out model.json";
     json_in(folder.path(), &words(line));
     let line = "evaluate log.csv --json --resume model.json --passes 2";
     let run = run_in(folder.path(), &words(line));
@@ -323,7 +333,7 @@ fn a_resumed_model_with_intervals_takes_one_pass() {
 fn two_passes_have_no_intervals() {
     let folder = folder([]);
     Log::continuing("ref-3", 400, 2).write(folder.path(), "log.csv", Columns::Plain);
-    let line = "evaluate log.csv --discount 0.9 --passes 2 --json";
+    let line = "evaluate log.csv --discount 0.9 --c auto --passes 2 --json";
     let found = json_in(folder.path(), &words(line));
     assert!(found["intervals"].is_null() && found["c"].is_f64());
 }
@@ -332,7 +342,8 @@ fn two_passes_have_no_intervals() {
 fn the_page_has_the_table_and_the_intervals() {
     let folder = folder([]);
     Log::continuing("ref-3", 4000, 2).write(folder.path(), "log.csv", Columns::Plain);
-    let run = run_in(folder.path(), &words("evaluate log.csv --discount 0.9"));
+    let line = "evaluate log.csv --discount 0.9 --algorithm alg1 --verbose";
+    let run = run_in(folder.path(), &words(line));
     for part in [
         "stayed bounded",
         "retired by step",
@@ -358,12 +369,14 @@ fn what_was_never_seen_is_unbounded() {
         format!("obs_0,obs_1,obs_2,reward\n{rows}"),
     )
     .unwrap();
-    let line = "evaluate log.csv --discount 0.9 --out model.json --json";
-    json_in(folder.path(), &words(line));
-    let run = run_in(folder.path(), &words("predict model.json new.csv"));
-    let lines: Vec<&str> = run.stdout.lines().collect();
-    assert!(
-        !lines[1].contains("inf") && lines[2].ends_with(",-inf,inf"),
-        "{lines:?}"
-    );
+    for options in ["", "--algorithm alg1", "--features identity"] {
+        let line = format!("evaluate log.csv --discount 0.9 --out model.json --json {options}");
+        json_in(folder.path(), &words(&line));
+        let run = run_in(folder.path(), &words("predict model.json new.csv"));
+        let lines: Vec<&str> = run.stdout.lines().collect();
+        assert!(
+            !lines[1].contains("inf") && lines[2].ends_with(",-inf,inf"),
+            "{options}: {lines:?}"
+        );
+    }
 }

@@ -206,6 +206,16 @@ impl Log {
     }
 }
 
+/// A saved learner without what only a complete pass over files can tell.
+pub fn unassessed(path: &Path) -> serde_json::Value {
+    let text = std::fs::read_to_string(path).unwrap();
+    let mut model: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let learned = &mut model["model"]["learned"];
+    assert!(learned.get("assessment").is_some());
+    learned["assessment"] = serde_json::Value::Null;
+    model
+}
+
 /// Bytes as gzip.
 pub fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());

@@ -12,5 +12,6 @@ mod library;
 mod log;
 mod resume;
 mod returns;
+mod solved;
 mod stream;
 mod warnings;

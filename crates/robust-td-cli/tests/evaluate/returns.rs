@@ -1,12 +1,11 @@
-//! Tests `evaluate --monte-carlo-check`.
+//! Tests the comparison of predicted values with returns, which runs by default.
 
 use std::fmt::Write as _;
 
 use robust_td_core::random::Stream;
 use serde_json::Value;
 
-use crate::bad_data::assert_refused;
-use crate::common::{folder, run_in};
+use crate::common::{folder, json_in, run_in};
 use crate::log::{Columns, Log, words};
 
 /// Episodes on the states 0 to 5, moving up at most one state per step; some are truncated.
@@ -32,82 +31,103 @@ fn chain(episodes: usize, next: bool) -> String {
     text
 }
 
-const CHECK: &str = "evaluate log.csv --discount 0.9 --algorithm lstd --monte-carlo-check";
+const CHECK: &str = "evaluate log.csv --discount 0.9";
 
-fn z(decile: &Value) -> f64 {
-    let number = |key: &str| decile[key].as_f64().unwrap();
+fn z(tenth: &Value) -> f64 {
+    let number = |key: &str| tenth[key].as_f64().unwrap();
     assert_eq!(
         number("difference"),
         number("predicted") - number("return"),
-        "{decile}"
+        "{tenth}"
     );
     number("difference").abs() / number("stderr")
 }
 
+fn has(found: &Value, kind: &str) -> bool {
+    let findings = found["findings"].as_array().unwrap();
+    findings.iter().any(|finding| finding["kind"] == kind)
+}
+
 #[test]
 fn features_that_cannot_express_the_values_are_told() {
-    for next in [false, true] {
+    for (next, algorithm) in [(false, "auto"), (true, "auto"), (true, "lstd")] {
         let text = chain(1500, next);
         let folder = folder([("log.csv", text.as_bytes())]);
         let found = |features: &str| -> Value {
-            let line = format!("{CHECK} --json --features {features}");
-            let run = run_in(folder.path(), &words(&line));
-            assert_eq!(run.code, 0, "{}", run.stderr);
-            serde_json::from_str::<Value>(&run.stdout).unwrap()["monte_carlo_check"].clone()
+            let line = format!("{CHECK} --json --algorithm {algorithm} --features {features}");
+            json_in(folder.path(), &words(&line))
         };
         let good = found("one-hot");
-        let deciles = good["deciles"].as_array().unwrap();
-        assert!(deciles.len() >= 5);
-        assert!(deciles.iter().all(|decile| z(decile) < 4.0), "{good}");
-        assert!(
-            good["meaning"]
-                .as_str()
-                .unwrap()
-                .starts_with("no difference")
-        );
+        let check = &good["check"];
+        let tenths = check["tenths"].as_array().unwrap();
+        assert!(tenths.len() >= 5);
+        assert!(tenths.iter().all(|tenth| z(tenth) < 4.0), "{check}");
+        assert!(!has(&good, "features-do-not-fit"), "{}", good["findings"]);
+        // A quarter is held out from the default; a learner has seen all.
+        let held_out = algorithm == "auto";
+        assert_eq!(check["held_out"], held_out);
         let terminated = |line: &str| line.split(',').nth(2) == Some("1");
         let complete = text.lines().skip(1).filter(|line| terminated(line)).count();
-        assert_eq!(good["episodes"], complete);
-        assert!(good["left_out_episodes"].as_u64().unwrap() > 50);
-        let rows = |key: &str| good[key].as_u64().unwrap();
-        if next {
-            assert_eq!(
-                rows("rows") + rows("left_out_rows"),
-                text.lines().count() as u64 - 1
-            );
+        let count = |key: &str| check[key].as_u64().unwrap();
+        if !held_out {
+            assert_eq!(count("episodes"), 1500);
+            assert_eq!(count("episodes") - count("cut"), complete as u64);
+            assert_eq!(count("rows"), text.lines().count() as u64 - 1);
         }
+        assert!(count("cut") > if held_out { 15 } else { 50 });
         let bad = found("bias");
+        let tenths = bad["check"]["tenths"].as_array().unwrap();
         assert!(
-            bad["deciles"]
-                .as_array()
-                .unwrap()
-                .iter()
-                .all(|decile| z(decile) > 10.0)
+            tenths.iter().all(|tenth| z(tenth) > 8.0),
+            "{}",
+            bad["check"]
         );
-        assert!(bad["meaning"].as_str().unwrap().contains("cannot express"));
+        assert!(has(&bad, "features-do-not-fit"));
     }
 }
 
 #[test]
 fn the_page_has_the_table() {
     let folder = folder([("log.csv", chain(300, true).as_bytes())]);
-    let run = run_in(folder.path(), &words(&format!("{CHECK} --features bias")));
+    let line = format!("{CHECK} --features bias --out model.json");
+    let run = run_in(folder.path(), &words(&line));
     assert_eq!(run.code, 0, "{}", run.stderr);
     for part in [
-        "Returns of complete episodes against predicted values",
-        "left out",
-        "decile",
+        "features fit",
+        "no: predicted values differ from the returns",
+        "Predicted values against returns, by tenths (held out from the fit)",
+        "were cut",
         "difference",
         "far off",
         "cannot express the values",
     ] {
-        assert!(run.stdout.contains(part), "{part}: {}", run.stdout);
+        let page = run.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(page.contains(part), "{part}: {}", run.stdout);
     }
-    let plain = run_in(
-        folder.path(),
-        &words("evaluate log.csv --discount 0.9 --algorithm lstd --json"),
+    // predict repeats the finding.
+    let run = run_in(folder.path(), &words("predict model.json log.csv"));
+    assert!(
+        run.stderr
+            .starts_with("warning: model.json: predicted values differ from returns"),
+        "{}",
+        run.stderr
     );
-    assert!(!plain.stdout.contains("monte_carlo_check"));
+}
+
+#[test]
+fn the_check_can_be_left_out() {
+    let folder = folder([("log.csv", chain(300, true).as_bytes())]);
+    let line = format!("{CHECK} --features one-hot --json");
+    let whole = json_in(folder.path(), &words(&line));
+    let plain = json_in(folder.path(), &words(&format!("{line} --no-check")));
+    assert!(whole["check"].is_object() && whole["monte_carlo"].is_object());
+    assert!(plain["check"].is_null() && plain["monte_carlo"].is_null());
+    for key in ["value", "lower", "upper"] {
+        let [a, b] = [&whole, &plain].map(|found| found["start_value"][key].as_f64().unwrap());
+        assert!((a - b).abs() < 1e-9 * a.abs(), "{key}");
+    }
+    let page = run_in(folder.path(), &words(&format!("{CHECK} --no-check")));
+    assert!(!page.stdout.contains("tenth") && !page.stdout.contains("features fit"));
 }
 
 #[test]
@@ -119,45 +139,53 @@ fn equal_predictions_are_no_sign_that_all_is_well() {
     let folder = folder([("log.csv", text.as_bytes())]);
     let run = run_in(folder.path(), &words(&format!("{CHECK} --features bias")));
     assert!(
-        run.stdout.contains("all predictions are equal"),
+        run.stdout.contains("all predicted values are equal"),
         "{}",
         run.stdout
     );
-    assert!(!run.stdout.contains("no sign"), "{}", run.stdout);
+    assert!(!run.stdout.contains("yes: predicted"), "{}", run.stdout);
 }
 
 #[test]
-fn a_log_without_a_complete_episode_is_told_plainly() {
+fn a_log_without_an_end_is_checked_with_the_values_at_its_cuts() {
     let folder = folder([]);
     Log::continuing("ref-3", 60, 2).write(folder.path(), "log.csv", Columns::Plain);
-    let run = run_in(folder.path(), &words(CHECK));
-    assert_eq!(run.code, 0, "{}", run.stderr);
-    assert!(run.stdout.contains("no episode ends with terminated"));
-    let run = run_in(folder.path(), &words(&format!("{CHECK} --json")));
-    let found: Value = serde_json::from_str(&run.stdout).unwrap();
-    let check = &found["monte_carlo_check"];
-    assert_eq!(check["episodes"], 0);
-    assert_eq!(check["left_out_rows"], 59);
-    assert_eq!(check["deciles"].as_array().unwrap().len(), 0);
+    let found = json_in(folder.path(), &words(&format!("{CHECK} --json")));
+    let check = &found["check"];
+    assert_eq!(check["held_out"], true);
+    assert_eq!(check["episodes"], check["cut"]);
+    let tenths = check["tenths"].as_array().unwrap();
+    let rows = tenths.iter().map(|tenth| tenth["rows"].as_u64().unwrap());
+    assert_eq!(check["rows"], rows.sum::<u64>());
+    assert!(found["monte_carlo"].is_null());
+    assert_eq!(found["start_value"]["starts"], 59);
 }
 
 #[test]
 fn values_that_are_not_finite_are_not_checked() {
     let folder = folder([]);
     Log::episodic("ref-3", 3000, 5).write(folder.path(), "log.csv", Columns::All);
-    let line = "evaluate log.csv --discount 0.9 --c 1e-9 --monte-carlo-check --json";
-    let run = run_in(folder.path(), &words(line));
-    assert_eq!(run.code, 0, "{}", run.stderr);
-    let found: Value = serde_json::from_str(&run.stdout).unwrap();
-    assert_eq!(found["diverged"], true);
-    let meaning = found["monte_carlo_check"]["meaning"].as_str().unwrap();
-    assert!(meaning.contains("not finite"), "{meaning}");
+    let line = "evaluate log.csv --discount 0.9 --c 1e-9 --json";
+    let found = json_in(folder.path(), &words(line));
+    assert_eq!(
+        (&found["diverged"], &found["converged"]),
+        (&true.into(), &false.into())
+    );
+    assert!(found["check"].is_null() && found["relative_residual"].is_null());
+    assert!(has(&found, "not-learned") && has(&found, "diverged"));
 }
 
 #[test]
-fn standard_input_is_refused() {
+fn a_stream_has_no_check() {
     let folder = folder([]);
-    let line = "evaluate - --format csv --discount 0.9 --c 1 --phi-inf 1 --monte-carlo-check";
-    let run = run_in(folder.path(), &words(line));
-    assert_refused(&run, 2, &["--monte-carlo-check", "read again"], line);
+    let output = assert_cmd::Command::new(env!("CARGO_BIN_EXE_robust-td"))
+        .current_dir(folder.path())
+        .args(words(
+            "evaluate - --format csv --discount 0.9 --c 1 --phi-inf 1 --json",
+        ))
+        .write_stdin(chain(50, true))
+        .output()
+        .unwrap();
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(found["check"].is_null() && found["converged"].is_null());
 }

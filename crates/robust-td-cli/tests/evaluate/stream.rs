@@ -1,4 +1,4 @@
-//! Tests `--c auto` on standard input, where the number of rows is not known in advance.
+//! Tests standard input, where the number of rows is not known in advance.
 
 use std::path::Path;
 
@@ -42,7 +42,8 @@ fn a_stream_ends_with_the_bits_of_the_library() {
         ("csv", log.csv(Columns::All, 0..4000)),
         ("ndjson", log.ndjson(Columns::All)),
     ] {
-        let line = format!("evaluate - --format {format} --discount 0.9 --phi-inf 1 --json");
+        let line =
+            format!("evaluate - --format {format} --discount 0.9 --c auto --phi-inf 1 --json");
         let found: Value = serde_json::from_slice(&piped(folder.path(), &line, &input)).unwrap();
         assert_eq!(found["algorithm"], "alg1-auto");
         assert_eq!(
@@ -69,7 +70,7 @@ fn a_stream_of_known_length_is_a_file() {
     let log = Log::episodic("boyan", 3000, 7);
     let folder = folder([]);
     log.write(folder.path(), "log.csv", Columns::All);
-    let common = "--discount 0.9 --phi-inf 1 --horizon 3000";
+    let common = "--discount 0.9 --c auto --phi-inf 1 --horizon 3000";
     let line = format!("evaluate log.csv {common} --out file.json");
     assert_eq!(run_in(folder.path(), &words(&line)).code, 0);
     let line = format!("evaluate - --format csv {common} --out stream.json");
@@ -82,19 +83,69 @@ fn a_stream_of_known_length_is_a_file() {
 fn parts_of_a_stream_write_the_same_model_as_the_whole() {
     let log = Log::episodic("boyan", 3500, 8);
     let folder = folder([]);
-    let start = "evaluate - --format csv --discount 0.9 --phi-inf 1";
-    let whole = log.csv(Columns::Episodes, 0..3500);
-    piped(folder.path(), &format!("{start} --out whole.json"), &whole);
-    let read = |name: &str| std::fs::read(folder.path().join(name)).unwrap();
-    // Inside the first phase, at its end, just after it, and inside the third.
-    let cuts = [1, 700, 1024, 1025, 3072, 3100];
-    let ends = cuts.into_iter().chain([3500]);
-    for (from, to) in [0].into_iter().chain(cuts).zip(ends) {
-        let line = match from {
-            0 => format!("{start} --out parts.json"),
-            _ => "evaluate - --format csv --resume parts.json --out parts.json".into(),
-        };
-        piped(folder.path(), &line, &log.csv(Columns::Episodes, from..to));
+    for options in ["--c auto --phi-inf 1", ""] {
+        let start = format!("evaluate - --format csv --discount 0.9 {options}");
+        let whole = log.csv(Columns::Episodes, 0..3500);
+        piped(folder.path(), &format!("{start} --out whole.json"), &whole);
+        let read = |name: &str| std::fs::read(folder.path().join(name)).unwrap();
+        // Inside the first phase, at its end, just after it, and inside the third.
+        let cuts = [1, 700, 1024, 1025, 3072, 3100];
+        let ends = cuts.into_iter().chain([3500]);
+        for (from, to) in [0].into_iter().chain(cuts).zip(ends) {
+            let line = match from {
+                0 => format!("{start} --out parts.json"),
+                _ => "evaluate - --format csv --resume parts.json --out parts.json".into(),
+            };
+            piped(folder.path(), &line, &log.csv(Columns::Episodes, from..to));
+        }
+        assert!(read("whole.json") == read("parts.json"), "{options}");
     }
-    assert!(read("whole.json") == read("parts.json"));
+}
+
+#[test]
+fn a_stream_is_solved_like_a_file_by_default() {
+    let log = Log::episodic("boyan", 4000, 9);
+    let folder = folder([]);
+    log.write(folder.path(), "log.csv", Columns::All);
+    let json = |bytes: &[u8]| -> Value { serde_json::from_slice(bytes).unwrap() };
+    let input = log.csv(Columns::All, 0..4000);
+    let line = "evaluate - --format csv --discount 0.9 --out model.json --json";
+    let found = json(&piped(folder.path(), line, &input));
+    let line = "evaluate log.csv --discount 0.9 --features identity+bias --json";
+    let expected = json(run_in(folder.path(), &words(line)).stdout.as_bytes());
+    assert_eq!(found["features"], "identity + bias");
+    // The features of this problem add up to 1, like the bias.
+    for key in ["algorithm", "solver", "steps", "rank", "phi_inf"] {
+        assert_eq!(found[key], expected[key], "{key}");
+    }
+    assert_eq!(
+        (&found["converged"], &found["rank"]),
+        (&true.into(), &4.into())
+    );
+    let numbers = |report: &Value| -> Vec<f64> {
+        serde_json::from_value(report["theta_bar"].clone()).unwrap()
+    };
+    for (x, y) in numbers(&found).iter().zip(numbers(&expected)) {
+        assert!((x - y).abs() < 1e-9 * y.abs().max(1.0), "{x} {y}");
+    }
+    let predicted = run_in(folder.path(), &words("predict model.json log.csv"));
+    assert_eq!((predicted.code, predicted.stderr.as_str()), (0, ""));
+    let bounded = |line: &str| {
+        line.split(',')
+            .all(|x| x.parse::<f64>().unwrap().is_finite())
+    };
+    assert!(predicted.stdout.lines().skip(1).all(bounded));
+    let page = piped(
+        folder.path(),
+        "evaluate - --format csv --discount 0.9",
+        &input,
+    );
+    let page = String::from_utf8(page).unwrap();
+    for part in [
+        "converged",
+        "yes (relative residual",
+        "least squares, discount 0.9",
+    ] {
+        assert!(page.contains(part), "{page}");
+    }
 }

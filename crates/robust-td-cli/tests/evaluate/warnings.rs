@@ -68,6 +68,7 @@ fn importance_ratios_that_are_not_used_are_named() {
         ("--c 0.1 --phi-inf 2 --horizon 40", true),
         ("--algorithm swift-td", true),
         ("--algorithm bhandari-a --param radius=5", true),
+        ("", false),
         ("--algorithm lstd", false),
         ("--algorithm td-lambda --c 0.1", false),
         ("--algorithm tdc --param step=0.1 --param step_w=0.1", false),
@@ -95,7 +96,7 @@ fn importance_ratios_that_are_not_used_are_named() {
 fn what_is_said_of_lstd_and_of_single_rows_is_true() {
     let folder = folder([("one.csv", b"obs_0,reward\n1,2\n".as_slice())]);
     Log::continuing("ref-3", 30, 2).write(folder.path(), "log.csv", Columns::Plain);
-    let line = "evaluate log.csv --discount 0.9 --algorithm lstd";
+    let line = "evaluate log.csv --discount 0.9 --algorithm lstd --verbose";
     let page = run_in(folder.path(), &words(line)).stdout;
     assert!(page.contains("none, solved directly"), "{page}");
     assert!(!page.contains("bounded"), "{page}");

@@ -201,6 +201,19 @@ impl FeatureMap {
         last.is_some_and(|stage| stage.iter().any(Map::is_sparse))
     }
 
+    /// Whether the log that the map was fitted to had all the categories of an observation.
+    ///
+    /// # Panics
+    /// When the observation does not have [`FeatureMap::inputs`] entries.
+    #[must_use]
+    pub fn knows(&self, observation: &[f64]) -> bool {
+        let mut first = self.stages.first().into_iter().flatten();
+        first.all(|map| match map {
+            Map::OneHot(map) => map.knows(observation),
+            _ => true,
+        })
+    }
+
     /// A bound on the norm of the features that holds for every observation, if there is one.
     #[must_use]
     pub fn norm_bound(&self) -> Option<f64> {

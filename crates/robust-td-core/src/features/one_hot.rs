@@ -35,13 +35,23 @@ impl OneHot {
         format!("one-hot({}={value})", input(self.column))
     }
 
+    /// Whether the value of an observation was seen.
+    pub fn knows(&self, x: &[f64]) -> bool {
+        self.index(x).is_some()
+    }
+
     #[inline]
     pub fn write(&self, x: &[f64], put: &mut impl FnMut(usize, f64)) {
-        let value = x[self.column];
-        let index = self.values.partition_point(|&v| v < value);
-        if self.values.get(index) == Some(&value) {
+        if let Some(index) = self.index(x) {
             put(index, 1.0);
         }
+    }
+
+    #[inline]
+    fn index(&self, x: &[f64]) -> Option<usize> {
+        let value = x[self.column];
+        let index = self.values.partition_point(|&v| v < value);
+        (self.values.get(index) == Some(&value)).then_some(index)
     }
 }
 

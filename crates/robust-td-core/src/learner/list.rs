@@ -25,6 +25,7 @@ macro_rules! algorithms {
             certified_constant [METHOD];
             td_lambda: TdLambda [METHOD];
             implicit_td: ImplicitTd [METHOD];
+            least_squares: LeastSquares [METHOD];
             lstd: Lstd [METHOD];
             gtd2: Gtd2 [METHOD];
             tdc: Tdc [METHOD];

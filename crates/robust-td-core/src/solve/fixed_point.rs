@@ -83,6 +83,12 @@ impl FixedPoint {
         })
     }
 
+    /// Whether there are enough samples for this rank to estimate the error of theta.
+    #[must_use]
+    pub fn has_enough_samples(&self) -> bool {
+        self.count as f64 >= 1.5 * self.rank as f64 + 10.0
+    }
+
     /// The influence of scores on theta: A^{-1} s for each row s, a sum of rho delta phi.
     ///
     /// # Panics

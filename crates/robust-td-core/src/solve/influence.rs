@@ -292,7 +292,8 @@ fn support(sums: &GroupSums, total: &[f64], log: Support) -> Vec<(Support, f64)>
             clusters: clusters.min(log.clusters).min(rows),
             rows,
         };
-        (support, (total[j] / rows).sqrt())
+        // A feature never seen has no root mean square; NaN could not be saved as JSON.
+        (support, (total[j] / rows.max(1.0)).sqrt())
     };
     present.into_iter().enumerate().map(of).collect()
 }

@@ -10,6 +10,9 @@
 //! the sandwich. C is estimated by batch means: sums of scores over blocks much longer than the correlation time, each taken at
 //! an estimate from before the block. It uses at least the later half of the samples.
 //!
+//! [`Sandwich::fixed_point`] solves the same sums without R and finds which values they determine; its covariance is
+//! [`Sandwich::estimate_of`].
+//!
 //! # Reference
 //! Bradtke & Barto 1996 for the estimate; Flegal & Jones, "Batch means and spectral variance estimators in Markov chain Monte
 //! Carlo", Annals of Statistics 38, 2010, for batch means.
@@ -25,6 +28,7 @@ use crate::lanes::{Change, Difference, Outer};
 use crate::linalg;
 use crate::matrix::Matrix;
 use crate::phi::{Features, Transition};
+use crate::solve::fixed_point::{FixedPoint, Identified};
 use crate::solve::quantile::{one_sided, two_sided};
 use crate::solve::{BlockLength, Correlation};
 
@@ -193,38 +197,68 @@ impl Sandwich {
         linalg::solve(&self.sums.matrix(), &self.sums.b)
     }
 
+    /// The TD fixed point of the samples so far, without a ridge.
+    ///
+    /// # Errors
+    /// When it is not finite.
+    pub fn fixed_point(&self) -> Result<FixedPoint> {
+        let Sums {
+            count,
+            squares,
+            minus_a,
+            b,
+            ..
+        } = &self.sums;
+        let mut rows = Vec::with_capacity(minus_a.len() + b.len());
+        for (row, b) in minus_a.chunks_exact(b.len()).zip(b) {
+            rows.extend(row.iter().map(|x| -x));
+            rows.push(*b);
+        }
+        FixedPoint::new(*count, squares, &rows)
+    }
+
     /// The estimate with its covariance; none while too little is known.
     #[must_use]
     pub fn estimate(&self) -> Option<Estimate> {
-        let sums = &self.sums;
-        let (older, younger) = (&sums.older, &sums.younger);
-        let blocks = older.blocks + younger.blocks;
-        if blocks < FEWEST_BLOCKS {
-            return None;
-        }
-        let d = sums.b.len();
-        let inverse = linalg::inverse(&sums.matrix());
-        let centred = |i: usize, j: usize| {
-            let part = |w: &Window| {
-                let mean = w.total[i] * w.total[j] / w.blocks.max(1) as f64;
-                w.products[i * d + j] - mean
-            };
-            part(older) + part(younger)
-        };
-        // The covariance of the sum of all scores: C n.
-        let samples = (older.samples + younger.samples) as f64;
-        let factor = sums.count as f64 / samples;
-        let middle = Matrix::from_fn(d, d, |i, j| factor * centred(i, j));
+        let middle = self.sums.score_covariance()?;
+        let d = self.dimension();
+        let inverse = linalg::inverse(&self.sums.matrix());
         let half = linalg::product(&inverse, &middle);
         let transposed = Matrix::from_fn(d, d, |i, j| inverse.get(j, i));
         let covariance = linalg::product(&half, &transposed);
+        let seen = self.sums.correlation.seen().iter();
+        let seen = seen.map(|seen| if *seen { 1.0 } else { 0.0 }).collect();
+        let theta = inverse.times(&self.sums.b);
+        self.estimated(theta, covariance, Identified::all(seen))
+    }
+
+    /// The same for [`Sandwich::fixed_point`].
+    #[must_use]
+    pub fn estimate_of(&self, found: &FixedPoint) -> Option<Estimate> {
+        let middle = self.sums.score_covariance()?;
+        if !found.has_enough_samples() {
+            return None;
+        }
+        let d = self.dimension();
+        let half = found.influence(&middle);
+        let covariance = found.influence(&Matrix::from_fn(d, d, |i, j| half.get(j, i)));
+        self.estimated(found.theta.clone(), covariance, found.identified.clone())
+    }
+
+    fn estimated(
+        &self,
+        theta: Vec<f64>,
+        covariance: Matrix,
+        identified: Identified,
+    ) -> Option<Estimate> {
+        let sums = &self.sums;
         let finite = covariance.as_slice().iter().all(|x| x.is_finite());
         finite.then(|| Estimate {
-            theta: inverse.times(&sums.b),
+            theta,
             covariance,
-            seen: sums.correlation.seen().to_vec(),
+            identified,
             samples: sums.count,
-            blocks,
+            blocks: sums.older.blocks + sums.younger.blocks,
             block: sums.length.samples,
             long_enough: sums.length.enough,
         })
@@ -232,6 +266,25 @@ impl Sandwich {
 }
 
 impl Sums {
+    /// The covariance of the sum of all scores, C n; none while there are too few blocks.
+    fn score_covariance(&self) -> Option<Matrix> {
+        let (older, younger) = (&self.older, &self.younger);
+        if older.blocks + younger.blocks < FEWEST_BLOCKS {
+            return None;
+        }
+        let d = self.b.len();
+        let centred = |i: usize, j: usize| {
+            let part = |w: &Window| {
+                let mean = w.total[i] * w.total[j] / w.blocks.max(1) as f64;
+                w.products[i * d + j] - mean
+            };
+            part(older) + part(younger)
+        };
+        let samples = (older.samples + younger.samples) as f64;
+        let factor = self.count as f64 / samples;
+        Some(Matrix::from_fn(d, d, |i, j| factor * centred(i, j)))
+    }
+
     fn matrix(&self) -> Matrix {
         let d = self.b.len();
         let ridge = |i: usize, j: usize| match self.squares[i] {
@@ -268,8 +321,8 @@ pub struct Estimate {
     pub theta: Vec<f64>,
     /// The covariance of theta around the TD fixed point.
     pub covariance: Matrix,
-    /// Which features were nonzero at least once.
-    seen: Vec<bool>,
+    /// Which values the samples determine.
+    identified: Identified,
     /// The number of samples.
     pub samples: u64,
     /// The number of blocks behind the covariance.
@@ -281,17 +334,14 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// The standard error of phi.theta; infinite if it uses a feature that was never nonzero.
+    /// The standard error of phi.theta; infinite if the samples do not determine it.
     #[must_use]
     pub fn standard_error(&self, phi: Features<'_>) -> f64 {
-        let (mut square, mut unseen) = (0.0, false);
-        phi.for_each(|i, x| {
-            square += x * phi.dot(self.covariance.row(i));
-            unseen |= !self.seen[i];
-        });
-        if unseen {
+        if !self.identified.covers(phi) {
             return f64::INFINITY;
         }
+        let mut square = 0.0;
+        phi.for_each(|i, x| square += x * phi.dot(self.covariance.row(i)));
         square.max(0.0).sqrt()
     }
 

@@ -37,6 +37,11 @@ use crate::solve::support::Support;
 /// The minimum number of rows behind an answer: below, a rare outcome was probably not seen at all.
 const FEWEST_ROWS: f64 = 10.0;
 
+/// With more clusters than this, an answer that rests on few of them depends on rare outcomes,
+const MANY_CLUSTERS: f64 = 64.0;
+/// few meaning fewer degrees of freedom than this.
+const FEWEST_FREEDOM: f64 = 10.0;
+
 /// The sampling error of an answer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spread {
@@ -152,18 +157,28 @@ impl Spread {
 
 /// The error of an answer whose contributions come from independent groups: clusters, or clusters pooled into groups.
 ///
-/// Groups without data have the contribution 0. Unreliable with fewer than 2 clusters or 10 rows.
+/// Groups without data have the contribution 0. Unreliable with fewer than 2 clusters or 10 rows, or when few of many clusters
+/// make up the error.
 #[must_use]
 pub fn independent(contributions: &[f64], support: Support) -> Spread {
     if !enough(support) {
         return Spread::UNKNOWN;
     }
-    Spread::new(fast(contributions, support), None, enough_rows(support))
+    let main = fast(contributions, support);
+    let reliable = enough_rows(support) && !is_rare(&main, contributions.len(), support);
+    Spread::new(main, None, reliable)
 }
 
 /// Whether there is any estimate at all.
 pub(super) fn enough(support: Support) -> bool {
     support.clusters >= 2.0 && support.rows >= 2.0
+}
+
+/// Whether the error rests on few of many clusters: on outcomes so rare that the next ones may differ.
+pub(super) fn is_rare(fast: &Route, groups: usize, support: Support) -> bool {
+    support.clusters.min(groups as f64) > MANY_CLUSTERS
+        && fast.freedom < FEWEST_FREEDOM
+        && fast.standard_error > 0.0
 }
 
 /// Whether rare outcomes were probably seen.

@@ -128,7 +128,8 @@ impl Trajectory {
 
     /// The error of an answer with these contributions, in the order of time; `support.clusters` counts blocks.
     ///
-    /// Unreliable with fewer than 64 blocks or 10 rows, or when the slowest noise is too slow for the trajectory.
+    /// Unreliable with fewer than 64 blocks or 10 rows, or when the slowest noise is too slow for the trajectory, or few
+    /// blocks make up the error.
     ///
     /// # Panics
     /// When the number of contributions is not [`Trajectory::blocks`].
@@ -161,7 +162,8 @@ impl Trajectory {
         };
         let slow =
             correction > LARGEST_CORRECTION || self.slow_share(contributions) > LARGEST_SHARE;
-        let reliable = spread::enough_rows(support) && !slow;
+        let rare = spread::is_rare(&floor, self.blocks, support);
+        let reliable = spread::enough_rows(support) && !slow && !rare;
         Spread::new(main, Some(floor), reliable)
     }
 

@@ -10,7 +10,7 @@ use robust_td_core::registry::{self, AnyLearner, IntervalSource, Method, Prepare
 use robust_td_core::sandwich;
 use robust_td_core::schedule::SHORTEST_HORIZON;
 
-use super::request::{Constant, Request};
+use super::request::{AUTO, Constant, Request, STREAM_FEATURES};
 use crate::error::{Error, Result};
 use crate::learned::Learned;
 use crate::option_error::{OptionError, OptionName};
@@ -33,6 +33,8 @@ pub(super) struct NewModel {
     limit: Option<u64>,
     replicates: usize,
     least_squares: LeastSquares,
+    /// The model for more features than the method can take.
+    when_wide: Option<Box<Self>>,
 }
 
 /// Whether least squares runs alongside the learner, for its standard errors.
@@ -49,6 +51,9 @@ enum LeastSquares {
 impl NewModel {
     /// Chooses the method; the number of transitions of a stream is not known.
     pub fn choose(request: &Request, is_stream: bool) -> Result<Self> {
+        if request.is_auto() {
+            return Self::least_squares(request);
+        }
         let discount = request.discount()?;
         let unknown_length = is_stream && request.horizon.is_none();
         let fixed = matches!(request.c, Some(Constant::Fixed(_)))
@@ -71,12 +76,34 @@ impl NewModel {
             spec: (request.features.clone()).unwrap_or_else(|| "identity".into()),
             phi_inf: request.phi_inf,
             limit: request.horizon,
+            when_wide: None,
         })
     }
 
-    /// The algorithm's id.
-    pub fn id(&self) -> &'static str {
-        self.method.id
+    /// The default algorithm on a stream.
+    fn least_squares(request: &Request) -> Result<Self> {
+        request.check_auto()?;
+        let method = registry::find(AUTO)?;
+        let spec = request.features.as_deref().unwrap_or(STREAM_FEATURES);
+        let when_wide = method.abilities.when_wide.map(|id| {
+            let other = Request {
+                algorithm: Some(id.into()),
+                features: Some(spec.into()),
+                ..request.clone()
+            };
+            Self::choose(&other, true).map(Box::new)
+        });
+        Ok(Self {
+            method,
+            discount: request.discount()?,
+            given: Vec::new(),
+            spec: spec.into(),
+            phi_inf: request.phi_inf,
+            limit: request.horizon,
+            replicates: 0,
+            least_squares: LeastSquares::Never,
+            when_wide: when_wide.transpose()?,
+        })
     }
 
     /// The feature map as text.
@@ -92,23 +119,30 @@ impl NewModel {
     /// The model for observations of the length of the first row.
     pub fn model(&self, inputs: usize) -> Result<Learned> {
         let features = Fitting::new(&self.spec, inputs).and_then(Fitting::finish)?;
-        let bound = self.phi_inf.or_else(|| features.norm_bound());
-        let phi_inf = bound.ok_or_else(|| OptionError::Missing {
-            option: OptionName::PhiInf,
-            why: "a stream cannot be measured beforehand".into(),
-        })?;
-        self.build(features, phi_inf, UNKNOWN)
+        if let Some(other) = &self.when_wide
+            && features.outputs() > sandwich::LARGEST_DIMENSION
+        {
+            return other.model(inputs);
+        }
+        let bound = features.norm_bound();
+        self.build(features, bound, UNKNOWN)
     }
 
-    /// The model for fitted features, with measured values for what was not set.
-    pub fn build(&self, features: FeatureMap, measured: f64, transitions: u64) -> Result<Learned> {
-        let phi_inf = self.phi_inf.unwrap_or(measured);
+    /// The model for fitted features, with a bound on their norm, if it is known, and the number of transitions for what was
+    /// not set.
+    pub fn build(
+        &self,
+        features: FeatureMap,
+        bound: Option<f64>,
+        transitions: u64,
+    ) -> Result<Learned> {
+        let phi_inf = self.phi_inf.or(bound);
         let horizon = self.limit.unwrap_or(transitions);
         let setting = Setting {
             discount: self.discount,
             dimension: features.outputs(),
             horizon,
-            phi_inf,
+            phi_inf: phi_inf.unwrap_or(1.0),
             known: None,
         };
         if horizon < SHORTEST_HORIZON && self.method.needs_horizon() {
@@ -118,6 +152,14 @@ impl NewModel {
             });
         }
         let prepared = self.method.prepare(&setting, &self.given)?;
+        let uses_bound = prepared.inputs.iter().any(|input| input.name == "phi_inf");
+        if phi_inf.is_none() && uses_bound {
+            return Err(OptionError::Missing {
+                option: OptionName::PhiInf,
+                why: "a stream cannot be measured beforehand".into(),
+            }
+            .into());
+        }
         let parameters = parameters(self.method, &prepared);
         let learner = self.learner(&setting, prepared)?;
         let model = Learned::new(features, learner, phi_inf, self.limit)?;
@@ -222,7 +264,7 @@ fn least_squares(
     let fits = match intervals {
         IntervalSource::LeastSquares => !traces,
         IntervalSource::Replicates => true,
-        IntervalSource::None => false,
+        IntervalSource::Own | IntervalSource::None => false,
     };
     let once = request.passes == 1;
     if request.sandwich && !(fits && once) {

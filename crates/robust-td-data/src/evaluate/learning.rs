@@ -3,6 +3,7 @@
 use robust_td_core::learner::Learner;
 
 use super::learner_choice::{self, NewModel};
+use super::request::threads;
 use super::{Evaluation, Progress, ReportAt};
 use crate::ahead::ReadAhead;
 use crate::batch::Batch;
@@ -22,16 +23,6 @@ pub(super) enum Learning {
     Under(Box<Learned>),
 }
 
-impl Learning {
-    /// The algorithm's id.
-    fn id(&self) -> &'static str {
-        match self {
-            Self::Ahead(new) => new.id(),
-            Self::Under(model) => model.learner().id(),
-        }
-    }
-}
-
 impl Evaluation {
     /// Chooses the learner, and surveys files where something must be measured.
     pub(super) fn prepare(&mut self) -> Result<(Learning, Option<DataReport>)> {
@@ -39,13 +30,14 @@ impl Evaluation {
         if self.log.is_stream() || new.needs_no_survey() {
             return Ok((Learning::Ahead(new), None));
         }
-        let survey = Survey::take(&mut Replay::new(&mut self.log), new.features(), true)?;
+        let mut replay = Replay::new(&mut self.log, threads(self.threads));
+        let survey = Survey::take(&mut replay, new.features(), true)?;
         let transitions = (survey.report.transitions).saturating_mul(self.request.passes);
         // With a horizon these rows may be the first part of a longer log.
         if transitions == 0 && self.request.horizon.is_none() {
             return Err(Error::NoTransitions);
         }
-        let model = new.build(survey.features, survey.phi_inf, transitions)?;
+        let model = new.build(survey.features, Some(survey.phi_inf), transitions)?;
         if !survey.report.findings.is_empty() {
             self.tell(Progress::Surveyed(&survey.report));
         }
@@ -66,13 +58,7 @@ impl Evaluation {
                 Learning::Under(model) => ReadAhead::start_for(reader, model)?,
                 Learning::Ahead(_) => ReadAhead::start(reader)?,
             };
-            if pass == 0
-                && reader.schema().ratio
-                && let Some(warning) = learner_choice::unused_ratios(learning.id())
-            {
-                self.tell(Progress::Warning(&warning));
-                warnings.push(warning);
-            }
+            let mut ratios = pass == 0 && reader.schema().ratio;
             while reader.read(&mut batch)? {
                 if let (Learning::Ahead(new), false) = (&mut *learning, batch.is_empty()) {
                     *learning = Learning::Under(Box::new(new.model(batch.dimension())?));
@@ -80,6 +66,12 @@ impl Evaluation {
                 let Learning::Under(model) = learning else {
                     continue;
                 };
+                if std::mem::take(&mut ratios)
+                    && let Some(warning) = learner_choice::unused_ratios(model.learner().id())
+                {
+                    self.tell(Progress::Warning(&warning));
+                    warnings.push(warning);
+                }
                 self.learn_batch(model, &reader, &batch)?;
                 if model.is_complete() {
                     break;

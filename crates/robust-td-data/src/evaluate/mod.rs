@@ -99,11 +99,11 @@ type Listener = Box<dyn FnMut(Progress<'_>) + Send>;
 /// | option | default |
 /// |---|---|
 /// | [`discount`](Self::discount) | none: it must be set, unless a model is resumed |
-/// | [`algorithm`](Self::algorithm) | `auto`: least squares; with a constant c, `alg1` |
+/// | [`algorithm`](Self::algorithm) | `auto`: least squares; with a constant c, or above 500 features of a stream, `alg1` |
 /// | [`c`](Self::c), [`c_auto`](Self::c_auto) | auto, for `alg1` |
 /// | [`horizon`](Self::horizon) | the number of transitions in the files; phases of doubling length on a stream |
-/// | [`phi_inf`](Self::phi_inf) | measured in the files; on a stream the feature map's own bound, if it has one |
-/// | [`features`](Self::features) | `standardise + bias`; `identity` with an algorithm other than `auto` |
+/// | [`phi_inf`](Self::phi_inf) | measured; required on a stream by algorithms that use it, unless the feature map has a bound |
+/// | [`features`](Self::features) | `standardise + bias`, on a stream `identity + bias`; `identity` with an algorithm other than `auto` |
 /// | [`passes`](Self::passes) | 1 |
 /// | [`replicates`](Self::replicates) | 64 with auto and one pass, otherwise 0 |
 /// | [`sandwich`](Self::sandwich) | least squares runs alongside the learner for up to 64 features |
@@ -389,7 +389,7 @@ impl Evaluation {
             threads: threads(self.threads),
             limit: self.request.horizon,
         };
-        let mut replay = Replay::new(&mut self.log);
+        let mut replay = Replay::new(&mut self.log, plan.threads);
         let found = assess(&mut replay, &plan, &learner.value_function(), self.check)?;
         Ok(learned.with_assessment(found))
     }

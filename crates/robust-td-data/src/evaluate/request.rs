@@ -7,6 +7,8 @@ use robust_td_core::schedule::SHORTEST_HORIZON;
 
 /// The features of the default algorithm.
 pub(crate) const DEFAULT_FEATURES: &str = "standardise + bias";
+/// The same on a stream, which cannot be measured beforehand. Least squares does not depend on units.
+pub(crate) const STREAM_FEATURES: &str = "identity + bias";
 
 /// The stepsize constant c.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -70,8 +72,8 @@ impl Request {
         Ok(self.discount.ok_or_else(missing)?)
     }
 
-    /// The request to solve for the answer; options of learners are refused.
-    pub fn to_solve(&self, check: bool, threads: usize) -> Result<solved::Request> {
+    /// Refuses the options of learners, for the default algorithm.
+    pub fn check_auto(&self) -> Result<()> {
         let parameter = self.parameters.first();
         let parameter = parameter.map(|(name, _)| OptionName::Parameter(name.clone()));
         let others = [
@@ -81,10 +83,18 @@ impl Request {
             (self.sandwich, OptionName::Sandwich),
         ];
         let other = others.into_iter().find(|(set, _)| *set);
-        if let Some(option) = parameter.or(other.map(|(_, option)| option)) {
-            let algorithm = AUTO;
-            return Err(OptionError::NotOf { option, algorithm }.into());
+        match parameter.or(other.map(|(_, option)| option)) {
+            None => Ok(()),
+            Some(option) => {
+                let algorithm = AUTO;
+                Err(OptionError::NotOf { option, algorithm }.into())
+            }
         }
+    }
+
+    /// The request to solve for the answer; options of learners are refused.
+    pub fn to_solve(&self, check: bool, threads: usize) -> Result<solved::Request> {
+        self.check_auto()?;
         Ok(solved::Request {
             discount: self.discount()?,
             spec: (self.features.clone()).unwrap_or_else(|| DEFAULT_FEATURES.into()),

@@ -35,7 +35,7 @@ pub(super) fn answer(replay: &mut Replay<'_>, plan: &Plan<'_>) -> Result<Answer>
     };
     let groups = Groups::new(plan.unit, units, &gathered.units);
     let scores = Scores::take(replay, plan, &groups, &found.theta, start)?;
-    let influence = influence(&found, &scores.sums, &groups, gathered.counts.transitions)?;
+    let influence = influence(&found, &scores.sums, &groups)?;
     let contributions = scores.starts.iter().zip(&scores.start_counts);
     let contributions = contributions.map(|(sum, own)| sum * leverage(own / count));
     Ok(Answer {
@@ -62,14 +62,8 @@ pub(super) fn answer(replay: &mut Replay<'_>, plan: &Plan<'_>) -> Result<Answer>
 }
 
 /// The influence of the groups, if there are enough transitions to estimate errors.
-fn influence(
-    found: &FixedPoint,
-    sums: &GroupSums,
-    groups: &Groups,
-    transitions: u64,
-) -> Result<Option<Influence>> {
-    let (n, rank) = (transitions as f64, found.rank as f64);
-    if n < 1.5 * rank + 10.0 || groups.count() < 2 {
+fn influence(found: &FixedPoint, sums: &GroupSums, groups: &Groups) -> Result<Option<Influence>> {
+    if !found.has_enough_samples() || groups.count() < 2 {
         return Ok(None);
     }
     let influence = Influence::new(found, groups.grouping(), sums, groups.clusters())?;

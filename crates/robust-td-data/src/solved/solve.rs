@@ -50,7 +50,7 @@ pub(crate) fn solve(
     request: &Request,
     tell: &mut dyn FnMut(Stage<'_>),
 ) -> Result<Solved> {
-    let mut replay = Replay::new(log);
+    let mut replay = Replay::new(log, request.threads);
     let survey = Survey::take(&mut replay, &request.spec, false)?;
     let (map, report) = (&survey.features, &survey.report);
     tell(Stage::Surveyed(report));
@@ -142,7 +142,8 @@ fn plan<'a>(survey: &'a Survey, request: &Request, transitions: u64) -> Plan<'a>
         unit,
         episodic: report.has_episodes(),
         transitions,
-        holds_out: request.check && units >= FEWEST_HELD_OUT,
+        // Also without the check, so that it does not change the order of additions.
+        holds_out: units >= FEWEST_HELD_OUT,
         threads: match d <= LARGEST {
             true => request.threads.min(most_threads.max(1)),
             false => request.threads,

@@ -10,6 +10,8 @@ mod layout;
 mod model;
 mod pairing;
 mod returns;
+mod solved;
 mod source;
+mod stream;
 mod table;
 mod write;

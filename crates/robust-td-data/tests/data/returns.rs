@@ -2,68 +2,22 @@
 
 use std::fmt::Write as _;
 
-use robust_td_core::features::Fitting;
 use robust_td_core::random::Stream;
-use robust_td_core::registry;
-use robust_td_core::registry::Setting;
-use robust_td_data::{
-    Batch, Compression, Decile, Error, Format, Model, ReadOptions, Reader, ReturnCheck, Source,
-};
+use robust_td_data::{FindingKind, Fit, ReturnCheck, Tenth, Verdict, evaluate};
 
 const DISCOUNT: f64 = 0.9;
 
-fn open(text: &str) -> Result<Reader, Error> {
-    let bytes = std::io::Cursor::new(text.as_bytes().to_vec());
-    let source = Source::stream("log", Format::Csv, Compression::None, bytes)?;
-    let options = ReadOptions {
-        batch_rows: 100,
-        ..ReadOptions::default()
-    };
-    Reader::open(vec![source], options)
-}
-
-/// A model of the log by least squares.
-fn model(text: &str, spec: &str) -> Model {
-    let mut batch = Batch::default();
-    let mut fitting = Fitting::new(spec, 1).unwrap();
-    while fitting.needs_pass() {
-        let mut reader = open(text).unwrap();
-        while reader.read(&mut batch).unwrap() {
-            for &observation in batch.observations() {
-                fitting.observe(&[observation]).unwrap();
-            }
-        }
-        fitting.end_pass().unwrap();
-    }
-    let features = fitting.finish().unwrap();
-    let setting = Setting {
-        discount: DISCOUNT,
-        dimension: features.outputs(),
-        horizon: 1000,
-        phi_inf: 1.0,
-        known: None,
-    };
-    let lstd = registry::find("lstd").unwrap();
-    let learner = lstd.prepare(&setting, &[("ridge", 1e-9)]).unwrap().learner;
-    let mut model = Model::new(features, learner, 1.0, None).unwrap();
-    let mut reader = open(text).unwrap();
-    while reader.read(&mut batch).unwrap() {
-        let schema = reader.schema().clone();
-        model.learn(&schema, &batch, 0, u64::MAX).unwrap();
-    }
-    model
+/// The evaluation of a log.
+fn fit(text: &str, spec: &str) -> Fit {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log.csv");
+    std::fs::write(&path, text).unwrap();
+    let evaluation = evaluate([path.display().to_string()]).skip_bad_rows(1);
+    evaluation.discount(DISCOUNT).features(spec).run().unwrap()
 }
 
 fn check(text: &str, spec: &str) -> ReturnCheck {
-    let model = model(text, spec);
-    ReturnCheck::take(&mut || open(text), &model)
-        .unwrap()
-        .unwrap()
-}
-
-fn largest(check: &ReturnCheck) -> f64 {
-    let all = check.deciles.iter().map(|d| d.standard_errors().unwrap());
-    all.fold(0.0, f64::max)
+    fit(text, spec).check().unwrap().clone()
 }
 
 /// Episodes on a chain of 13 states: one or two steps up at a time with noisy rewards, until terminated or truncated.
@@ -89,75 +43,144 @@ fn chain(episodes: usize, cut: f64) -> String {
 fn a_chain_with_a_feature_per_state_passes() {
     let text = chain(2000, 0.0);
     let check = check(&text, "one-hot");
-    assert_eq!((check.episodes, check.left_out_episodes), (2000, 0));
-    assert_eq!(check.rows, text.lines().count() as u64 - 1);
-    assert_eq!(
-        check.rows,
-        check.deciles.iter().map(|d| d.rows).sum::<u64>()
-    );
-    assert!((8..=10).contains(&check.deciles.len()));
-    assert!(check.deciles.is_sorted_by(|a, b| a.predicted < b.predicted));
-    assert!(largest(&check) < 4.0, "{check:?}");
+    // A quarter of the episodes is held out.
+    assert!(check.held_out && (430..=570).contains(&check.episodes));
+    assert_eq!(check.cut, 0);
+    assert_eq!(check.rows, check.tenths.iter().map(|t| t.rows).sum::<u64>());
+    assert!((8..=10).contains(&check.tenths.len()));
+    assert!(check.tenths.is_sorted_by(|a, b| a.predicted < b.predicted));
+    assert!(check.largest().unwrap() < 4.0, "{check:?}");
+    assert_eq!(check.verdict(), Verdict::Fits);
     // The mean return rises with the predicted value by far more than the differences.
-    let (first, last) = (check.deciles[0], check.deciles[check.deciles.len() - 1]);
+    let (first, last) = (check.tenths[0], check.tenths[check.tenths.len() - 1]);
     assert!(last.discounted_return - first.discounted_return > 10.0);
 }
 
 #[test]
 fn a_chain_with_few_features_does_not() {
     let text = chain(2000, 0.0);
-    let constant = check(&text, "bias");
-    assert_eq!(constant.deciles.len(), 1);
-    assert!(largest(&constant) > 20.0, "{constant:?}");
-    let linear = check(&text, "bias + identity");
-    assert!(linear.deciles.len() >= 8);
-    assert!(largest(&linear) > 20.0, "{linear:?}");
+    let constant = fit(&text, "bias");
+    let linear = fit(&text, "bias + identity");
+    for (fit, tenths) in [(&constant, 1..=1), (&linear, 8..=10)] {
+        let check = fit.check().unwrap();
+        assert!(tenths.contains(&check.tenths.len()));
+        assert!(check.largest().unwrap() > 10.0, "{check:?}");
+        assert_eq!(check.verdict(), Verdict::DoesNotFit);
+        let findings = fit.findings();
+        let kinds: Vec<FindingKind> = findings.iter().map(|found| found.kind).collect();
+        assert!(kinds.contains(&FindingKind::FeaturesDoNotFit), "{kinds:?}");
+    }
 }
 
 #[test]
-fn the_sums_are_those_of_a_look_back() {
-    let text = chain(300, 0.05);
-    let model = model(&text, "bias + identity");
-    let check = ReturnCheck::take(&mut || open(&text), &model)
-        .unwrap()
-        .unwrap();
-    let theta = robust_td_core::learner::Learner::output(model.learner());
-    // Episodes of (prediction, return), only those that end with terminated.
-    let mut episodes: Vec<Vec<(f64, f64)>> = Vec::new();
-    let mut rows: Vec<(f64, f64)> = Vec::new();
-    let mut left_out = (0, 0);
+fn features_that_fit_a_log_with_cut_episodes_pass() {
+    for cut in [0.02, 0.1, 0.3] {
+        let check = check(&chain(3000, cut), "one-hot");
+        assert!(check.cut > 20, "{cut}");
+        assert_eq!(check.verdict(), Verdict::Fits, "{cut}: {check:?}");
+    }
+}
+
+/// An episode's transitions: (prediction, return), the return with the predicted value where it was cut.
+type Rows = Vec<(f64, f64)>;
+
+/// The runs of a log's transitions, and which of them were cut.
+fn look_back(text: &str, theta: &[f64]) -> Vec<(Rows, bool)> {
+    let mut runs = Vec::new();
+    let mut rows: Rows = Vec::new();
     for line in text.lines().skip(1) {
         let cells: Vec<f64> = line.split(',').map(|cell| cell.parse().unwrap()).collect();
         rows.push((theta[0] + theta[1] * cells[0], cells[1]));
-        if cells[2] == 1.0 {
-            for i in (0..rows.len() - 1).rev() {
-                rows[i].1 += DISCOUNT * rows[i + 1].1;
-            }
-            episodes.push(std::mem::take(&mut rows));
-        } else if cells[3] == 1.0 {
-            // Without next observations the truncated row has no successor, so it is no transition.
-            left_out.0 += u64::from(rows.len() > 1);
-            left_out.1 += rows.len() as u64 - 1;
-            rows.clear();
+        let (terminated, truncated) = (cells[2] == 1.0, cells[3] == 1.0);
+        if !terminated && !truncated {
+            continue;
+        }
+        // Without next observations the truncated row has no successor, so it is no transition.
+        let mut after = match terminated {
+            true => 0.0,
+            false => rows.pop().unwrap().0,
+        };
+        for row in rows.iter_mut().rev() {
+            row.1 += DISCOUNT * after;
+            after = row.1;
+        }
+        if !rows.is_empty() {
+            runs.push((std::mem::take(&mut rows), !terminated));
         }
     }
-    assert!(left_out.0 > 20 && episodes.len() > 20);
-    assert_eq!(check.episodes, episodes.len() as u64);
-    assert_eq!((check.left_out_episodes, check.left_out_rows), left_out);
+    runs
+}
+
+/// Compares a check with the returns of episodes, group by group.
+fn assert_sums(check: &ReturnCheck, runs: &[(Rows, bool)]) {
+    assert_eq!(check.episodes, runs.len() as u64);
+    assert_eq!(check.cut, runs.iter().filter(|run| run.1).count() as u64);
+    let episodes: Vec<Rows> = runs.iter().map(|run| run.0.clone()).collect();
     // With a value per state the groups are known by their rows.
     let mut values: Vec<f64> = episodes.iter().flatten().map(|row| row.0).collect();
     values.sort_by(f64::total_cmp);
     let mut lowest = 0;
-    for decile in &check.deciles {
-        let (low, high) = (values[lowest], values[lowest + decile.rows as usize - 1]);
-        lowest += decile.rows as usize;
-        assert_close(decile, &by_hand(&episodes, low, high));
+    for tenth in &check.tenths {
+        let (low, high) = (values[lowest], values[lowest + tenth.rows as usize - 1]);
+        lowest += tenth.rows as usize;
+        assert_close(tenth, &by_hand(&episodes, low, high));
     }
-    assert_eq!(lowest, values.len());
+    assert_eq!((lowest, check.rows), (values.len(), values.len() as u64));
+}
+
+#[test]
+fn the_sums_are_those_of_a_look_back() {
+    // Fewer than 40 episodes: none are held out.
+    let text = chain(39, 0.05);
+    let fit = fit(&text, "bias + identity");
+    let check = fit.check().unwrap();
+    let runs = look_back(&text, fit.theta_bar());
+    assert!(!check.held_out && check.cut > 5 && check.episodes - check.cut > 5);
+    assert_sums(check, &runs);
+}
+
+/// The finaliser of SplitMix64, which decides what is held out.
+fn mix(number: u64) -> u64 {
+    let mut hash = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    hash = (hash ^ (hash >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    hash = (hash ^ (hash >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    hash ^ (hash >> 31)
+}
+
+#[test]
+fn held_out_episodes_are_compared_with_an_answer_that_has_not_seen_them() {
+    let text = chain(300, 0.05);
+    // Episodes of a single truncated row have no transitions, so they are no runs.
+    let (mut kept, mut run) = (String::new(), 0);
+    let mut episode = String::new();
+    kept += text.lines().next().unwrap();
+    kept.push('\n');
+    for line in text.lines().skip(1) {
+        writeln!(episode, "{line}").unwrap();
+        let cells: Vec<&str> = line.split(',').collect();
+        if cells[2] == "1" || cells[3] == "1" {
+            let has_transitions = episode.lines().count() > 1 || cells[2] == "1";
+            if !(has_transitions && mix(run) % 4 == 0) {
+                kept += &episode;
+            }
+            run += u64::from(has_transitions);
+            episode.clear();
+        }
+    }
+    let theta = fit(&kept, "bias + identity").theta_bar().to_vec();
+    let runs = look_back(&text, &theta);
+    assert_eq!(runs.len() as u64, run);
+    let held_out = runs.into_iter().zip(0_u64..);
+    let held_out: Vec<_> = (held_out.filter(|(_, number)| mix(*number) % 4 == 0))
+        .map(|(run, _)| run)
+        .collect();
+    let check = check(&text, "bias + identity");
+    assert!(check.held_out);
+    assert_sums(&check, &held_out);
 }
 
 /// The group of the predictions in a range.
-fn by_hand(episodes: &[Vec<(f64, f64)>], low: f64, high: f64) -> Decile {
+fn by_hand(episodes: &[Vec<(f64, f64)>], low: f64, high: f64) -> Tenth {
     let own = |episode: &Vec<(f64, f64)>| -> Vec<(f64, f64)> {
         let rows = episode.iter().copied();
         rows.filter(|row| (low..=high).contains(&row.0)).collect()
@@ -176,7 +199,7 @@ fn by_hand(episodes: &[Vec<(f64, f64)>], low: f64, high: f64) -> Decile {
     let excess = |rows: &Vec<(f64, f64)>| rows.iter().map(|(v, g)| v - g - difference).sum::<f64>();
     let squares: f64 = clusters.iter().map(|rows| excess(rows).powi(2)).sum();
     let m = clusters.len() as f64;
-    Decile {
+    Tenth {
         rows: rows.len() as u64,
         episodes: clusters.len() as u64,
         predicted,
@@ -186,7 +209,7 @@ fn by_hand(episodes: &[Vec<(f64, f64)>], low: f64, high: f64) -> Decile {
     }
 }
 
-fn assert_close(found: &Decile, expected: &Decile) {
+fn assert_close(found: &Tenth, expected: &Tenth) {
     assert_eq!(
         (found.rows, found.episodes),
         (expected.rows, expected.episodes)
@@ -202,58 +225,62 @@ fn assert_close(found: &Decile, expected: &Decile) {
 }
 
 #[test]
-fn logs_without_a_complete_episode_have_no_deciles() {
+fn a_log_without_an_end_is_compared_with_its_values_at_the_cut() {
     let text = "obs_0,reward\n1,2\n0,1\n1,0\n0,3\n";
-    let check = check(text, "one-hot");
-    assert_eq!((check.episodes, check.rows), (0, 0));
-    assert_eq!((check.left_out_episodes, check.left_out_rows), (1, 3));
-    assert!(check.deciles.is_empty());
+    let fit = fit(text, "identity + bias");
+    let check = fit.check().unwrap();
+    assert_eq!((check.episodes, check.rows, check.cut), (1, 3, 1));
+    assert_eq!(check.verdict(), Verdict::Unknown);
+    assert!(check.tenths.iter().all(|tenth| tenth.stderr.is_none()));
+    let after = fit.value(&[0.0]).unwrap();
+    let returns = [2.0 + 0.9 + 0.729 * after, 1.0 + 0.81 * after, 0.9 * after];
+    let expected: f64 = returns.iter().sum();
+    let found: f64 = (check.tenths.iter())
+        .map(|tenth| tenth.rows as f64 * tenth.discounted_return)
+        .sum();
+    assert!((found - expected).abs() < 1e-9, "{found} {expected}");
+    assert!(fit.monte_carlo().is_none());
 }
 
 #[test]
 fn one_episode_has_no_standard_error() {
     let text = "obs_0,reward,terminated\n0,1,0\n1,2,0\n2,4,1\n0,1,0\n";
-    let one = check(text, "bias");
-    let decile = one.deciles[0];
-    assert_eq!((one.episodes, decile.rows, decile.stderr), (1, 3, None));
-    let returns = (1.0 + 0.9 * 2.0 + 0.81 * 4.0) + (2.0 + 0.9 * 4.0) + 4.0;
-    assert!((decile.discounted_return - returns / 3.0).abs() < 1e-12);
-    assert_eq!(decile.standard_errors(), None);
+    let fit = fit(text, "bias");
+    let one = fit.check().unwrap();
+    let tenth = one.tenths[0];
+    assert_eq!((one.episodes, tenth.rows, tenth.stderr), (1, 3, None));
+    let first = 1.0 + 0.9 * 2.0 + 0.81 * 4.0;
+    let returns = first + (2.0 + 0.9 * 4.0) + 4.0;
+    assert!((tenth.discounted_return - returns / 3.0).abs() < 1e-12);
+    assert_eq!(tenth.standard_errors(), None);
+    let found = fit.monte_carlo().unwrap();
+    assert!((found.value - first).abs() < 1e-12 && found.upper.is_infinite());
+    assert_eq!(found.episodes, 1);
 }
 
 #[test]
 fn the_sample_is_bounded_and_its_groups_are_tenths() {
-    // One episode with enough rows to thin the sample, after a longer one that does not count.
+    // Long runs are cut after 20 / (1 - gamma) rows: 201, because 1 - 0.9 is below 0.1. A hole ends the first run.
     let mut text = String::from("obs_0,reward,terminated\n");
     let mut stream = Stream::new(3, 0);
     for rows in [150_000, 100_000, 100_000] {
         for row in 0..rows {
-            let terminated = u8::from(row + 1 == rows && rows < 150_000);
-            let hole = if row + 1 == rows && rows == 150_000 {
-                "x"
-            } else {
-                "0"
-            };
-            writeln!(text, "{},{hole},{terminated}", stream.uniform()).unwrap();
+            let last = row + 1 == rows;
+            let terminated = u8::from(last && rows < 150_000);
+            let x = stream.uniform();
+            match last && rows == 150_000 {
+                true => writeln!(text, "{x},x,{terminated}").unwrap(),
+                false => writeln!(text, "{x},{x},{terminated}").unwrap(),
+            }
         }
     }
-    let skipping = |text: &str| {
-        let bytes = std::io::Cursor::new(text.as_bytes().to_vec());
-        let source = Source::stream("log", Format::Csv, Compression::None, bytes)?;
-        let options = ReadOptions {
-            skip_bad_rows: 1,
-            ..ReadOptions::default()
-        };
-        Reader::open(vec![source], options)
-    };
-    let model = model("obs_0,reward,terminated\n1,1,1\n2,2,1\n", "identity");
-    let check = ReturnCheck::take(&mut || skipping(&text), &model)
-        .unwrap()
-        .unwrap();
-    assert_eq!((check.episodes, check.left_out_episodes), (2, 1));
-    assert_eq!(check.rows, 200_000);
-    assert_eq!(check.deciles.len(), 10);
-    for decile in &check.deciles {
-        assert!((19_000..=21_000).contains(&decile.rows), "{}", decile.rows);
+    let check = check(&text, "identity + bias");
+    // The last good row before the hole has no successor.
+    assert_eq!((check.held_out, check.rows), (false, 349_998));
+    assert_eq!((check.episodes, check.cut), (747 + 498 + 498, 1741));
+    assert_eq!(check.tenths.len(), 10);
+    for tenth in &check.tenths {
+        assert!((29_000..=41_000).contains(&tenth.rows), "{}", tenth.rows);
     }
+    assert_eq!(check.verdict(), Verdict::Fits, "{check:?}");
 }

@@ -1,0 +1,108 @@
+//! Tests that the answer depends on the rows only: not on threads, formats or files.
+
+use std::io::Write as _;
+
+use robust_td_data::{Evaluation, Format, ValueFormat, ValueWriter, evaluate};
+use serde_json::Value;
+
+use super::log::{Folder, HEADER, Row, csv, episodes};
+
+/// The model without what names files and rows.
+fn model(evaluation: Evaluation) -> Value {
+    let fit = evaluation.discount(0.95).run().unwrap();
+    let mut model: Value = serde_json::from_str(&fit.model().to_json().unwrap()).unwrap();
+    let findings = &mut model["model"]["solved"]["facts"]["findings"];
+    for finding in findings.as_array_mut().unwrap() {
+        finding["file"] = Value::Null;
+        finding["row"] = Value::Null;
+    }
+    assert!(model["model"]["solved"]["theta"].is_array());
+    model
+}
+
+#[test]
+fn every_number_of_threads_gives_the_same_bits() {
+    let folder = Folder::new();
+    let file = folder.write("log.csv", csv(&episodes(60_000, 5)));
+    for features in ["standardise + bias", "fourier(order=3)"] {
+        let of = |threads| model(evaluate([&file]).features(features).threads(threads));
+        let expected = of(1);
+        for threads in [2, 3, 8] {
+            assert!(of(threads) == expected, "{features}, {threads} threads");
+        }
+    }
+    // Rows of one trajectory.
+    let plain: Vec<Row> = (episodes(40_000, 6).iter())
+        .map(|row| Row {
+            terminated: false,
+            truncated: false,
+            episode: 0,
+            ..*row
+        })
+        .collect();
+    let file = folder.write("plain.csv", csv(&plain));
+    let of = |threads| model(evaluate([&file]).threads(threads));
+    assert!(of(1) == of(3));
+}
+
+fn ndjson(rows: &[Row]) -> String {
+    let names: Vec<&str> = HEADER.split(',').collect();
+    let line = |row: &Row| {
+        let line = row.line();
+        let fields = names.iter().zip(line.split(','));
+        let fields: Vec<String> = fields.map(|(name, x)| format!("\"{name}\": {x}")).collect();
+        format!("{{{}}}\n", fields.join(", "))
+    };
+    rows.iter().map(line).collect()
+}
+
+fn parquet(rows: &[Row]) -> Vec<u8> {
+    let names: Vec<&str> = HEADER.split(',').collect();
+    let cells: Vec<Vec<f64>> = (rows.iter())
+        .map(|row| row.line().split(',').map(|x| x.parse().unwrap()).collect())
+        .collect();
+    let column = |k: usize| cells.iter().map(|row| row[k]).collect();
+    let table: Vec<Vec<f64>> = (0..names.len()).map(column).collect();
+    let slices: Vec<&[f64]> = table.iter().map(Vec::as_slice).collect();
+    let mut writer = ValueWriter::new(ValueFormat::Parquet, Vec::new(), &names).unwrap();
+    writer.write(&slices).unwrap();
+    writer.finish().unwrap()
+}
+
+#[test]
+fn every_format_and_every_split_gives_the_same_bits() {
+    let folder = Folder::new();
+    let rows = episodes(40_000, 8);
+    let text = csv(&rows);
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(text.as_bytes()).unwrap();
+    let expected = model(evaluate([folder.write("log.csv", &text)]));
+    for file in [
+        folder.write("log.ndjson", ndjson(&rows)),
+        folder.write("log.parquet", parquet(&rows)),
+        folder.write("log.csv.gz", gzip.finish().unwrap()),
+    ] {
+        assert!(model(evaluate([&file])) == expected, "{file}");
+    }
+    let other = folder.write("log.txt", &text);
+    assert!(model(evaluate([&other]).format(Format::Csv)) == expected);
+    for cuts in [[1, 2], [13_000, 29_999], [16_384, 32_768]] {
+        let parts = [&rows[..cuts[0]], &rows[cuts[0]..cuts[1]], &rows[cuts[1]..]];
+        let files = [0, 1, 2].map(|k| folder.write(&format!("part-{k}.csv"), csv(parts[k])));
+        assert!(model(evaluate(files)) == expected, "{cuts:?}");
+    }
+    // Without next observations, episodes go on in the next file.
+    let plain = |rows: &[Row]| -> String {
+        let lines = csv(rows);
+        let drop = |line: &str| {
+            let mut cells: Vec<&str> = line.split(',').collect();
+            cells.drain(3..5);
+            cells.join(",") + "\n"
+        };
+        lines.lines().map(drop).collect()
+    };
+    let expected = model(evaluate([folder.write("log.csv", plain(&rows))]));
+    let parts = [&rows[..7_777], &rows[7_777..7_778], &rows[7_778..]];
+    let files = [0, 1, 2].map(|k| folder.write(&format!("part-{k}.csv"), plain(parts[k])));
+    assert!(model(evaluate(files)) == expected);
+}

@@ -1,0 +1,9 @@
+//! Tests the default algorithm on files: the TD fixed point of the log.
+
+mod answer;
+mod bits;
+mod clusters;
+mod iterative;
+mod log;
+mod rank;
+mod saved;
