@@ -10,11 +10,7 @@ use robust_td_core::registry::{self, AnyLearner, IntervalSource, Method, Prepare
 use robust_td_core::sandwich;
 use robust_td_core::schedule::SHORTEST_HORIZON;
 
-<<<<<<< HEAD
-use super::request::{AUTO, Constant, Request, STREAM_FEATURES};
-=======
-use super::request::{Constant, Request, out_of_range};
->>>>>>> i15-tests
+use super::request::{AUTO, Constant, Request, STREAM_FEATURES, out_of_range};
 use crate::error::{Error, Result};
 use crate::learned::Learned;
 use crate::option_error::{OptionError, OptionName};

@@ -13,6 +13,7 @@ pub(super) struct Row {
     pub reward: f64,
     /// The value after it, if the episode is cut there.
     pub next: f64,
+    pub restarts: bool,
     pub starts: bool,
     pub terminated: bool,
     pub ends: bool,
@@ -104,11 +105,12 @@ impl Sums {
     }
 
     pub fn row(&mut self, row: Row) {
-        if row.starts {
+        if row.restarts {
             self.end(false);
             self.whole.end(false);
             self.whole = Whole {
-                started: true,
+                // An episode whose first rows are missing is not complete.
+                started: row.starts,
                 weight: 1.0,
                 sum: 0.0,
                 ..self.whole
