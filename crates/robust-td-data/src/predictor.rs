@@ -23,7 +23,7 @@ pub enum Intervals {
     /// The covariance of least squares on a stream.
     Sandwich(Estimate),
     /// The influence of groups of transitions on the TD fixed point of a log.
-    Influence(Influence, Identified),
+    Influence(Box<Influence>, Identified),
 }
 
 impl Intervals {
@@ -186,7 +186,10 @@ pub(crate) fn intervals_of(model: &Model) -> Option<Intervals> {
         Model::Learned(learned) => learned.intervals(),
         Model::Solved(solved) => {
             let influence = solved.influence.clone()?;
-            Some(Intervals::Influence(influence, solved.identified.clone()))
+            Some(Intervals::Influence(
+                Box::new(influence),
+                solved.identified.clone(),
+            ))
         }
     }
 }
