@@ -54,27 +54,22 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         Error::ModelDiverged { .. } => error.in_file(&name),
         error => error,
     };
-    if fit.is_finite() {
-        warn(&fit, &name);
-    }
-    let Some(path) = &arguments.out else {
-        let stdout = BufWriter::new(std::io::stdout());
-        return match fit.write_predictions(log, format, stdout) {
+    let unbounded = match &arguments.out {
+        Some(path) => robust_td_data::files::write_with(path, |file| -> Result<u64, Failure> {
+            let written = fit.write_predictions(log, format, BufWriter::new(file));
+            Ok(written.map_err(refused)?.1)
+        })?,
+        None => match fit.write_predictions(log, format, BufWriter::new(std::io::stdout())) {
             // The pipe was closed.
-            Err(error) if error.is_broken_pipe() => Ok(()),
-            Err(error) => Err(refused(error).into()),
-            Ok((_, unbounded)) => {
-                warn_of_unbounded(unbounded, &name);
-                Ok(())
-            }
-        };
+            Err(error) if error.is_broken_pipe() => 0,
+            Err(error) => return Err(refused(error).into()),
+            Ok((_, unbounded)) => unbounded,
+        },
     };
-    robust_td_data::files::write_with(path, |file| {
-        let written = fit.write_predictions(log, format, BufWriter::new(file));
-        let (_, unbounded) = written.map_err(refused)?;
-        warn_of_unbounded(unbounded, &name);
-        Ok(())
-    })
+    // After the values, so that an error stands alone.
+    warn(&fit, &name);
+    warn_of_unbounded(unbounded, &name);
+    Ok(())
 }
 
 fn out_failure(error: &Error) -> Failure {

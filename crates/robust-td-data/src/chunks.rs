@@ -49,6 +49,8 @@ pub(crate) struct Placed<'a> {
     /// The number of its run of consecutive transitions, from 0.
     pub run: u64,
     /// Whether it starts a run.
+    pub restarts: bool,
+    /// Whether it is the first of its episode: it starts a run, and not because rows before it are missing.
     pub starts: bool,
     batch: &'a Batch,
     row: usize,
@@ -86,7 +88,8 @@ impl Chunk {
                     obs: step.obs,
                     number: self.before + self.transitions - left,
                     run: runs.saturating_sub(1),
-                    starts: step.restart,
+                    restarts: step.restart,
+                    starts: step.restart && !step.after_gap,
                     batch,
                     row: step.row,
                 });

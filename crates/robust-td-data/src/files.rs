@@ -77,21 +77,21 @@ pub fn directory_of(path: &Path) -> Result<&Path, WriteError> {
 }
 
 /// Writes a file through a temporary one in the same directory, so that no reader sees an incomplete file.
-pub fn write_with<E: From<WriteError>>(
+pub fn write_with<T, E: From<WriteError>>(
     path: &Path,
-    fill: impl FnOnce(&mut std::fs::File) -> Result<(), E>,
-) -> Result<(), E> {
+    fill: impl FnOnce(&mut std::fs::File) -> Result<T, E>,
+) -> Result<T, E> {
     let directory = directory_of(path)?;
     let failed = |error| cannot_write(path, error);
     let mut file = tempfile::Builder::new()
         .prefix(".robust-td-")
         .tempfile_in(directory)
         .map_err(failed)?;
-    fill(file.as_file_mut())?;
+    let result = fill(file.as_file_mut())?;
     file.as_file().sync_all().map_err(failed)?;
     readable_by_all(file.as_file()).map_err(failed)?;
     file.persist(path).map_err(|error| failed(error.error))?;
-    Ok(())
+    Ok(result)
 }
 
 fn cannot_write(path: &Path, source: IoError) -> WriteError {

@@ -46,6 +46,8 @@ pub struct Step<'a> {
     /// True for the first transition of the log, of an episode, and after a gap. The outcome of the previous
     /// transition does not determine it: its episode may have stopped without a flag.
     pub restart: bool,
+    /// Whether it restarts after a gap, so that its row may not be the first of its episode.
+    pub after_gap: bool,
     /// The batch rows of `obs` and of the next observation, if the latter is another row.
     pub(crate) rows: Option<StepRows>,
     /// A batch row of the same episode and cluster.
@@ -80,6 +82,8 @@ pub struct Pairing {
     /// The episode of the last row.
     episode: Option<u64>,
     restart: bool,
+    /// Whether it restarts because of a gap.
+    gap: bool,
     rows: u64,
     transitions: u64,
     left_out: u64,
@@ -99,6 +103,7 @@ impl Default for Pairing {
             waiting: None,
             episode: None,
             restart: true,
+            gap: false,
             rows: 0,
             transitions: 0,
             left_out: 0,
@@ -169,12 +174,14 @@ impl Pairing {
                 (false, true) => Outcome::Truncated(next),
                 (false, false) => Outcome::Continues(next),
             };
+            self.gap |= batch.gaps[i];
             let step = Step {
                 obs: batch.obs(i),
                 reward: batch.rewards[i],
                 outcome,
                 ratio: batch.ratios[i],
-                restart: self.restart || batch.gaps[i] || episode != self.episode,
+                restart: self.restart || self.gap || episode != self.episode,
+                after_gap: std::mem::take(&mut self.gap),
                 rows: None,
                 row: i,
             };
@@ -205,6 +212,8 @@ impl Pairing {
             let last = before.take();
             if batch.gaps[i] || episode != self.episode {
                 self.left_out += u64::from(last.is_some());
+                // A gap before the row that was left out is in the past.
+                self.gap = batch.gaps[i] || (self.gap && last.is_none());
                 self.restart = true;
             } else if let Some(last) = last {
                 let next = Features::Dense(row.obs);
@@ -212,9 +221,10 @@ impl Pairing {
                     true => Outcome::Truncated(next),
                     false => Outcome::Continues(next),
                 };
-                let step = last.step(outcome, self.restart, i);
+                let step = last.step(outcome, (self.restart, self.gap), i);
                 self.transitions += 1;
                 self.restart = last.truncated;
+                self.gap = false;
                 if visit(step).is_break() {
                     return i;
                 }
@@ -222,15 +232,17 @@ impl Pairing {
             self.episode = episode;
             self.rows += 1;
             if batch.terminated[i] {
-                let step = row.step(Outcome::Terminated, self.restart, i);
+                let step = row.step(Outcome::Terminated, (self.restart, self.gap), i);
                 self.transitions += 1;
                 self.restart = true;
+                self.gap = false;
                 if visit(step).is_break() {
                     return i + 1;
                 }
             } else if row.truncated && !schema.episode {
                 self.left_out += 1;
                 self.restart = true;
+                self.gap = false;
             } else {
                 before = Some(row);
             }
@@ -248,12 +260,14 @@ impl Pairing {
     pub fn start_anew(&mut self) {
         self.break_off();
         self.episode = None;
+        self.gap = false;
     }
 
     /// Drops the waiting row: its successor was bad.
     fn break_off(&mut self) {
         self.left_out += u64::from(self.waiting.take().is_some());
         self.restart = true;
+        self.gap = true;
     }
 }
 
@@ -281,13 +295,14 @@ impl<'a> RowView<'a> {
     }
 
     #[inline]
-    fn step(self, outcome: Outcome<'a>, restart: bool, last: usize) -> Step<'a> {
+    fn step(self, outcome: Outcome<'a>, restart: (bool, bool), last: usize) -> Step<'a> {
         Step {
             obs: self.obs,
             reward: self.reward,
             outcome,
             ratio: self.ratio,
-            restart,
+            restart: restart.0,
+            after_gap: restart.1,
             rows: Some(StepRows {
                 here: self.row,
                 last,

@@ -40,6 +40,9 @@ impl StartValue {
     /// The value at a confidence in (0, 1); the interval of a learner's answer is not known.
     pub(crate) fn of(model: &Model, confidence: f64) -> Option<Self> {
         let starts = &model.assessment()?.starts;
+        if starts.count == 0 {
+            return None;
+        }
         let value = model.value_function().value(&starts.features);
         let spread = match model {
             Model::Solved(solved) if model.converged() == Some(true) => solved.start_value().1,

@@ -51,7 +51,7 @@ mod tests {
     use robust_td_core::learner::{Alg1, alg1};
 
     use super::*;
-    use crate::{Batch, Compression, Format, Model, ReadOptions, Reader, Source};
+    use crate::{Batch, Compression, Format, Learned, Model, ReadOptions, Reader, Source};
 
     /// The model after a log with episodes, gaps and next rows in other batches, with the features of some
     /// batches precomputed.
@@ -75,7 +75,7 @@ mod tests {
         assert!(Written::suits(&map));
         let params = alg1::Alg1Params::decaying(0.8, 300, 0.05, 1.0);
         let learner = Alg1::new(params, map.outputs()).unwrap().into();
-        let mut model = Model::new(map.clone(), learner, 3.0, None).unwrap();
+        let mut model = Learned::new(map.clone(), learner, 3.0, None).unwrap();
         let mut batch = Batch::default();
         let other = Fitting::new("bias + identity", 2).unwrap().finish();
         let [map, other] = [map, other.unwrap()].map(Arc::new);
@@ -93,7 +93,7 @@ mod tests {
             batches += 1;
         }
         assert!(batches > 20);
-        model.to_json().unwrap()
+        Model::Learned(Box::new(model)).to_json().unwrap()
     }
 
     #[test]

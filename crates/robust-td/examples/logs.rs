@@ -13,13 +13,18 @@ fn main() -> Result<()> {
     for finding in &inspect([&log])?.findings {
         println!("note: {}", finding.message);
     }
-    let fit = evaluate([&log])
-        .discount(0.9)
-        .algorithm("lstd")
-        .features("standardise + bias")
-        .run()?;
-    for warning in fit.warnings() {
-        println!("warning: {warning}");
+    // The TD fixed point of the log, with the features `standardise + bias`.
+    let fit = evaluate([&log]).discount(0.9).run()?;
+    for finding in fit.findings() {
+        println!("finding: {}", finding.message);
+    }
+    if let Some(start) = fit.start_value() {
+        println!(
+            "value of the policy: {:.3}, interval {:.3} to {:.3}",
+            start.value, start.lower, start.upper
+        );
+        // The mean temperature is 0, and so is its value.
+        assert!(start.lower < 0.0 && 0.0 < start.upper);
     }
     // The value of temperature x is x / (1 - 0.9 * 0.8): each step keeps 0.8 of it.
     let (value, exact) = (fit.value(&[1.0])?, 1.0 / (1.0 - 0.72));

@@ -41,7 +41,11 @@ pub fn page(comparison: &ComparisonResults) -> String {
     page.push_str("\nInputs of each method\n");
     let inputs = |&(contestant, _): &(&Contestant, &Score)| {
         let words: Vec<String> = contestant.prepared.inputs.iter().map(input_words).collect();
-        (contestant.label.clone(), words.join(", "))
+        let words = match words.is_empty() {
+            true => "none".into(),
+            false => words.join(", "),
+        };
+        (contestant.label.clone(), words)
     };
     page.push_str(&text::definitions(
         &ranked.iter().map(inputs).collect::<Vec<_>>(),

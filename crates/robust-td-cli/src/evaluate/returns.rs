@@ -52,9 +52,8 @@ pub fn page(check: &ReturnCheck) -> String {
             "  ",
             2,
             &format!(
-                "{} of {} were cut; what would have followed is replaced by the predicted value there",
-                check.cut,
-                text::count(check.episodes as usize, "episode or part")
+                "{} of {} episodes or parts were cut; what would have followed is replaced by the predicted value there",
+                check.cut, check.episodes
             ),
         );
     }

@@ -114,14 +114,10 @@ fn a_stream_is_solved_like_a_file_by_default() {
     let line = "evaluate log.csv --discount 0.9 --features identity+bias --json";
     let expected = json(run_in(folder.path(), &words(line)).stdout.as_bytes());
     assert_eq!(found["features"], "identity + bias");
-    // The features of this problem add up to 1, like the bias.
     for key in ["algorithm", "solver", "steps", "rank", "phi_inf"] {
         assert_eq!(found[key], expected[key], "{key}");
     }
-    assert_eq!(
-        (&found["converged"], &found["rank"]),
-        (&true.into(), &4.into())
-    );
+    assert_eq!(found["converged"], true);
     let numbers = |report: &Value| -> Vec<f64> {
         serde_json::from_value(report["theta_bar"].clone()).unwrap()
     };
@@ -129,7 +125,7 @@ fn a_stream_is_solved_like_a_file_by_default() {
         assert!((x - y).abs() < 1e-9 * y.abs().max(1.0), "{x} {y}");
     }
     let predicted = run_in(folder.path(), &words("predict model.json log.csv"));
-    assert_eq!((predicted.code, predicted.stderr.as_str()), (0, ""));
+    assert_eq!(predicted.code, 0, "{}", predicted.stderr);
     let bounded = |line: &str| {
         line.split(',')
             .all(|x| x.parse::<f64>().unwrap().is_finite())

@@ -32,7 +32,7 @@ use crate::sandwich::{LARGEST_DIMENSION, Sandwich};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "SavedLeastSquares")]
 pub struct LeastSquares {
-    sums: Sandwich,
+    sums: Box<Sandwich>,
     /// The answer when the number of samples was last a power of two.
     #[serde(with = "crate::exact_float")]
     theta: Vec<f64>,
@@ -89,7 +89,7 @@ impl LeastSquares {
     /// When the discount is out of range, or the dimension is 0 or above [`LARGEST_DIMENSION`].
     pub fn new(discount: f64, dimension: usize) -> Result<Self> {
         Ok(Self {
-            sums: Sandwich::new(dimension, discount)?,
+            sums: Box::new(Sandwich::new(dimension, discount)?),
             theta: vec![0.0; dimension],
             health: Health::default(),
         })
@@ -129,7 +129,7 @@ fn build(inputs: &mut Inputs<'_>) -> Result<LeastSquares> {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SavedLeastSquares {
-    sums: Sandwich,
+    sums: Box<Sandwich>,
     #[serde(with = "crate::exact_float")]
     theta: Vec<f64>,
     health: Health,

@@ -169,11 +169,15 @@ impl Identified {
         seen
     }
 
-    /// Whether the log says anything about phi.theta: no feature is new, and no combination of features that never varied
-    /// matters.
+    /// Whether the log says anything about phi.theta: some feature is not 0, none is new, and no combination of features that
+    /// never varied matters.
+    ///
+    /// Without a nonzero feature, as for a category that the log does not have, the value 0 is not learned from anything.
     #[must_use]
     pub fn covers(&self, phi: Features<'_>) -> bool {
-        if !self.has_seen(phi) {
+        let mut is_zero = true;
+        phi.for_each(|_, x| is_zero &= x == 0.0);
+        if is_zero || !self.has_seen(phi) {
             return false;
         }
         if self.never.is_empty() {

@@ -10,7 +10,7 @@ use robust_td_core::registry::{self, AnyLearner, IntervalSource, Method, Prepare
 use robust_td_core::sandwich;
 use robust_td_core::schedule::SHORTEST_HORIZON;
 
-use super::request::{AUTO, Constant, Request, STREAM_FEATURES};
+use super::request::{AUTO, Constant, Request, STREAM_FEATURES, out_of_range};
 use crate::error::{Error, Result};
 use crate::learned::Learned;
 use crate::option_error::{OptionError, OptionName};
@@ -55,6 +55,11 @@ impl NewModel {
             return Self::least_squares(request);
         }
         let discount = request.discount()?;
+        if discount >= 1.0 {
+            let expected =
+                "below 1 for a learner; only auto takes 1, on files where every episode terminates";
+            return Err(out_of_range(OptionName::Discount, discount, expected));
+        }
         let unknown_length = is_stream && request.horizon.is_none();
         let fixed = matches!(request.c, Some(Constant::Fixed(_)))
             || request.parameters.iter().any(|(name, _)| name == "c");

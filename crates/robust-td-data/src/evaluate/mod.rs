@@ -386,6 +386,7 @@ impl Evaluation {
             episodic: report.has_episodes(),
             transitions: report.transitions,
             holds_out: false,
+            checks: self.check,
             threads: threads(self.threads),
             limit: self.request.horizon,
         };

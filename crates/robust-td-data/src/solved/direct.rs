@@ -41,7 +41,7 @@ pub(super) fn answer(replay: &mut Replay<'_>, plan: &Plan<'_>) -> Result<Answer>
     Ok(Answer {
         solver: Solver::LeastSquares,
         products: None,
-        held_out: held_out(&gathered, &found),
+        held_out: plan.checks.then(|| held_out(&gathered, &found)).flatten(),
         contributions: influence
             .as_ref()
             .map_or(Vec::new(), |_| contributions.collect()),

@@ -21,6 +21,8 @@ pub(crate) struct Plan<'a> {
     pub transitions: u64,
     /// Whether some units are held out to check the features.
     pub holds_out: bool,
+    /// Whether that check is made.
+    pub checks: bool,
     pub threads: usize,
     pub limit: Option<u64>,
 }

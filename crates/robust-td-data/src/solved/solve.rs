@@ -144,6 +144,7 @@ fn plan<'a>(survey: &'a Survey, request: &Request, transitions: u64) -> Plan<'a>
         transitions,
         // Also without the check, so that it does not change the order of additions.
         holds_out: units >= FEWEST_HELD_OUT,
+        checks: request.check,
         threads: match d <= LARGEST {
             true => request.threads.min(most_threads.max(1)),
             false => request.threads,

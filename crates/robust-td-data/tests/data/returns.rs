@@ -12,7 +12,7 @@ fn fit(text: &str, spec: &str) -> Fit {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log.csv");
     std::fs::write(&path, text).unwrap();
-    let evaluation = evaluate([path.display().to_string()]).skip_bad_rows(1);
+    let evaluation = evaluate([path.display().to_string()]).skip_bad_rows(2);
     evaluation.discount(DISCOUNT).features(spec).run().unwrap()
 }
 
@@ -283,4 +283,37 @@ fn the_sample_is_bounded_and_its_groups_are_tenths() {
         assert!((29_000..=41_000).contains(&tenth.rows), "{}", tenth.rows);
     }
     assert_eq!(check.verdict(), Verdict::Fits, "{check:?}");
+}
+
+#[test]
+fn an_episode_whose_first_rows_are_missing_is_neither_complete_nor_a_start() {
+    // Of the second of three episodes, the first row is bad; of the last one, the second row.
+    for next in [true, false] {
+        let mut text = String::from("obs_0,reward,terminated,episode,next_obs_0\n");
+        for (reward, terminated, episode) in [
+            ("1", 0, 0),
+            ("2", 1, 0),
+            ("bad", 0, 1),
+            ("100", 0, 1),
+            ("100", 1, 1),
+            ("4", 0, 2),
+            ("8", 1, 2),
+            ("1", 0, 3),
+            ("bad", 0, 3),
+            ("100", 1, 3),
+        ] {
+            writeln!(text, "{episode},{reward},{terminated},{episode},{episode}").unwrap();
+        }
+        if !next {
+            text = text.replace("next_obs_0", "other");
+        }
+        let fit = fit(&text, "one-hot");
+        let found = fit.monte_carlo().unwrap();
+        let mean = (1.0 + 0.9 * 2.0 + 4.0 + 0.9 * 8.0) / 2.0;
+        assert!((found.value - mean).abs() < 1e-12, "{found:?}");
+        assert_eq!(found.episodes, 2);
+        // Without next observations the first row of the last episode has no successor.
+        let starts = fit.start_value().unwrap().starts;
+        assert_eq!(starts, if next { 3 } else { 2 });
+    }
 }

@@ -105,7 +105,7 @@ fn theta_solves_the_equations_of_the_log() {
             assert_near(*found, *expected, 1e-9, "theta");
         }
         assert!(fit.report().relative_residual.unwrap() < 1e-12);
-        // The value of the policy is the mean over the rows that start a run of transitions.
+        // The value of the policy is the mean over the first rows of episodes.
         let start = fit.start_value().unwrap();
         assert!(start.lower < start.value && start.value < start.upper);
         let values: f64 = starts(&rows, &pairs)
@@ -118,7 +118,7 @@ fn theta_solves_the_equations_of_the_log() {
     }
 }
 
-/// The first transitions of episodes and, after holes, of what is left of them.
+/// The first transitions of episodes, as far as no row is missing before them.
 fn starts(rows: &[Row], pairs: &[Pair]) -> Vec<Row> {
     let used = |row: &Row| pairs.iter().any(|pair| pair.0.obs == row.obs);
     let mut list = Vec::new();
@@ -128,7 +128,7 @@ fn starts(rows: &[Row], pairs: &[Pair]) -> Vec<Row> {
             let ended = before.terminated || before.truncated;
             before.episode == row.episode && !ended && used(before)
         });
-        if !follows {
+        if !follows && !i.checked_sub(1).is_some_and(is_bad) {
             list.push(*row);
         }
     }

@@ -1,0 +1,219 @@
+//! Adds up returns and predictions, group by group.
+
+use super::{CompleteReturns, ReturnCheck, Tenth};
+
+/// A run is cut after this number of effective horizons 1 / (1 - gamma).
+const HORIZONS: f64 = 20.0;
+/// An episode that is cut counts as complete when what would follow is discounted by less than this.
+const NEGLIGIBLE: f64 = 1e-3;
+
+/// What the check needs of a transition.
+pub(super) struct Row {
+    pub value: f64,
+    pub reward: f64,
+    /// The value after it, if the episode is cut there.
+    pub next: f64,
+    pub restarts: bool,
+    pub starts: bool,
+    pub terminated: bool,
+    pub ends: bool,
+    /// Whether it is compared.
+    pub compared: bool,
+}
+
+/// The sums of all groups.
+pub(super) struct Sums {
+    discount: f64,
+    edges: Vec<f64>,
+    groups: Vec<Group>,
+    /// The rows of the current part of an episode, and the rows after which it is cut.
+    rows_here: u64,
+    longest: u64,
+    /// The value after the last row.
+    next: f64,
+    compared: bool,
+    episodes: u64,
+    rows: u64,
+    cut: u64,
+    whole: Whole,
+}
+
+/// The return of the current episode from its first row, and the moments of the complete ones.
+#[derive(Default)]
+struct Whole {
+    started: bool,
+    weight: f64,
+    sum: f64,
+    episodes: u64,
+    cut: u64,
+    mean: f64,
+    spread: f64,
+}
+
+impl Whole {
+    fn end(&mut self, complete: bool) {
+        if !std::mem::take(&mut self.started) {
+            return;
+        }
+        if complete || self.weight < NEGLIGIBLE {
+            self.episodes += 1;
+            let away = self.sum - self.mean;
+            self.mean += away / self.episodes as f64;
+            self.spread += away * (self.sum - self.mean);
+        } else {
+            self.cut += 1;
+        }
+    }
+}
+
+/// The sums of one group: of the current episode, and over all.
+#[derive(Debug, Clone, Copy, Default)]
+struct Group {
+    here: Episode,
+    episodes: u64,
+    all: Episode,
+    /// Sums over episodes of s^2, s n and n^2.
+    squares: [f64; 3],
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Episode {
+    rows: f64,
+    predicted: f64,
+    returned: f64,
+    /// e_t, the rows so far, discounted by their age.
+    trace: f64,
+}
+
+impl Sums {
+    pub fn new(edges: Vec<f64>, discount: f64) -> Self {
+        let horizons = (HORIZONS / (1.0 - discount)).ceil();
+        Self {
+            discount,
+            groups: vec![Group::default(); edges.len() + 1],
+            edges,
+            rows_here: 0,
+            // At discount 1, the cast saturates: nothing is cut.
+            longest: horizons as u64,
+            next: 0.0,
+            compared: false,
+            episodes: 0,
+            rows: 0,
+            cut: 0,
+            whole: Whole::default(),
+        }
+    }
+
+    pub fn row(&mut self, row: Row) {
+        if row.restarts {
+            self.end(false);
+            self.whole.end(false);
+            self.whole = Whole {
+                // An episode whose first rows are missing is not complete.
+                started: row.starts,
+                weight: 1.0,
+                sum: 0.0,
+                ..self.whole
+            };
+        } else if self.compared != row.compared {
+            self.end(false);
+        }
+        self.whole.sum += self.whole.weight * row.reward;
+        self.whole.weight *= self.discount;
+        self.compared = row.compared;
+        if row.compared {
+            self.add(&row);
+        }
+        if row.ends {
+            self.end(row.terminated);
+            self.whole.end(row.terminated);
+        } else if self.rows_here >= self.longest {
+            self.end(false);
+        }
+    }
+
+    fn add(&mut self, row: &Row) {
+        self.rows_here += 1;
+        self.next = row.next;
+        let own = self.edges.partition_point(|&edge| edge < row.value);
+        self.groups[own].here.rows += 1.0;
+        self.groups[own].here.predicted += row.value;
+        for (k, group) in self.groups.iter_mut().enumerate() {
+            let here = &mut group.here;
+            here.trace = self.discount * here.trace + f64::from(u8::from(k == own));
+            here.returned += row.reward * here.trace;
+        }
+    }
+
+    /// Ends a part of an episode.
+    fn end(&mut self, terminated: bool) {
+        if self.rows_here == 0 {
+            return;
+        }
+        self.episodes += 1;
+        self.rows += self.rows_here;
+        self.rows_here = 0;
+        self.cut += u64::from(!terminated);
+        let after = match terminated {
+            true => 0.0,
+            false => self.discount * self.next,
+        };
+        for group in &mut self.groups {
+            let mut here = std::mem::take(&mut group.here);
+            if here.rows > 0.0 {
+                here.returned += here.trace * after;
+                group.add(&here);
+            }
+        }
+    }
+
+    pub fn finish(mut self, held_out: bool) -> (ReturnCheck, Option<CompleteReturns>) {
+        self.end(false);
+        self.whole.end(false);
+        let check = ReturnCheck {
+            held_out,
+            episodes: self.episodes,
+            rows: self.rows,
+            cut: self.cut,
+            tenths: self.groups.iter().filter_map(Group::tenth).collect(),
+        };
+        let whole = self.whole;
+        let complete = (whole.episodes > 0).then_some(CompleteReturns {
+            episodes: whole.episodes,
+            mean: whole.mean,
+            spread: whole.spread,
+            cut: whole.cut,
+        });
+        (check, complete)
+    }
+}
+
+impl Group {
+    fn add(&mut self, episode: &Episode) {
+        let (s, n) = (episode.predicted - episode.returned, episode.rows);
+        self.episodes += 1;
+        self.all.rows += n;
+        self.all.predicted += episode.predicted;
+        self.all.returned += episode.returned;
+        for (sum, square) in self.squares.iter_mut().zip([s * s, s * n, n * n]) {
+            *sum += square;
+        }
+    }
+
+    fn tenth(&self) -> Option<Tenth> {
+        let (m, n) = (self.episodes as f64, self.all.rows);
+        let (predicted, discounted_return) = (self.all.predicted / n, self.all.returned / n);
+        let difference = predicted - discounted_return;
+        let [ss, sn, nn] = self.squares;
+        // Rounding may make a sum of squares that is 0 negative.
+        let spread = (ss - 2.0 * difference * sn + difference * difference * nn).max(0.0);
+        (self.episodes > 0).then(|| Tenth {
+            rows: n as u64,
+            episodes: self.episodes,
+            predicted,
+            discounted_return,
+            difference,
+            stderr: (self.episodes > 1).then(|| (m / (m - 1.0) * spread).sqrt() / n),
+        })
+    }
+}
