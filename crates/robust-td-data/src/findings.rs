@@ -31,7 +31,8 @@ fn of_assessment(assessment: &Assessment) -> Vec<Finding> {
         let remedy = "the default algorithm solves them, or use more data";
         list.push(not_learned(assessment.relative_residual, remedy));
     }
-    if let Some(check) = &assessment.check
+    // Where the answer is none, the features are not to blame.
+    if let Some(check) = assessment.check.as_ref().filter(|_| assessment.converged())
         && check.verdict() == Verdict::DoesNotFit
     {
         let errors = check.largest().unwrap_or(f64::INFINITY);

@@ -75,7 +75,7 @@ mod tests {
         assert!(Written::suits(&map));
         let params = alg1::Alg1Params::decaying(0.8, 300, 0.05, 1.0);
         let learner = Alg1::new(params, map.outputs()).unwrap().into();
-        let mut model = Learned::new(map.clone(), learner, 3.0, None).unwrap();
+        let mut model = Learned::new(map.clone(), learner, Some(3.0), None).unwrap();
         let mut batch = Batch::default();
         let other = Fitting::new("bias + identity", 2).unwrap().finish();
         let [map, other] = [map, other.unwrap()].map(Arc::new);

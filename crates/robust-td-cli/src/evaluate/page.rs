@@ -51,14 +51,18 @@ fn answer(report: &EvaluationReport, confidence: f64) -> Vec<(&'static str, Stri
     }
     rows.push(("converged", converged(report)));
     if let Some(check) = &report.check {
-        rows.push(("features fit", returns::verdict(check)));
+        let words = match report.converged {
+            Some(false) => "not known: the answer has not converged".into(),
+            _ => returns::verdict(check),
+        };
+        rows.push(("features fit", words));
     }
     if let Some(suggestion) = report.suggestion {
         rows.push(("suggestion", suggestion.into()));
     }
     if !report.findings.is_empty() {
         let count = text::count(report.findings.len(), "finding");
-        rows.push(("mind", count));
+        rows.push(("findings", count));
     }
     rows
 }
@@ -77,7 +81,7 @@ fn start_value(report: &EvaluationReport, start: &StartValue, confidence: f64) -
         (_, true) => interval(start.lower, start.upper, confidence),
         (_, false) => "no interval: see below".into(),
     };
-    format!("{value}   {interval}; mean over {over}")
+    format!("{value}, {interval}; mean over {over}")
 }
 
 fn mean_return(found: &MonteCarlo, confidence: f64) -> String {
@@ -86,9 +90,9 @@ fn mean_return(found: &MonteCarlo, confidence: f64) -> String {
     match found.upper.is_finite() {
         true => {
             let interval = interval(found.lower, found.upper, confidence);
-            format!("{value}   {interval}; plain mean over {episodes}")
+            format!("{value}, {interval}; plain mean over {episodes}")
         }
-        false => format!("{value}   of {episodes}"),
+        false => format!("{value}, of {episodes}"),
     }
 }
 
@@ -108,7 +112,7 @@ fn converged(report: &EvaluationReport) -> String {
         (true, _) => format!("no: it diverged{residual}"),
         (_, Some(true)) => format!("yes{residual}"),
         (_, Some(false)) => format!("no: not learned{residual}"),
-        (_, None) => "not known for a stream".into(),
+        (_, None) => "not known: the log was read only once".into(),
     }
 }
 
@@ -268,7 +272,7 @@ fn iterates(report: &EvaluationReport) -> String {
     match (report.solved, report.diverged_at) {
         // A solver has no step size to diverge with; a nearly singular matrix can make theta large for a while.
         (true, None) => {
-            format!("none, solved directly: largest |theta|^2 {largest}")
+            format!("none, solved for: |theta|^2 is {largest}")
         }
         (true, Some(step)) => format!(
             "none, solved directly: |theta|^2 reached {largest} and first exceeded {DIVERGENCE_THRESHOLD:e} at step \

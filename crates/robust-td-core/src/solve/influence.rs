@@ -351,7 +351,7 @@ mod tests {
         let states = [[1.0, 0.0], [0.0, 1.0]];
         let mut equations = Equations::new(2, 0.0).unwrap();
         let mut sums = GroupSums::new(100, 2);
-        let state = |k: usize| usize::from(k % 10 == 0 && k < 50);
+        let state = |k: usize| usize::from(k.is_multiple_of(10) && k < 50);
         let at = |k: usize| Transition::terminated(&states[state(k)], (k % 7) as f64);
         (0..100).for_each(|k| equations.add(&at(k)));
         let found = equations.solve().unwrap();

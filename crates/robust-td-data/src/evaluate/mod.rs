@@ -257,7 +257,8 @@ impl Evaluation {
         self
     }
 
-    /// Resumes a model, bit-identically to one uninterrupted pass. Options that are set must have the model's values.
+    /// Resumes a model: the result is that of one pass over all rows. A learner continues where it stopped; a solved model reads its
+    /// own files again, which must be unchanged. Options that are set must have the model's values.
     #[must_use]
     pub fn resume(mut self, model: Model) -> Self {
         self.resumed = Some(model);

@@ -21,12 +21,12 @@ use crate::error::Result;
 use crate::replay::Replay;
 use crate::sample::Sample;
 
-/// The maximum number of passes for one solution.
-const MOST_PRODUCTS: usize = 1000;
+/// The maximum number of passes for the answer, and for its error.
+const MOST_PRODUCTS: [usize; 2] = [1000, 300];
 /// The relative residual to reach. The relative error of values is within about ten times of it.
 const TOLERANCE: f64 = 1e-4;
 /// The tolerance for the error, which is needed to a few digits only.
-const ERROR_TOLERANCE: f64 = 1e-2;
+const ERROR_TOLERANCE: f64 = 2e-2;
 
 /// The sums of the first pass.
 struct Sums {
@@ -56,7 +56,7 @@ pub(super) fn answer(
     let mut solve = |b: &[f64], tolerance: f64, adjoint: bool| -> Result<Solution> {
         let solver = Krylov {
             tolerance,
-            max_products: MOST_PRODUCTS,
+            max_products: MOST_PRODUCTS[usize::from(adjoint)],
             ..Krylov::default()
         };
         let product = |x: &[f64], y: &mut [f64]| -> Result<()> {
@@ -93,7 +93,7 @@ pub(super) fn answer(
         }
     })?;
     let n = sums.counts.transitions;
-    let known = weights.residual <= 2.0 * ERROR_TOLERANCE && groups.count() > 1;
+    let known = weights.residual <= 1.5 * ERROR_TOLERANCE && groups.count() > 1;
     let influence = match known {
         true => Some(Influence::of_one_value(
             groups.grouping(),
