@@ -15,8 +15,9 @@ use crate::machine::KernelOption;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Rows need only the observation columns. The feature map is part of the model.
-A model that diverged causes a warning on standard error, or an error if its
-values are not finite.
+The columns are found as in the log of the model. Warnings say what limits the
+values: not learned, features that do not fit, rows with an unbounded interval.
+A model whose values are not finite is an error.
 
 Examples:
   robust-td predict model.json new.csv --out values.csv

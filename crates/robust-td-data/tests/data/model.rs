@@ -54,7 +54,7 @@ fn json(learned: Learned) -> String {
 #[test]
 fn the_residual_is_that_of_the_answers_before_their_blocks() {
     let text = log(3001);
-    let mut model = Learned::new(FeatureMap::identity(2), learner(2).into(), 1.0, None).unwrap();
+    let mut model = Learned::new(FeatureMap::identity(2), learner(2).into(), Some(1.0), None).unwrap();
     learn(&mut model, &text);
     // The same computed directly: blocks of 64 in every 512 samples; the reported sum began when the number of
     // 512s was last half a power of two.
@@ -139,7 +139,7 @@ fn features_are_those_of_the_rows_whatever_the_batches_and_stops() {
         assert!(own.steps() > 300);
         for (batch_rows, stop) in [(1, 1), (2, 1000), (15, 4), (16, 1), (33, 50), (1000, 1000)] {
             let learner = learner(features.outputs()).into();
-            let mut model = Learned::new(features.clone(), learner, 3.0, None).unwrap();
+            let mut model = Learned::new(features.clone(), learner, Some(3.0), None).unwrap();
             let (mut reader, mut batch) = (reader_of_batches(text, batch_rows), Batch::default());
             while reader.read(&mut batch).unwrap() {
                 let (schema, mut from) = (reader.schema().clone(), 0);
@@ -166,7 +166,7 @@ fn a_saved_model_goes_on_to_the_same_bytes() {
         Learned::new(
             features.clone(),
             learner(features.outputs()).into(),
-            3.0,
+            Some(3.0),
             None,
         )
     };
