@@ -54,7 +54,8 @@ fn json(learned: Learned) -> String {
 #[test]
 fn the_residual_is_that_of_the_answers_before_their_blocks() {
     let text = log(3001);
-    let mut model = Learned::new(FeatureMap::identity(2), learner(2).into(), Some(1.0), None).unwrap();
+    let mut model =
+        Learned::new(FeatureMap::identity(2), learner(2).into(), Some(1.0), None).unwrap();
     learn(&mut model, &text);
     // The same computed directly: blocks of 64 in every 512 samples; the reported sum began when the number of
     // 512s was last half a power of two.
