@@ -18,9 +18,14 @@ use crate::feature_rows::FeatureRows;
 use crate::pairing::{Pairing, Step};
 use crate::replay::Replay;
 use crate::schema::Schema;
+use crate::solved::gather::Plan;
 
-/// The number of transitions in a chunk.
-pub(crate) const CHUNK: u64 = 16_384;
+/// The smallest number of transitions in a chunk.
+const SHORTEST: u64 = 16_384;
+/// The number of features beyond which chunks do not grow.
+const MOST_FEATURES: usize = 4000;
+/// The number of transitions in a chunk per feature, so that adding up the sums of chunks costs little beside making them.
+const PER_FEATURE: u64 = 64;
 
 /// Consecutive transitions of a log.
 #[derive(Default)]
@@ -81,7 +86,7 @@ impl Chunk {
             }
             rows.start_batch(&map, batch);
             pairing.push(&self.schema, batch, from, |step: Step<'_>| {
-                runs += u64::from(step.restart);
+                runs += u64::from(step.starts_episode());
                 let (here, outcome) = rows.of(&mut map, batch, &step);
                 visit(&Placed {
                     transition: Transition::new(here, step.reward, outcome).with_ratio(step.ratio),
@@ -89,7 +94,7 @@ impl Chunk {
                     number: self.before + self.transitions - left,
                     run: runs.saturating_sub(1),
                     restarts: step.restart,
-                    starts: step.restart && !step.after_gap,
+                    starts: step.starts_episode(),
                     batch,
                     row: step.row,
                 });
@@ -114,19 +119,21 @@ pub(crate) struct PassCounts {
     pub runs: u64,
 }
 
-/// Calls `work` for every chunk of the first `limit` transitions, on `threads` threads, and `take` with the results, in order.
+/// Calls `work` for every chunk of the log on the plan's threads, and `take` with the results, in order.
 ///
 /// # Errors
 /// Those of reading and of `take`.
 pub(crate) fn for_each_chunk<T: Send>(
     replay: &mut Replay<'_>,
-    threads: usize,
-    limit: Option<u64>,
+    plan: &Plan<'_>,
     work: impl Fn(&Chunk) -> T + Sync,
     mut take: impl FnMut(T) -> Result<()>,
 ) -> Result<PassCounts> {
+    let (threads, limit) = (plan.threads, plan.limit);
+    let features = plan.map.outputs().min(MOST_FEATURES) as u64;
+    let length = SHORTEST.max(PER_FEATURE * features);
     if threads <= 1 {
-        return cut(replay, limit, |chunk| take(work(&chunk)));
+        return cut(replay, length, limit, |chunk| take(work(&chunk)));
     }
     let (jobs, waiting) = sync_channel::<(u64, Chunk)>(threads);
     let (finished, results) = channel();
@@ -139,7 +146,7 @@ pub(crate) fn for_each_chunk<T: Send>(
         drop(finished);
         let mut ordered = Ordered::default();
         let mut sent = 0;
-        let counts = cut(replay, limit, |chunk| {
+        let counts = cut(replay, length, limit, |chunk| {
             jobs.send((sent, chunk)).map_err(|_| stopped())?;
             sent += 1;
             while let Ok((number, result)) = results.try_recv() {
@@ -165,7 +172,7 @@ pub(crate) fn for_each_transition(
     limit: Option<u64>,
     mut visit: impl FnMut(&Placed<'_>),
 ) -> Result<PassCounts> {
-    cut(replay, limit, |chunk| {
+    cut(replay, SHORTEST, limit, |chunk| {
         chunk.for_each(map, &mut visit);
         Ok(())
     })
@@ -233,6 +240,7 @@ impl<T> Ordered<T> {
 /// Cuts a log into chunks.
 fn cut(
     replay: &mut Replay<'_>,
+    length: u64,
     limit: Option<u64>,
     mut take: impl FnMut(Chunk) -> Result<()>,
 ) -> Result<PassCounts> {
@@ -251,10 +259,10 @@ fn cut(
                 chunk.pairing = pairing.clone();
             }
             chunk.batches.push(batch.clone());
-            let most = CHUNK.min(limit - chunk.before);
+            let most = length.min(limit - chunk.before);
             let (runs, here) = (&mut counts.runs, &mut chunk.transitions);
             from = pairing.push(schema, batch, from, |step| {
-                *runs += u64::from(step.restart);
+                *runs += u64::from(step.starts_episode());
                 *here += 1;
                 match *here == most {
                     true => ControlFlow::Break(()),

@@ -314,6 +314,20 @@ pub enum Error {
         /// The algorithm's id.
         algorithm: &'static str,
     },
+    /// Features that need more memory than there is.
+    #[error(
+        "{features} features need about {:.1} GB of memory, but {:.1} GB are available; use fewer features",
+        *needed as f64 / 1e9,
+        *available as f64 / 1e9
+    )]
+    TooLarge {
+        /// The number of features.
+        features: usize,
+        /// The bytes that they need.
+        needed: u64,
+        /// The bytes that there are.
+        available: u64,
+    },
     /// A log that yields no transitions.
     #[error("the data yield no transitions")]
     NoTransitions,

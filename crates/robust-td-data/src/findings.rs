@@ -127,13 +127,20 @@ fn intervals(solved: &Solved) -> Option<Finding> {
             "only the value of the policy has an interval: with this many features, that of a row would take as long as the solution",
         ));
     }
+    let starts = &solved.assessment.starts;
     let (_, spread) = solved.start_value();
-    if spread.is_some_and(|spread| !spread.reliable) {
+    if starts.count < 2 || spread.is_none_or(|spread| !spread.reliable) {
         let why = match facts.unit {
-            Unit::Time => {
-                "the noise stays correlated over a large part of the log; a longer log, or an episode or cluster column, would help"
+            _ if starts.count < 2 => "the log has one start, which does not show how starts vary",
+            _ if spread.is_none() => "it uses features that the log does not determine",
+            Unit::Time if facts.transitions < 64 => {
+                "64 transitions are the fewest that can show it"
             }
-            _ => "too few independent episodes or clusters determine it",
+            Unit::Time => {
+                "the noise stays correlated over a large part of the log, or rests on rare outcomes; a longer log, or an episode or cluster \
+                 column, would help"
+            }
+            _ => "it rests on too few of the episodes or clusters",
         };
         return Some(finding(
             kind,

@@ -27,6 +27,8 @@ use crate::uncertainty::Uncertainty;
 use crate::warning::{Divergence, Warning};
 use crate::write::{ValueFormat, ValueWriter};
 
+/// The maximum number of features that are named.
+const MOST_NAMES: usize = 100_000;
 /// The default confidence level of intervals.
 pub(crate) const CONFIDENCE: f64 = 0.95;
 
@@ -157,12 +159,16 @@ impl Fit {
         Some(MonteCarlo::of(complete?, self.confidence))
     }
 
-    /// The names of the features.
+    /// The names of the features; empty if there are more than 100,000.
     #[must_use]
     pub fn feature_names(&self) -> Vec<String> {
         let assessment = self.model.assessment();
         let columns = assessment.map_or(&[][..], |found| &found.columns);
-        self.model.features().names(columns)
+        let features = self.model.features();
+        match features.outputs() <= MOST_NAMES {
+            true => features.names(columns),
+            false => Vec::new(),
+        }
     }
 
     /// Whether the answer is finite; if not, nothing can be predicted.

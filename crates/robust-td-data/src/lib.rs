@@ -31,6 +31,7 @@ mod layout;
 mod learned;
 mod lines;
 mod log;
+mod memory;
 mod model;
 mod option_error;
 mod options;

@@ -28,6 +28,8 @@ pub enum OptionName {
     Sandwich,
     /// The confidence level of intervals.
     Confidence,
+    /// The model to resume.
+    Resume,
 }
 
 impl fmt::Display for OptionName {
@@ -44,6 +46,7 @@ impl fmt::Display for OptionName {
             Self::Replicates => "replicates",
             Self::Sandwich => "sandwich",
             Self::Confidence => "confidence",
+            Self::Resume => "resume",
         })
     }
 }

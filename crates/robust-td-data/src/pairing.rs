@@ -64,6 +64,12 @@ pub(crate) struct StepRows {
 }
 
 impl<'a> Step<'a> {
+    /// Whether its row is the first of an episode, as far as the log shows.
+    #[must_use]
+    pub fn starts_episode(&self) -> bool {
+        self.restart && !self.after_gap
+    }
+
     /// The observation to bootstrap from, if anything follows.
     #[must_use]
     pub fn next_obs(&self) -> Option<&'a [f64]> {

@@ -185,7 +185,8 @@ pub(crate) fn intervals_of(model: &Model) -> Option<Intervals> {
         _ if model.converged() == Some(false) => None,
         Model::Learned(learned) => learned.intervals(),
         Model::Solved(solved) => {
-            let influence = solved.influence.clone()?;
+            let influence = solved.influence.clone();
+            let influence = influence.filter(|found| !found.is_of_one_value())?;
             Some(Intervals::Influence(
                 Box::new(influence),
                 solved.identified.clone(),

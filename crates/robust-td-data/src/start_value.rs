@@ -45,7 +45,10 @@ impl StartValue {
         }
         let value = model.value_function().value(&starts.features);
         let spread = match model {
-            Model::Solved(solved) if model.converged() == Some(true) => solved.start_value().1,
+            // A single start says nothing about how starts vary.
+            Model::Solved(solved) if model.converged() == Some(true) && starts.count > 1 => {
+                solved.start_value().1
+            }
             _ => None,
         };
         let sides = spread.unwrap_or(Spread::UNKNOWN).trusted_sides(confidence);

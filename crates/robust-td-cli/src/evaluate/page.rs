@@ -164,7 +164,9 @@ fn weights(report: &EvaluationReport, confidence: f64) -> String {
             }
             false => "unbounded".into(),
         });
-        rows.push([report.feature_names[j].clone(), text::number(*weight), ends]);
+        let name = report.feature_names.get(j).cloned();
+        let name = name.unwrap_or_else(|| format!("feature {j}"));
+        rows.push([name, text::number(*weight), ends]);
     }
     page += &text::columns(&rows);
     if report.theta_bar.len() > SHOWN {

@@ -159,7 +159,9 @@ impl Equations {
                 &block.right,
                 [d, block.rows, d + 1],
             );
-            (block.rows, block.left, block.right) = Default::default();
+            block.rows = 0;
+            block.left.clear();
+            block.right.clear();
         }
     }
 

@@ -21,7 +21,7 @@ use crate::matrix::Matrix;
 use crate::phi::Features;
 
 /// The part of a scaled feature vector outside the range, relative to its norm, above which its value is not identified.
-const OUTSIDE: f64 = 1e-6;
+const OUTSIDE: f64 = 1e-4;
 
 /// The TD fixed point of a log.
 #[derive(Debug, Clone)]
@@ -286,6 +286,17 @@ mod tests {
             let change = after.theta[j] - before.theta[j];
             assert!((influence.get(0, j) - change).abs() < 1e-12);
         }
+    }
+
+    #[test]
+    fn equations_without_information_identify_nothing() {
+        // A constant feature, discount 1: A = 0.
+        let mut equations = Equations::new(1, 1.0).unwrap();
+        (0..50).for_each(|_| equations.add(&Transition::new(&[1.0], 2.0, &[1.0])));
+        let found = equations.solve().unwrap();
+        assert_eq!((found.theta[0], found.rank), (0.0, 0));
+        assert_eq!(found.relative_residual, 1.0);
+        assert!(!found.identified.covers(Features::Dense(&[1.0])));
     }
 
     #[test]

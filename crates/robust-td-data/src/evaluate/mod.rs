@@ -314,6 +314,10 @@ impl Evaluation {
             return Err(OptionError::ReadOnce { option }.into());
         }
         let mut fit = match self.resumed.take() {
+            Some(Model::Solved(_)) if self.log.is_stream() => {
+                let option = OptionName::Resume;
+                return Err(OptionError::ReadOnce { option }.into());
+            }
             Some(Model::Solved(solved)) => {
                 resume::solved(&mut self.request, &solved)?;
                 self.log.after(&solved.origin)?;
@@ -392,7 +396,8 @@ impl Evaluation {
             limit: self.request.horizon,
         };
         let mut replay = Replay::new(&mut self.log, plan.threads);
-        let found = assess(&mut replay, &plan, &learner.value_function(), self.check)?;
+        let checks = self.check && !report.schema.ratio;
+        let found = assess(&mut replay, &plan, &learner.value_function(), checks)?;
         Ok(learned.with_assessment(found))
     }
 

@@ -171,8 +171,7 @@ pub(crate) fn check(
     let mut sums = Sums::new(edges, plan.discount);
     for_each_chunk(
         replay,
-        plan.threads,
-        plan.limit,
+        plan,
         |chunk| rows(chunk, plan, value),
         |rows| {
             rows.into_iter().for_each(|row| sums.row(row));

@@ -72,7 +72,7 @@ fn influence(found: &FixedPoint, sums: &GroupSums, groups: &Groups) -> Result<Op
 
 /// theta without what is held out, if it knows the same features.
 fn held_out(gathered: &Gathered, all: &FixedPoint) -> Option<Vec<f64>> {
-    gathered.held_out.as_ref()?;
+    gathered.held_out.as_ref().filter(|held| held.count() > 0)?;
     let kept = gathered.kept.solve().ok()?;
     (kept.rank == all.rank).then_some(kept.theta)
 }

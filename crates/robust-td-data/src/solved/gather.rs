@@ -65,8 +65,7 @@ impl Gathered {
         let mut all = Self::new(plan)?;
         let counts = for_each_chunk(
             replay,
-            plan.threads,
-            plan.limit,
+            plan,
             |chunk| part(chunk, plan),
             |part| {
                 all.merge(part?);
@@ -114,7 +113,9 @@ fn part(chunk: &Chunk, plan: &Plan<'_>) -> Result<Gathered> {
             Some(held_out) if held => held_out.add(transition),
             _ => part.kept.add(transition),
         }
-        part.phi_inf = part.phi_inf.max(phi.norm_sq());
+        let next = transition.outcome.next_features();
+        let next = next.map_or(0.0, |next| next.norm_sq());
+        part.phi_inf = part.phi_inf.max(phi.norm_sq()).max(next);
         if !plan.episodic || placed.starts {
             phi.axpy(1.0, &mut part.start_features);
             part.starts += 1;

@@ -10,6 +10,7 @@ use robust_td_core::Features;
 use robust_td_core::fixed_point::Identified;
 use robust_td_core::influence::Influence;
 use robust_td_core::krylov::{Equations, Krylov, Progress, Solution};
+use robust_td_core::support::leverage;
 
 use super::Solver;
 use super::answer::Answer;
@@ -25,6 +26,8 @@ use crate::sample::Sample;
 const MOST_PRODUCTS: [usize; 2] = [1000, 300];
 /// The relative residual to reach. The relative error of values is within about ten times of it.
 const TOLERANCE: f64 = 1e-4;
+/// The largest error that the unsolved part of the equations may add, in standard errors.
+const MOST_LEFT: f64 = 0.25;
 /// The tolerance for the error, which is needed to a few digits only.
 const ERROR_TOLERANCE: f64 = 2e-2;
 
@@ -81,28 +84,39 @@ pub(super) fn answer(
     };
     let groups = Groups::new(plan.unit, units, &sums.units);
     let start = Features::Dense(&sums.start_features).dot(&found.theta);
-    let (mut contributions, mut td_errors) = (vec![0.0; groups.count()], TdErrors::default());
+    let [mut scores, mut starts, mut sizes, mut start_sizes] =
+        [(); 4].map(|()| vec![0.0; groups.count()]);
+    let mut td_errors = TdErrors::default();
     for_each_transition(replay, plan.map, plan.limit, |placed| {
         let (transition, group) = (&placed.transition, groups.of(placed));
         let delta = transition.td_error(&found.theta, plan.discount);
-        td_errors.record(delta);
+        td_errors.record(transition.ratio * delta);
         let phi = transition.features;
-        contributions[group] += transition.ratio * delta * phi.dot(&weights.theta);
+        scores[group] += transition.ratio * delta * phi.dot(&weights.theta);
+        sizes[group] += 1.0;
         if !plan.episodic || placed.starts {
-            contributions[group] += (phi.dot(&found.theta) - start) / sums.starts.max(1) as f64;
+            starts[group] += (phi.dot(&found.theta) - start) / sums.starts.max(1) as f64;
+            start_sizes[group] += 1.0;
         }
     })?;
+    // What is left of the equations moves the value by the sum of the scores.
+    let left: f64 = scores.iter().sum::<f64>().abs();
     let n = sums.counts.transitions;
-    let known = weights.residual <= 1.5 * ERROR_TOLERANCE && groups.count() > 1;
-    let influence = match known {
-        true => Some(Influence::of_one_value(
-            groups.grouping(),
-            groups.count(),
-            groups.clusters(),
-            n,
-        )?),
-        false => None,
-    };
+    let parts = (scores.iter().zip(&sizes)).zip(starts.iter().zip(&start_sizes));
+    let contributions: Vec<f64> = parts
+        .map(|((score, rows), (start, own))| {
+            let share = |count: f64, all: u64| leverage(count / all.max(1) as f64);
+            score * share(*rows, n) + start * share(*own, sums.starts)
+        })
+        .collect();
+    let seen = sums.squares.iter().filter(|square| **square > 0.0).count();
+    let known = weights.residual <= 1.5 * ERROR_TOLERANCE
+        && groups.count() > 1
+        && n as f64 >= 1.5 * seen as f64 + 10.0;
+    let (grouping, clusters) = (groups.grouping(), groups.clusters());
+    let influence = Influence::of_one_value(grouping, groups.count(), clusters, n)?;
+    let spread = influence.spread_with(Features::Dense(&[]), &contributions);
+    let influence = (known && left <= MOST_LEFT * spread.standard_error()).then_some(influence);
     let scale = |square: &f64| (square / n.max(1) as f64).sqrt();
     Ok(Answer {
         solver: Solver::Iterative,
@@ -143,7 +157,9 @@ fn sums(replay: &mut Replay<'_>, plan: &Plan<'_>) -> Result<Sums> {
     sums.counts = for_each_transition(replay, plan.map, plan.limit, |placed| {
         let phi = placed.transition.features;
         equations.add_sums(&placed.transition, &mut sums.b, &mut sums.squares);
-        sums.phi_inf = sums.phi_inf.max(phi.norm_sq());
+        let next = placed.transition.outcome.next_features();
+        let next = next.map_or(0.0, |next| next.norm_sq());
+        sums.phi_inf = sums.phi_inf.max(phi.norm_sq()).max(next);
         if !plan.episodic || placed.starts {
             phi.axpy(1.0, &mut sums.start_features);
             sums.starts += 1;
@@ -154,6 +170,9 @@ fn sums(replay: &mut Replay<'_>, plan: &Plan<'_>) -> Result<Sums> {
         sums.sample.consider(placed, plan.transitions);
     })?;
     sums.phi_inf = sums.phi_inf.sqrt();
+    if sums.b.iter().chain(&sums.squares).any(|x| !x.is_finite()) {
+        return Err(robust_td_core::Error::Overflow.into());
+    }
     let count = sums.starts.max(1) as f64;
     sums.start_features.iter_mut().for_each(|sum| *sum /= count);
     Ok(sums)

@@ -50,8 +50,7 @@ impl Scores {
         let mut all = Self::new(groups.count(), theta.len());
         for_each_chunk(
             replay,
-            plan.threads,
-            plan.limit,
+            plan,
             |chunk| part(chunk, plan, groups, theta, start),
             |part| {
                 all.merge(&part);
@@ -77,7 +76,7 @@ fn part(chunk: &Chunk, plan: &Plan<'_>, groups: &Groups, theta: &[f64], start: S
         let transition = &placed.transition;
         let group = groups.of(placed);
         let delta = transition.td_error(theta, plan.discount);
-        part.td_errors.record(delta);
+        part.td_errors.record(transition.ratio * delta);
         part.sums.add(group, transition, delta);
         if !plan.episodic || placed.starts {
             let away = transition.features.dot(theta) - start.mean;

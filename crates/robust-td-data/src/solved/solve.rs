@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::findings;
 use crate::inspect::{DataReport, FindingKind};
 use crate::log::Log;
+use crate::memory;
 use crate::option_error::{OptionError, OptionName};
 use crate::replay::Replay;
 use crate::returns;
@@ -64,8 +65,14 @@ pub(crate) fn solve(
         return Err(Error::NoTransitions);
     }
     let mut plan = plan(&survey, request, transitions);
+    if map.outputs() > LARGEST {
+        memory::check_iterative(map.outputs())?;
+    }
     let answer = match map.outputs() <= LARGEST {
-        true => direct::answer(&mut replay, &plan)?,
+        true => {
+            memory::check_direct(map.outputs(), plan.threads)?;
+            direct::answer(&mut replay, &plan)?
+        }
         false => iterate::answer(&mut replay, &plan, &mut |state| tell(Stage::Product(state)))?,
     };
     let value = |theta: &Vec<f64>| LinearValue {
@@ -73,7 +80,9 @@ pub(crate) fn solve(
         offset: 0.0,
     };
     let predictions = answer.sample.predictions(map, &value(&answer.theta));
-    let (check, complete) = match request.check {
+    // The returns are those of the logging policy.
+    let checks = request.check && !report.schema.ratio;
+    let (check, complete) = match checks {
         false => (None, None),
         true => {
             plan.holds_out = answer.held_out.is_some();
@@ -140,7 +149,8 @@ fn plan<'a>(survey: &'a Survey, request: &Request, transitions: u64) -> Plan<'a>
         map,
         discount: request.discount,
         unit,
-        episodic: report.has_episodes(),
+        // Where episodes are mixed, their first rows are not known.
+        episodic: report.has_episodes() && !mixed,
         transitions,
         // Also without the check, so that it does not change the order of additions.
         holds_out: units >= FEWEST_HELD_OUT,

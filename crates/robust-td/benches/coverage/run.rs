@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use robust_td::{Evaluation, Fit, evaluate};
+use robust_td::evaluate;
 
 use crate::draws::Draws;
 use crate::scenario::Scenario;

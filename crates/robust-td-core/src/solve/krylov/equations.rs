@@ -15,7 +15,7 @@ impl Equations {
     pub fn add_sums(self, transition: &Transition<'_>, b: &mut [f64], squares: &mut [f64]) {
         let phi = transition.features;
         phi.axpy(transition.ratio * transition.reward, b);
-        phi.for_each(|j, value| squares[j] += value * value);
+        phi.for_each(|j, value| squares[j] += transition.ratio * value * value);
     }
 
     /// y += rho phi (phi - gamma phi') . x, a part of A x.

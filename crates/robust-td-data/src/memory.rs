@@ -1,0 +1,64 @@
+//! Compares the memory that an evaluation needs with what the machine has, before taking it.
+
+use robust_td_core::krylov::Krylov;
+
+use crate::error::{Error, Result};
+
+/// Matrices of a direct solution beside those of the chunks: sums, their copies, and the factors.
+const MATRICES: u64 = 8;
+/// Matrices per thread: the sums of two chunks, each with what is held out.
+const PER_THREAD: u64 = 4;
+/// Vectors of an iterative solution beside those of the solver.
+const VECTORS: u64 = 10;
+
+/// Refuses a direct solution for this number of features that does not fit in memory.
+pub(crate) fn check_direct(features: usize, threads: usize) -> Result<()> {
+    let d = features as u64;
+    let matrices = MATRICES + PER_THREAD * threads as u64;
+    check(features, 8 * matrices * d * (d + 1))
+}
+
+/// Refuses an iterative solution for this number of features that does not fit in memory.
+pub(crate) fn check_iterative(features: usize) -> Result<()> {
+    let vectors = VECTORS + Krylov::default().vectors() as u64;
+    check(features, 8 * vectors * features as u64)
+}
+
+fn check(features: usize, needed: u64) -> Result<()> {
+    match available() {
+        Some(available) if needed > available => Err(Error::TooLarge {
+            features,
+            needed,
+            available,
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// The memory that is available, in bytes, where the system tells it.
+fn available() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text
+        .lines()
+        .find(|line| line.starts_with("MemAvailable:"))?;
+    let kilobytes: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    kilobytes.checked_mul(1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_fit_is_refused_with_its_size() {
+        assert!(check_direct(100, 2).is_ok());
+        assert!(check_iterative(100_000).is_ok());
+        if available().is_some() {
+            let refused = check_direct(1 << 24, 2).unwrap_err().to_string();
+            assert!(
+                refused.contains("16777216 features need about"),
+                "{refused}"
+            );
+        }
+    }
+}
