@@ -56,7 +56,7 @@ enum Command {
     Algorithms(algorithms::Arguments),
     Certify(certify::Arguments),
     Compare(compare::Arguments),
-    Evaluate(evaluate::Arguments),
+    Evaluate(Box<evaluate::Arguments>),
     Experiment(experiment::Arguments),
     Inspect(inspect::Arguments),
     Predict(predict::Arguments),

@@ -27,7 +27,7 @@ use robust_td_core::learner::{Alg1, Features, Learner, Transition, alg1};
 use robust_td_core::portfolio::{self, RobustTd};
 use robust_td_core::registry::AnyLearner;
 use robust_td_data::{
-    Batch, Inspector, Model, Pairing, ReadAhead, ReadOptions, Reader, Schema, Source, Transitions,
+    Batch, Inspector, Learned, Pairing, ReadAhead, ReadOptions, Reader, Schema, Source, Transitions,
 };
 
 const ROWS: usize = 400_000;
@@ -94,7 +94,7 @@ fn measure_all() {
     }
     let rows = table.rows();
     let (schema, batches) = in_memory(&files[2]);
-    let learn = |mut model: Model| {
+    let learn = |mut model: Learned| {
         for batch in &batches {
             let learned = model.learn(&schema, batch, 0, u64::MAX);
             learned.expect("observations of the right length");
@@ -237,10 +237,10 @@ fn alg1(dimension: usize) -> AnyLearner {
     learner.into()
 }
 
-fn model(spec: &str) -> Model {
+fn model(spec: &str) -> Learned {
     let features = map(spec);
     let learner = alg1(features.outputs());
-    Model::new(features, learner, 3.0, None).expect("a model")
+    Learned::new(features, learner, 3.0, None).expect("a model")
 }
 
 /// Sixteen constants at once, with the given number of replicates.
@@ -253,17 +253,17 @@ fn sixteen(replicates: usize) -> AnyLearner {
     RobustTd::new(params, DIMENSION).expect("a learner").into()
 }
 
-fn auto(replicates: usize) -> Model {
-    Model::new(map("identity"), sixteen(replicates), 3.0, None).expect("a model")
+fn auto(replicates: usize) -> Learned {
+    Learned::new(map("identity"), sixteen(replicates), 3.0, None).expect("a model")
 }
 
-fn with_squares() -> Model {
+fn with_squares() -> Learned {
     let model = auto(64).with_least_squares();
     model.expect("few features")
 }
 
 /// Reads and learns in parallel, as `evaluate` does.
-fn learn_ahead(file: &Path, mut model: Model) -> usize {
+fn learn_ahead(file: &Path, mut model: Learned) -> usize {
     let mut reader = ReadAhead::start_for(open(file), &model).expect("a thread");
     let mut batch = Batch::default();
     while reader.read(&mut batch).expect("good rows") {
@@ -274,7 +274,7 @@ fn learn_ahead(file: &Path, mut model: Model) -> usize {
 }
 
 /// Reads and learns alternately.
-fn learn(file: &Path, mut model: Model) -> usize {
+fn learn(file: &Path, mut model: Learned) -> usize {
     let (mut reader, mut batch) = (open(file), Batch::default());
     while reader.read(&mut batch).expect("good rows") {
         let learned = model.learn(reader.schema(), &batch, 0, u64::MAX);

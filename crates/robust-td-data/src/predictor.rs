@@ -23,7 +23,7 @@ pub enum Intervals {
     /// The covariance of least squares on a stream.
     Sandwich(Estimate),
     /// The influence of groups of transitions on the TD fixed point of a log.
-    Influence(Influence, Identified),
+    Influence(Box<Influence>, Identified),
 }
 
 impl Intervals {
@@ -182,7 +182,7 @@ pub(crate) fn intervals_of(model: &Model) -> Option<Intervals> {
         _ if model.converged() == Some(false) => None,
         Model::Learned(learned) => learned.intervals(),
         Model::Solved(solved) => {
-            let influence = solved.influence.clone()?;
+            let influence = Box::new(solved.influence.clone()?);
             Some(Intervals::Influence(influence, solved.identified.clone()))
         }
     }
