@@ -160,7 +160,7 @@ fn held_out_episodes_are_compared_with_an_answer_that_has_not_seen_them() {
         let cells: Vec<&str> = line.split(',').collect();
         if cells[2] == "1" || cells[3] == "1" {
             let has_transitions = episode.lines().count() > 1 || cells[2] == "1";
-            if !(has_transitions && mix(run) % 4 == 0) {
+            if !(has_transitions && mix(run).is_multiple_of(4)) {
                 kept += &episode;
             }
             run += u64::from(has_transitions);
@@ -171,7 +171,7 @@ fn held_out_episodes_are_compared_with_an_answer_that_has_not_seen_them() {
     let runs = look_back(&text, &theta);
     assert_eq!(runs.len() as u64, run);
     let held_out = runs.into_iter().zip(0_u64..);
-    let held_out: Vec<_> = (held_out.filter(|(_, number)| mix(*number) % 4 == 0))
+    let held_out: Vec<_> = (held_out.filter(|(_, number)| mix(*number).is_multiple_of(4)))
         .map(|(run, _)| run)
         .collect();
     let check = check(&text, "bias + identity");
