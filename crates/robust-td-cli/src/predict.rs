@@ -1,6 +1,6 @@
 //! Predicts the values of observations with a model.
 
-use std::io::BufWriter;
+use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
 use clap::Args;
@@ -81,7 +81,7 @@ fn out_failure(error: &Error) -> Failure {
 fn warn(fit: &Fit, name: &str) {
     for finding in fit.findings() {
         if finding.kind.is_about_the_answer() {
-            eprintln!("warning: {name}: {}", finding.message);
+            say(&format!("{name}: {}", finding.message));
         }
     }
 }
@@ -90,8 +90,13 @@ fn warn(fit: &Fit, name: &str) {
 fn warn_of_unbounded(rows: u64, name: &str) {
     if rows > 0 {
         let rows = robust_td::number::count(rows as usize, "row");
-        eprintln!(
-            "warning: {name}: {rows} with an unbounded interval: the log does not have their category or features, or too rarely"
-        );
+        say(&format!(
+            "{name}: {rows} with an unbounded interval: the log does not have their category or features, or too rarely"
+        ));
     }
+}
+
+/// Prints a warning; a closed standard error is no failure.
+fn say(warning: &str) {
+    let _ = writeln!(std::io::stderr(), "warning: {warning}");
 }

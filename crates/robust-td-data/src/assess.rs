@@ -63,7 +63,7 @@ impl Assessment {
     }
 }
 
-/// Assesses the value function of a learner.
+/// Assesses the value function of a learner that weighs transitions by their importance ratios, or not.
 ///
 /// # Errors
 /// Those of reading.
@@ -72,6 +72,7 @@ pub(crate) fn assess(
     plan: &Plan<'_>,
     value: &LinearValue,
     check: bool,
+    weighs: bool,
 ) -> Result<Assessment> {
     let d = plan.map.outputs();
     let [
@@ -86,7 +87,8 @@ pub(crate) fn assess(
         let (transition, phi) = (&placed.transition, placed.transition.features);
         let next = transition.outcome.next_features();
         let next = next.map_or(0.0, |next| value.value(*next));
-        let (reward, ratio) = (transition.reward, transition.ratio);
+        let ratio = if weighs { transition.ratio } else { 1.0 };
+        let reward = transition.reward;
         let delta = reward + plan.discount * next - value.value(phi);
         phi.axpy(ratio * delta, &mut residual);
         phi.axpy(ratio * reward, &mut rewards);

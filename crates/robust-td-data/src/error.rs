@@ -345,6 +345,12 @@ pub enum Error {
         /// The number of transitions.
         steps: u64,
     },
+    /// A file that a resumed model was made from.
+    #[error("{file}: the model was already made from this file")]
+    OriginAgain {
+        /// The file.
+        file: String,
+    },
     /// A file that a resumed model needs again.
     #[error(
         "{file}: the model was made from this file, which is needed again to solve for all rows, but it is missing or has changed"

@@ -98,7 +98,8 @@ fn mean_td_error(solved: &Solved) -> Option<Finding> {
     let errors = &solved.facts.td_errors;
     let (mean, rms) = (errors.mean().abs(), errors.rms());
     let chance = FAR * rms / (solved.facts.transitions.max(1) as f64).sqrt();
-    (mean > chance && mean > MATTERS * rms).then(|| {
+    let rounding = 1e-9 * solved.start_value().0.abs();
+    (mean > chance && mean > MATTERS * rms && mean > rounding).then(|| {
         finding(
             FindingKind::MeanTdError,
             format!(
@@ -116,10 +117,14 @@ fn intervals(solved: &Solved) -> Option<Finding> {
     let Some(influence) = &solved.influence else {
         let rows = counted(facts.transitions, "transition", "transitions");
         let features = counted(solved.theta.len() as u64, "feature", "features");
-        return Some(finding(
-            kind,
-            format!("no intervals: {rows} are too few for {features}"),
-        ));
+        let why = match facts.units {
+            0 | 1 => "the log has only one episode or cluster".into(),
+            _ if facts.products.is_some() => {
+                format!("{rows} and this many passes do not determine it for {features}")
+            }
+            _ => format!("{rows} are too few for {features}"),
+        };
+        return Some(finding(kind, format!("no intervals: {why}")));
     };
     if influence.is_of_one_value() {
         return Some(finding(

@@ -22,6 +22,7 @@ use crate::preset::Preset;
 use crate::reader::Reader;
 use crate::report::EvaluationReport;
 use crate::returns::ReturnCheck;
+use crate::solved::Unit;
 use crate::start_value::{MonteCarlo, StartValue};
 use crate::uncertainty::Uncertainty;
 use crate::warning::{Divergence, Warning};
@@ -156,7 +157,11 @@ impl Fit {
             .complete
             .as_ref()
             .filter(|_| assessment.starts.episodic);
-        Some(MonteCarlo::of(complete?, self.confidence))
+        let independent = match &self.model {
+            Model::Learned(_) => true,
+            Model::Solved(solved) => solved.facts.unit != Unit::Cluster,
+        };
+        Some(MonteCarlo::of(complete?, independent, self.confidence))
     }
 
     /// The names of the features; empty if there are more than 100,000.

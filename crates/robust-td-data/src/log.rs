@@ -9,6 +9,7 @@ use crate::options::{Purpose, ReadOptions};
 use crate::origin::{self, Origin};
 use crate::preset::Preset;
 use crate::reader::Reader;
+use crate::role::Role;
 use crate::source::{Compression, Format, Source};
 
 /// The rows per batch: few, so that an answer on a stream does not wait.
@@ -116,7 +117,16 @@ impl Log {
         let Input::Names(names) = &mut self.input else {
             return Ok(());
         };
-        names.splice(0..0, origin.unchanged()?);
+        let new = Source::find(names, self.format.or(origin.format))?;
+        let before = origin.unchanged()?;
+        if let Some(again) = new
+            .iter()
+            .find(|source| before.iter().any(|name| name == source.name()))
+        {
+            let file = again.name().to_owned();
+            return Err(Error::OriginAgain { file });
+        }
+        names.splice(0..0, before);
         self.format = self.format.or(origin.format);
         self.default_layout(&(origin.columns.clone(), origin.preset));
         self.skip_bad_rows = self.skip_bad_rows.max(origin.skip_bad_rows);
@@ -131,6 +141,11 @@ impl Log {
         if self.preset == Preset::default() {
             self.preset = *preset;
         }
+    }
+
+    /// Whether a cluster column is set.
+    pub(crate) fn has_clusters(&self) -> bool {
+        self.columns.get(Role::Cluster).is_some()
     }
 
     /// The column settings, for other files of the same kind.

@@ -30,6 +30,8 @@ pub enum OptionName {
     Confidence,
     /// The model to resume.
     Resume,
+    /// The cluster column.
+    Cluster,
 }
 
 impl fmt::Display for OptionName {
@@ -47,6 +49,7 @@ impl fmt::Display for OptionName {
             Self::Sandwich => "sandwich",
             Self::Confidence => "confidence",
             Self::Resume => "resume",
+            Self::Cluster => "cluster",
         })
     }
 }

@@ -87,11 +87,14 @@ impl StartValue {
 }
 
 impl MonteCarlo {
-    /// The mean at a confidence in (0, 1).
-    pub(crate) fn of(complete: &CompleteReturns, confidence: f64) -> Self {
-        // With one episode the quantile of the t distribution does not exist; its error is infinite anyway.
-        let half = standard_error(complete)
-            * two_sided(confidence, (complete.episodes as f64 - 1.0).max(1.0));
+    /// The mean at a confidence in (0, 1); unbounded where episodes are not independent of each other.
+    pub(crate) fn of(complete: &CompleteReturns, independent: bool, confidence: f64) -> Self {
+        let half = match independent && complete.episodes > 1 {
+            true => {
+                standard_error(complete) * two_sided(confidence, complete.episodes as f64 - 1.0)
+            }
+            false => f64::INFINITY,
+        };
         Self {
             value: complete.mean,
             lower: complete.mean - half,

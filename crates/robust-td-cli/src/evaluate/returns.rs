@@ -16,7 +16,7 @@ pub fn verdict(check: &ReturnCheck) -> String {
         Verdict::Fits => format!("yes: predicted values match the returns{errors}"),
         Verdict::DoesNotFit => format!("no: predicted values differ from the returns{errors}"),
         Verdict::AllEqual => {
-            "not known: all predicted values are equal, so the returns cannot show whether values differ".into()
+            "not known: nearly all predicted values are equal, so the returns cannot show whether values differ".into()
         }
         Verdict::Unknown => "not known: too few episodes".into(),
     }

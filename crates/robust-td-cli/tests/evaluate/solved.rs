@@ -242,21 +242,41 @@ fn options_of_other_algorithms_are_refused() {
 }
 
 #[test]
-fn a_solved_model_cannot_be_resumed() {
-    let folder = folder([("log.csv", users(50).as_bytes())]);
-    let line = "evaluate log.csv --discount 0.9 --out model.json --json";
-    json_in(folder.path(), &words(line));
-    let before = std::fs::read(folder.path().join("model.json")).unwrap();
-    for out in ["model.json", "other.json"] {
-        let line = format!("evaluate log.csv --resume model.json --out {out}");
-        let run = run_in(folder.path(), &words(&line));
-        assert_refused(&run, 2, &["resume"], &line);
-    }
-    assert_eq!(
-        std::fs::read(folder.path().join("model.json")).unwrap(),
-        before
+fn resuming_a_solved_model_is_one_evaluation_of_all_files() {
+    let text = users(50);
+    let lines: Vec<&str> = text.lines().collect();
+    let half = lines.len() / 2;
+    let rest = [&lines[..1], &lines[half..]].concat().join("\n");
+    let first = lines[..half].join("\n");
+    let files = [("a.csv", first.as_bytes()), ("b.csv", rest.as_bytes())];
+    let folder = folder(files);
+    let json = |line: &str| {
+        let mut found = json_in(folder.path(), &words(line));
+        found["seconds"] = 0.into();
+        found
+    };
+    json("evaluate a.csv --discount 0.9 --out a.json --json");
+    let before = std::fs::read(folder.path().join("a.json")).unwrap();
+    let resumed = json("evaluate b.csv --resume a.json --out both.json --json");
+    assert_eq!(resumed, json("evaluate a.csv b.csv --discount 0.9 --json"));
+    let refused = |line: &str, said: &[&str]| {
+        let run = run_in(folder.path(), &words(line));
+        assert_refused(&run, 2, said, line);
+    };
+    refused(
+        "evaluate a.csv --resume a.json --out a.json",
+        &["a.csv", "already made from this file"],
     );
-    assert!(!folder.path().join("other.json").exists());
+    refused(
+        "evaluate b.csv --resume a.json --discount 0.5 --out a.json",
+        &["--discount is 0.5", "0.9"],
+    );
+    std::fs::write(folder.path().join("a.csv"), "obs_0,reward\n1,2\n").unwrap();
+    refused(
+        "evaluate b.csv --resume a.json --out a.json",
+        &["a.csv", "missing or has changed"],
+    );
+    assert_eq!(std::fs::read(folder.path().join("a.json")).unwrap(), before);
 }
 
 #[test]

@@ -24,7 +24,7 @@ use crate::solved::{self, Stage, Unit};
 use crate::source::Format;
 use crate::warning::Warning;
 use learning::Learning;
-use request::{Constant, Request, check_confidence, threads};
+use request::{AUTO, Constant, Request, check_confidence, threads};
 use robust_td_core::learner::Learner;
 
 /// Starts the evaluation of files or patterns such as `logs/*.parquet`.
@@ -352,6 +352,19 @@ impl Evaluation {
 
     /// Steps through the log with a learner.
     fn step(&mut self, resumed: Option<Box<Learned>>) -> Result<Fit> {
+        if self.log.has_clusters() {
+            let option = OptionName::Cluster;
+            return Err(match self.log.is_stream() {
+                true => OptionError::ReadOnce { option },
+                false => OptionError::Needs {
+                    option,
+                    other: OptionName::Algorithm,
+                    value: AUTO,
+                    why: "other algorithms have no intervals by cluster".into(),
+                },
+            }
+            .into());
+        }
         let (mut learning, report) = match resumed {
             Some(learned) => {
                 resume::check(&self.request, &learned)?;
@@ -380,7 +393,9 @@ impl Evaluation {
     /// Assesses the answer of a learner on the files that it learned from.
     fn assess(&mut self, learned: Learned, report: &DataReport) -> Result<Learned> {
         let map = learned.features();
-        if map.adapts() {
+        // With traces or a regulariser the answer solves other equations.
+        let lambda = learned.parameters().get("lambda");
+        if map.adapts() || lambda.is_some_and(|lambda| *lambda != 0.0) {
             return Ok(learned);
         }
         let learner = learned.learner();
@@ -396,8 +411,15 @@ impl Evaluation {
             limit: self.request.horizon,
         };
         let mut replay = Replay::new(&mut self.log, plan.threads);
-        let checks = self.check && !report.schema.ratio;
-        let found = assess(&mut replay, &plan, &learner.value_function(), checks)?;
+        let weighs = learner.abilities().ratios;
+        let checks = self.check && !(report.schema.ratio && weighs);
+        let found = assess(
+            &mut replay,
+            &plan,
+            &learner.value_function(),
+            checks,
+            weighs,
+        )?;
         Ok(learned.with_assessment(found))
     }
 

@@ -1,11 +1,13 @@
 //! Tracks the episodes of a log and their ends.
 
+use std::collections::HashSet;
+
 use crate::inspect::stats::Running;
 use crate::inspect::tally::Tally;
 use crate::schema::Schema;
 
-/// The number of finished episodes remembered, to detect one that resumes later.
-const REMEMBERED: usize = 64;
+/// The maximum number of finished episodes of a file that are remembered, to detect one that resumes later.
+const REMEMBERED: usize = 1 << 20;
 
 /// The current episode.
 #[derive(Debug, Clone)]
@@ -23,7 +25,9 @@ struct Open {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Episodes {
     open: Option<Open>,
-    recent: Vec<u64>,
+    /// The finished episodes of the current file; another file may use the same names again.
+    finished: HashSet<u64>,
+    file: usize,
     pub lengths: Running,
     pub terminated: u64,
     pub truncated: u64,
@@ -54,7 +58,11 @@ impl Episodes {
         };
         if !self.open.as_ref().is_some_and(goes_on) {
             self.close();
-            if schema.episode && self.recent.contains(&row.episode) {
+            if row.place.0 != self.file {
+                self.file = row.place.0;
+                self.finished.clear();
+            }
+            if schema.episode && self.finished.contains(&row.episode) {
                 self.reopened.hit(row.place);
             }
         }
@@ -93,9 +101,8 @@ impl Episodes {
         if !open.terminated && !open.truncated {
             self.without_end.hit(open.last);
         }
-        if self.recent.len() == REMEMBERED {
-            self.recent.remove(0);
+        if self.finished.len() < REMEMBERED {
+            self.finished.insert(open.episode);
         }
-        self.recent.push(open.episode);
     }
 }

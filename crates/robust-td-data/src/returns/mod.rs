@@ -17,6 +17,7 @@
 mod sums;
 
 use robust_td_core::learner::{LinearValue, Outcome};
+use robust_td_core::spread::two_sided;
 use serde::{Deserialize, Serialize};
 
 use crate::chunks::{Chunk, for_each_chunk};
@@ -27,10 +28,12 @@ use sums::{Row, Sums};
 
 /// Groups of rows, by predicted value.
 const GROUPS: usize = 10;
-/// Differences beyond this number of standard errors are not chance, even among ten.
-const MANY: f64 = 4.0;
+/// The confidence with which a difference is more than chance: that of four standard deviations, even among ten.
+const CONFIDENCE: f64 = 0.999_937;
+/// The fewest episodes of a tenth that is judged.
+const FEWEST_EPISODES: u64 = 20;
 /// Differences below this share of the range of values do not matter.
-const SMALL: f64 = 0.02;
+const SMALL: f64 = 0.05;
 
 /// Returns against predictions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -75,10 +78,6 @@ impl Tenth {
             stderr => stderr.map(|stderr| self.difference.abs() / stderr),
         }
     }
-
-    fn is_not_chance(&self) -> bool {
-        self.standard_errors().is_some_and(|errors| errors > MANY)
-    }
 }
 
 /// Whether the features can express the values.
@@ -88,14 +87,28 @@ pub enum Verdict {
     Fits,
     /// Some difference is.
     DoesNotFit,
-    /// All predictions are equal, so the check cannot show whether values differ.
+    /// Nearly all predictions are equal, so the check cannot show whether values differ.
     AllEqual,
     /// There is too little data.
     Unknown,
 }
 
 impl ReturnCheck {
+    /// The variance of an episode's part of a tenth, over all tenths.
+    fn pooled(&self) -> f64 {
+        let (mut sum, mut episodes) = (0.0, 0.0);
+        for tenth in &self.tenths {
+            let (m, n) = (tenth.episodes as f64, tenth.rows as f64);
+            sum += tenth.stderr.map_or(0.0, |stderr| (stderr * n).powi(2));
+            episodes += m;
+        }
+        sum / f64::max(episodes, 1.0)
+    }
+
     /// Whether the predictions of a tenth differ from its returns by more than chance, and by an amount that matters.
+    ///
+    /// The error is that of the tenth itself and that of a typical tenth together: the returns of a tenth may all be equal by
+    /// chance, and the predictions have an error of their own.
     #[must_use]
     pub fn is_far_off(&self, tenth: &Tenth) -> bool {
         let values = || self.tenths.iter().map(|tenth| tenth.discounted_return);
@@ -105,7 +118,14 @@ impl ReturnCheck {
         );
         // With one group there is no range.
         let range = if high > low { high - low } else { high.abs() };
-        tenth.is_not_chance() && tenth.difference.abs() > SMALL * range
+        let (m, n) = (tenth.episodes as f64, tenth.rows as f64);
+        let error = tenth
+            .stderr
+            .unwrap_or(0.0)
+            .hypot((m * self.pooled()).sqrt() / n);
+        tenth.episodes >= FEWEST_EPISODES
+            && tenth.difference.abs() > two_sided(CONFIDENCE, m - 1.0) * error
+            && tenth.difference.abs() > SMALL * range
     }
 
     /// Whether the features can express the values.
@@ -114,7 +134,11 @@ impl ReturnCheck {
         if self.tenths.iter().any(|tenth| self.is_far_off(tenth)) {
             return Verdict::DoesNotFit;
         }
-        if self.tenths.iter().all(|tenth| tenth.stderr.is_none()) {
+        if self
+            .tenths
+            .iter()
+            .all(|tenth| tenth.episodes < FEWEST_EPISODES)
+        {
             return Verdict::Unknown;
         }
         match self.tenths.len() {
