@@ -10,7 +10,7 @@ pub struct Equations {
 }
 
 impl Equations {
-    /// Adds to b and to the sums of phi_j^2.
+    /// Adds to b and to the sums of rho phi_j^2.
     #[inline]
     pub fn add_sums(self, transition: &Transition<'_>, b: &mut [f64], squares: &mut [f64]) {
         let phi = transition.features;

@@ -353,7 +353,7 @@ fn the_equations_are_those_of_the_definition() {
             equations.add_adjoint(transition, &unit, &mut adjoint[j]);
         }
     }
-    assert_eq!((b, squares), ([0.5, 3.0, 1.0], [1.0, 18.0, 4.0]));
+    assert_eq!((b, squares), ([0.5, 3.0, 1.0], [0.5, 18.0, 2.0]));
     // 1/2 (1, 0, 2)' (1, -3/2, 2) + (0, 3, 0)' (-1/2, 3, -1) + (0, 3, 0)' (0, 3, 0), here by columns.
     assert_eq!(a, [[0.5, -1.5, 1.0], [-0.75, 18.0, -1.5], [1.0, -3.0, 2.0]]);
     assert_eq!(

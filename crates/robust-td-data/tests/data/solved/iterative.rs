@@ -3,7 +3,7 @@
 use robust_td_data::{FindingKind, Progress, Solver};
 use std::sync::{Arc, Mutex};
 
-use super::log::{Folder, assert_near, interval, walk};
+use super::log::{Folder, assert_near, walk};
 
 #[test]
 fn it_agrees_with_the_direct_solution() {
@@ -26,15 +26,14 @@ fn it_agrees_with_the_direct_solution() {
     assert_eq!(direct.report().solver, Some(Solver::LeastSquares));
     assert_eq!((report.dimension, report.rank), (5000, None));
     assert_eq!(iterative.converged(), Some(true));
-    assert!(report.relative_residual.unwrap() <= 1e-6);
+    assert!(report.relative_residual.unwrap() <= 1e-4);
     assert!(passes.lock().unwrap().len() > 2);
     for state in 0..30 {
         let obs = [f64::from(state)];
         let value = direct.value(&obs).unwrap();
         assert_near(iterative.value(&obs).unwrap(), value, 1e-4, "value");
         // Its interval would need another solution.
-        let unbounded = [f64::NEG_INFINITY, f64::INFINITY];
-        assert_eq!(interval(&iterative, &obs), unbounded);
+        assert_eq!(iterative.interval(&obs).unwrap(), None);
     }
     for state in [30, 4999] {
         assert_eq!(iterative.value(&[f64::from(state)]).unwrap(), 0.0);
