@@ -33,7 +33,11 @@ const CONFIDENCE: f64 = 0.999_937;
 /// The fewest episodes of a tenth that is judged.
 const FEWEST_EPISODES: u64 = 20;
 /// Differences below this share of the range of values do not matter.
-const SMALL: f64 = 0.05;
+const SMALL: f64 = 0.02;
+/// The error of the predictions, which were made with three times as many episodes, adds this to that of the returns.
+const PREDICTIONS: f64 = 1.155;
+/// The least error of a tenth, relative to that of a typical one: its returns may all be equal by chance.
+const LEAST: f64 = 0.25;
 
 /// Returns against predictions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -107,8 +111,7 @@ impl ReturnCheck {
 
     /// Whether the predictions of a tenth differ from its returns by more than chance, and by an amount that matters.
     ///
-    /// The error is that of the tenth itself and that of a typical tenth together: the returns of a tenth may all be equal by
-    /// chance, and the predictions have an error of their own.
+    /// Tenths of fewer than 20 episodes are not judged.
     #[must_use]
     pub fn is_far_off(&self, tenth: &Tenth) -> bool {
         let values = || self.tenths.iter().map(|tenth| tenth.discounted_return);
@@ -119,10 +122,8 @@ impl ReturnCheck {
         // With one group there is no range.
         let range = if high > low { high - low } else { high.abs() };
         let (m, n) = (tenth.episodes as f64, tenth.rows as f64);
-        let error = tenth
-            .stderr
-            .unwrap_or(0.0)
-            .hypot((m * self.pooled()).sqrt() / n);
+        let typical = (m * self.pooled()).sqrt() / n;
+        let error = (PREDICTIONS * tenth.stderr.unwrap_or(0.0)).max(LEAST * typical);
         tenth.episodes >= FEWEST_EPISODES
             && tenth.difference.abs() > two_sided(CONFIDENCE, m - 1.0) * error
             && tenth.difference.abs() > SMALL * range
