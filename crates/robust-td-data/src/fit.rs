@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use robust_td_core::features::Row;
 use robust_td_core::learner::{Learner, LinearValue};
+use robust_td_core::registry;
 use robust_td_core::spread::Spread;
 
 use crate::batch::Batch;
 use crate::columns::ColumnMap;
 use crate::error::{Error, Result};
-use crate::evaluate::request::{AUTO, check_confidence};
+use crate::evaluate::request::check_confidence;
 use crate::findings;
 use crate::inspect::Finding;
 use crate::log::Log;
@@ -112,7 +113,7 @@ impl Fit {
     pub fn algorithm(&self) -> &'static str {
         match &self.model {
             Model::Learned(learned) => learned.learner().id(),
-            Model::Solved(_) => AUTO,
+            Model::Solved(_) => registry::FOR_LOGS,
         }
     }
 

@@ -32,7 +32,7 @@ use crate::iterate::trace::Trace;
 use crate::learner::Learner;
 use crate::learner::forward::read_iterate;
 use crate::learner::knowledge::{default_step, warn_other_target};
-use crate::method::{Abilities, Inputs, Method, Parameter, Range, Standing};
+use crate::method::{Abilities, Inputs, Method, Parameter, Range, Standing, Target};
 use crate::phi::Transition;
 
 /// The learner `etd`.
@@ -169,6 +169,7 @@ pub const METHOD: Method<Etd> = Method {
     ],
     abilities: Abilities {
         ratios: true,
+        target: Target::Other,
         ..Abilities::PLAIN
     },
     build,

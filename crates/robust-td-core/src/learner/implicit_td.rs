@@ -28,7 +28,7 @@ use crate::iterate::trace::Trace;
 use crate::learner::Learner;
 use crate::learner::forward::read_iterate;
 use crate::learner::knowledge::{given_or_default_step, warn_other_target};
-use crate::method::{Abilities, Inputs, Method, Parameter, Range, Standing};
+use crate::method::{Abilities, Inputs, Method, Parameter, Range, Standing, Target};
 use crate::phi::Transition;
 
 /// The learner `implicit-td`.
@@ -142,6 +142,7 @@ pub const METHOD: Method<ImplicitTd> = Method {
     ],
     abilities: Abilities {
         ratios: true,
+        target: Target::Td0Without("lambda"),
         ..Abilities::PLAIN
     },
     build,

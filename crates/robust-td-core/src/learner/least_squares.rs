@@ -107,6 +107,7 @@ pub const METHOD: Method<LeastSquares> = Method {
     abilities: Abilities {
         approach: Approach::Solution,
         ratios: true,
+        solves_files: true,
         intervals: IntervalSource::Own,
         when_wide: Some(portfolio::METHOD.id),
         advice: "check the units of the rewards and features",

@@ -33,7 +33,7 @@ use crate::learner::Learner;
 use crate::learner::forward::read_iterate;
 use crate::learner::knowledge::warn_other_target;
 use crate::method::{
-    Abilities, Approach, Inputs, IntervalSource, Method, Parameter, Range, Standing,
+    Abilities, Approach, Inputs, IntervalSource, Method, Parameter, Range, Standing, Target,
 };
 use crate::phi::{Features, Transition};
 
@@ -211,6 +211,7 @@ pub const METHOD: Method<Lstd> = Method {
     abilities: Abilities {
         approach: Approach::Solution,
         ratios: true,
+        target: Target::Td0Without("lambda"),
         intervals: IntervalSource::LeastSquares,
         advice: "try a larger ridge",
         ..Abilities::PLAIN

@@ -31,7 +31,7 @@ use crate::learner::knowledge::{
     ceil_of_logarithms, given_or_from_mixing, horizon_from, later_half,
 };
 use crate::learner::recipe::{Output, Recipe, Samples};
-use crate::method::{Abilities, Inputs, Method, Parameter, Range, Standing};
+use crate::method::{Abilities, Inputs, Method, Parameter, Range, Standing, Target};
 use crate::schedule::Steps;
 
 const DROP: Parameter = Parameter {
@@ -77,7 +77,10 @@ pub const REGULARISED: Method<Td0> = Method {
             default: "phi_inf^2 / sqrt(length of the tail)",
         },
     ],
-    abilities: Abilities::PLAIN,
+    abilities: Abilities {
+        target: Target::Td0Without("lambda"),
+        ..Abilities::PLAIN
+    },
     build: |inputs| {
         let square = inputs.phi_inf().powi(2);
         let (samples, output) = thinned(inputs)?;

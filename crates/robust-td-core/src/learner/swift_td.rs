@@ -38,7 +38,7 @@ use crate::error::{Error, Result};
 use crate::iterate::Iterate;
 use crate::learner::Learner;
 use crate::learner::forward::read_iterate;
-use crate::method::{Abilities, Inputs, Method, Parameter, Range, Standing};
+use crate::method::{Abilities, Inputs, Method, Parameter, Range, Standing, Target};
 use crate::phi::{Features, Transition, dot};
 
 /// The learner `swift-td`.
@@ -353,7 +353,10 @@ pub const METHOD: Method<SwiftTd> = Method {
             default: "0.001",
         },
     ],
-    abilities: Abilities::PLAIN,
+    abilities: Abilities {
+        target: Target::Td0Without("lambda"),
+        ..Abilities::PLAIN
+    },
     build,
 };
 

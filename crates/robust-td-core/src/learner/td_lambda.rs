@@ -32,7 +32,7 @@ use crate::iterate::trace::Trace;
 use crate::learner::Learner;
 use crate::learner::forward::read_iterate;
 use crate::learner::knowledge::{C, warn_other_target, warn_small_c};
-use crate::method::{Abilities, Inputs, Method, Parameter, Range, Standing};
+use crate::method::{Abilities, Inputs, Method, Parameter, Range, Standing, Target};
 use crate::phi::Transition;
 use crate::schedule::{RobustDecay, Schedule, Steps};
 
@@ -174,6 +174,7 @@ pub const METHOD: Method<TdLambda> = Method {
     ],
     abilities: Abilities {
         ratios: true,
+        target: Target::Td0Without("lambda"),
         ..Abilities::DIVIDED_BY_C
     },
     build,

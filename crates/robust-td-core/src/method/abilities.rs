@@ -9,6 +9,10 @@ pub struct Abilities {
     pub ratios: bool,
     /// Whether it can learn from a log of one policy.
     pub logs: bool,
+    /// Whether the answer for files is solved for from all rows at once, rather than by steps.
+    pub solves_files: bool,
+    /// The equations that its answer solves.
+    pub target: Target,
     /// The source of intervals around its answer.
     pub intervals: IntervalSource,
     /// The id of the method that replaces it when no c is given.
@@ -27,6 +31,8 @@ impl Abilities {
         approach: Approach::Steps,
         ratios: false,
         logs: true,
+        solves_files: false,
+        target: Target::Td0,
         intervals: IntervalSource::None,
         without_c: None,
         without_horizon: None,
@@ -39,6 +45,17 @@ impl Abilities {
         advice: "try a c ten times larger",
         ..Self::PLAIN
     };
+}
+
+/// The equations that the answer of a method solves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Target {
+    /// Those of TD(0) under the distribution of the samples.
+    Td0,
+    /// Those of TD(0) while this parameter, a trace or a regulariser, is 0.
+    Td0Without(&'static str),
+    /// Others.
+    Other,
 }
 
 /// How a method computes its answer.

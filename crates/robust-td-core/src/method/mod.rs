@@ -11,7 +11,7 @@ mod prepared;
 mod setting;
 mod standing;
 
-pub use abilities::{Abilities, Approach, IntervalSource};
+pub use abilities::{Abilities, Approach, IntervalSource, Target};
 pub use inputs::Inputs;
 pub use parameter::{Parameter, Range};
 pub use prepared::{Guarantee, Input, Prepared, Quantity, Source};
@@ -98,6 +98,16 @@ impl<L> Method<L> {
             ..
         } = self.abilities;
         [without_c, without_horizon, when_wide].contains(&Some(id))
+    }
+
+    /// Whether its answer with these parameters solves the equations of TD(0).
+    #[must_use]
+    pub fn solves_td0(&self, parameter: impl Fn(&str) -> Option<f64>) -> bool {
+        match self.abilities.target {
+            Target::Td0 => true,
+            Target::Td0Without(name) => parameter(name).is_none_or(|value| value == 0.0),
+            Target::Other => false,
+        }
     }
 
     /// Sets up the method with the values given by the user.

@@ -16,7 +16,7 @@ pub use any::AnyLearner;
 
 pub use crate::method::{
     Abilities, Approach, C, Guarantee, HORIZON, Input, Inputs, IntervalSource, Known, Parameter,
-    Quantity, Range, Setting, Source, Standing,
+    Quantity, Range, Setting, Source, Standing, Target,
 };
 
 use crate::error::{Error, Result};
@@ -41,7 +41,10 @@ macro_rules! methods {
 }
 algorithms!(methods);
 
-/// The id of the default method.
+/// The id of the default method for logs.
+pub const FOR_LOGS: &str = learner::least_squares::METHOD.id;
+
+/// The id of the default method that steps.
 pub const DEFAULT: &str = alg1::DECAYING.id;
 
 /// The method with an id.

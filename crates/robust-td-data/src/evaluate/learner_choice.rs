@@ -10,7 +10,7 @@ use robust_td_core::registry::{self, AnyLearner, IntervalSource, Method, Prepare
 use robust_td_core::sandwich;
 use robust_td_core::schedule::SHORTEST_HORIZON;
 
-use super::request::{AUTO, Constant, Request, STREAM_FEATURES, out_of_range};
+use super::request::{Constant, Request, STREAM_FEATURES, out_of_range};
 use crate::error::{Error, Result};
 use crate::learned::Learned;
 use crate::option_error::{OptionError, OptionName};
@@ -88,7 +88,7 @@ impl NewModel {
     /// The default algorithm on a stream.
     fn least_squares(request: &Request) -> Result<Self> {
         request.check_auto()?;
-        let method = registry::find(AUTO)?;
+        let method = registry::find(registry::FOR_LOGS)?;
         let spec = request.features.as_deref().unwrap_or(STREAM_FEATURES);
         let when_wide = method.abilities.when_wide.map(|id| {
             let other = Request {
@@ -264,10 +264,10 @@ fn least_squares(
     given: &[(String, f64)],
     replicates: usize,
 ) -> Result<LeastSquares> {
-    let traces = (given.iter()).any(|(name, value)| name == "lambda" && *value != 0.0);
+    let parameter = |name: &str| Some(given.iter().find(|(given, _)| given == name)?.1);
     let intervals = method.abilities.intervals;
     let fits = match intervals {
-        IntervalSource::LeastSquares => !traces,
+        IntervalSource::LeastSquares => method.solves_td0(parameter),
         IntervalSource::Replicates => true,
         IntervalSource::Own | IntervalSource::None => false,
     };

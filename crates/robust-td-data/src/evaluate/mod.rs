@@ -24,8 +24,9 @@ use crate::solved::{self, Stage, Unit};
 use crate::source::Format;
 use crate::warning::Warning;
 use learning::Learning;
-use request::{AUTO, Constant, Request, check_confidence, threads};
+use request::{Constant, Request, check_confidence, threads};
 use robust_td_core::learner::Learner;
+use robust_td_core::registry;
 
 /// Starts the evaluation of files or patterns such as `logs/*.parquet`.
 ///
@@ -359,7 +360,7 @@ impl Evaluation {
                 false => OptionError::Needs {
                     option,
                     other: OptionName::Algorithm,
-                    value: AUTO,
+                    value: registry::FOR_LOGS,
                     why: "other algorithms have no intervals by cluster".into(),
                 },
             }
@@ -393,12 +394,13 @@ impl Evaluation {
     /// Assesses the answer of a learner on the files that it learned from.
     fn assess(&mut self, learned: Learned, report: &DataReport) -> Result<Learned> {
         let map = learned.features();
-        // With traces or a regulariser the answer solves other equations.
-        let lambda = learned.parameters().get("lambda");
-        if map.adapts() || lambda.is_some_and(|lambda| *lambda != 0.0) {
+        // With traces, emphasis or a regulariser the answer solves other equations.
+        let learner = learned.learner();
+        let method = registry::find(learner.id())?;
+        let parameter = |name: &str| learned.parameters().get(name).copied();
+        if map.adapts() || !method.solves_td0(parameter) {
             return Ok(learned);
         }
-        let learner = learned.learner();
         let plan = Plan {
             map,
             discount: learner.discount(),

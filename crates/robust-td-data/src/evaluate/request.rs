@@ -3,6 +3,7 @@
 use crate::error::Result;
 use crate::option_error::{OptionError, OptionName};
 use crate::solved;
+use robust_td_core::registry;
 use robust_td_core::schedule::SHORTEST_HORIZON;
 
 /// The features of the default algorithm.
@@ -10,7 +11,7 @@ pub(crate) const DEFAULT_FEATURES: &str = "standardise + bias";
 /// The same on a stream, which cannot be measured beforehand. Least squares does not depend on units.
 pub(crate) const STREAM_FEATURES: &str = "identity + bias";
 
-/// The stepsize constant c.
+/// The constant c of the step sizes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Constant {
     /// Chosen by the data from several that run at once.
@@ -51,14 +52,11 @@ impl Default for Request {
     }
 }
 
-/// The default algorithm.
-pub(crate) const AUTO: &str = "auto";
-
 impl Request {
     /// Whether the best answer for the log is asked for, rather than a certain algorithm.
     pub fn is_auto(&self) -> bool {
         match &self.algorithm {
-            Some(id) => id == AUTO,
+            Some(id) => registry::find(id).is_ok_and(|method| method.abilities.solves_files),
             None => self.c.is_none() && self.parameters.iter().all(|(name, _)| name != "c"),
         }
     }
@@ -86,7 +84,7 @@ impl Request {
         match parameter.or(other.map(|(_, option)| option)) {
             None => Ok(()),
             Some(option) => {
-                let algorithm = AUTO;
+                let algorithm = registry::FOR_LOGS;
                 Err(OptionError::NotOf { option, algorithm }.into())
             }
         }

@@ -3,7 +3,7 @@
 use robust_td_core::learner::Learner;
 use robust_td_core::registry::{self, Approach};
 
-use super::request::{AUTO, Constant, Request, out_of_range};
+use super::request::{Constant, Request, out_of_range};
 use crate::error::{Error, Result};
 use crate::learned::Learned;
 use crate::option_error::{OptionError, OptionName};
@@ -62,8 +62,10 @@ pub(super) fn check(request: &Request, model: &Learned) -> Result<()> {
 /// Accepts a solved model to be solved again together with more files, if every option that is set has the model's value; sets the others.
 pub(super) fn solved(request: &mut Request, solved: &Solved) -> Result<()> {
     same(OptionName::Discount, request.discount, solved.discount)?;
-    if let Some(id) = request.algorithm.as_ref().filter(|id| *id != AUTO) {
-        return Err(differs(OptionName::Algorithm, id, AUTO));
+    if let Some(id) = request.algorithm.as_ref()
+        && !request.is_auto()
+    {
+        return Err(differs(OptionName::Algorithm, id, registry::FOR_LOGS));
     }
     let spec = solved.features.spec();
     if let Some(given) = request
