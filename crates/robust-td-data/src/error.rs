@@ -1,11 +1,11 @@
 //! Defines the errors of logged data, each with its place.
 
 use crate::batch::Batch;
+use crate::divergence::Divergence;
 use crate::fault::{Fault, FaultKind};
 use crate::files::WriteError;
 use crate::option_error::OptionError;
 use crate::role::Role;
-use crate::warning::Divergence;
 use crate::words::counted;
 
 /// Invalid data, or an invalid description of them.

@@ -11,6 +11,7 @@ use robust_td_core::spread::Spread;
 
 use crate::batch::Batch;
 use crate::columns::ColumnMap;
+use crate::divergence::Divergence;
 use crate::error::{Error, Result};
 use crate::evaluate::request::check_confidence;
 use crate::findings;
@@ -26,7 +27,7 @@ use crate::returns::ReturnCheck;
 use crate::solved::Unit;
 use crate::start_value::{MonteCarlo, StartValue};
 use crate::uncertainty::Uncertainty;
-use crate::warning::{Divergence, Warning};
+use crate::warning::Warning;
 use crate::write::{ValueFormat, ValueWriter};
 
 /// The maximum number of features that are named.
@@ -132,10 +133,7 @@ impl Fit {
     /// Whether the iterates diverged; the values are then not reliable. An answer that is solved for has no iterates.
     #[must_use]
     pub fn diverged(&self) -> bool {
-        match &self.model {
-            Model::Learned(learned) => learned.learner().health().diverged(),
-            Model::Solved(_) => false,
-        }
+        self.divergence().is_some()
     }
 
     /// Whether the answer solves the equations of the log; `None` if that is not known.
@@ -187,7 +185,7 @@ impl Fit {
     #[must_use]
     pub fn divergence(&self) -> Option<Divergence> {
         match &self.model {
-            Model::Learned(learned) => Divergence::of(learned),
+            Model::Learned(learned) => learned.divergence(),
             Model::Solved(_) => None,
         }
     }

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::assess::{Assessment, TOLERANCE};
 use crate::batch::Batch;
 use crate::diagnostics::Diagnostics;
+use crate::divergence::{Divergence, DivergenceWatch};
 use crate::error::{Error, Result};
 use crate::feature_rows::FeatureRows;
 use crate::pairing::{Pairing, Step};
@@ -38,6 +39,7 @@ pub struct Learned {
     least_squares: Option<Sandwich>,
     pairing: Pairing,
     diagnostics: Diagnostics,
+    divergence: DivergenceWatch,
     /// What another pass over the log showed.
     assessment: Option<Assessment>,
     /// Whether the learner weighs samples by their importance ratios.
@@ -69,6 +71,7 @@ impl Learned {
             least_squares: None,
             pairing: Pairing::default(),
             diagnostics: Diagnostics::default(),
+            divergence: DivergenceWatch::default(),
             assessment: None,
             ratios: false,
             rows: FeatureRows::default(),
@@ -197,6 +200,8 @@ impl Learned {
         }
         self.diagnostics.watch(&self.learner, &transition);
         self.diagnostics.record(self.learner.learn(&transition));
+        self.divergence
+            .observe(&self.learner, step.reward, self.phi_inf);
         if let Some(least_squares) = &mut self.least_squares {
             // If the learner treats every sample as on-policy, least squares does too.
             let ratio = if self.ratios { step.ratio } else { 1.0 };
@@ -233,6 +238,12 @@ impl Learned {
             Some(assessment) => Some(assessment.converged()),
             None => (self.fixed_point()).map(|found| found.relative_residual <= TOLERANCE),
         }
+    }
+
+    /// How it diverged, if it did.
+    #[must_use]
+    pub fn divergence(&self) -> Option<Divergence> {
+        self.divergence.divergence(&self.learner)
     }
 
     /// The parameters that its learner was made with.

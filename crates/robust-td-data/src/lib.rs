@@ -17,6 +17,7 @@ mod cast;
 mod chunks;
 mod columns;
 mod diagnostics;
+mod divergence;
 mod error;
 mod evaluate;
 mod fault;
@@ -63,6 +64,7 @@ mod write;
 mod written;
 
 // Learning from a log, and predicting.
+pub use divergence::Divergence;
 pub use error::{Error, Result};
 pub use evaluate::{Evaluation, Progress, ReportAt, evaluate};
 pub use fit::Fit;
@@ -77,7 +79,7 @@ pub use returns::{ReturnCheck, Tenth, Verdict};
 pub use solved::{Solved, Solver, Unit};
 pub use start_value::{MonteCarlo, StartValue};
 pub use uncertainty::{Route, Uncertainty};
-pub use warning::{Divergence, Warning};
+pub use warning::Warning;
 
 // The contents of a log.
 pub use bad_rows::{BadKind, BadRows};

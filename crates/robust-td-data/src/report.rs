@@ -5,6 +5,7 @@ use robust_td_core::registry::Approach;
 use serde::Serialize;
 
 use crate::diagnostics::TdErrors;
+use crate::divergence::Divergence;
 use crate::fit::Fit;
 use crate::inspect::Finding;
 use crate::learned::Learned;
@@ -147,7 +148,7 @@ impl EvaluationReport {
 
     fn of_learned(fit: &Fit, learned: &Learned) -> Self {
         let (learner, diagnostics) = (learned.learner(), learned.diagnostics());
-        let health = learner.health();
+        let divergence = fit.divergence();
         let own = learned.fixed_point();
         let residual = match learned.assessment() {
             Some(found) => Some(found.relative_residual),
@@ -168,8 +169,8 @@ impl EvaluationReport {
             theta_bar: fit.theta_bar().to_vec(),
             feature_names: fit.feature_names(),
             phi_inf: learned.phi_inf(),
-            max_theta_norm_sq: health.max_theta_norm_sq,
-            diverged: health.diverged(),
+            max_theta_norm_sq: learner.health().max_theta_norm_sq,
+            diverged: divergence.is_some(),
             seconds: fit.elapsed().as_secs_f64(),
             discount: learner.discount(),
             features: learned.features().spec().into(),
@@ -179,8 +180,8 @@ impl EvaluationReport {
             updates: learner.updates(),
             projections: learner.projections(),
             value_offset: learner.value_offset(),
-            diverged_at: health.diverged_at,
-            suggestion: (health.diverged()).then(|| learner.abilities().advice),
+            diverged_at: divergence.and_then(Divergence::step),
+            suggestion: divergence.map(|_| learner.abilities().advice),
             td_error: diagnostics.td_errors().into(),
             residual: diagnostics.residual(),
             choice: ConstantChoice::of(learned),

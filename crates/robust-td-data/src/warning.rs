@@ -2,12 +2,9 @@
 
 use std::fmt;
 
-use robust_td_core::learner::{DIVERGENCE_THRESHOLD, Learner};
-use robust_td_core::registry::Approach;
-
+use crate::divergence::Divergence;
 use crate::findings::finding;
 use crate::inspect::{Finding, FindingKind};
-use crate::learned::Learned;
 
 /// Something about a model or its log that may mislead.
 #[derive(Debug, Clone, PartialEq)]
@@ -80,58 +77,5 @@ impl fmt::Display for Warning {
             }
             Self::TooFewRows => "no intervals: they need 16 blocks of transitions, of at least 32 each",
         })
-    }
-}
-
-/// How a model diverged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Divergence {
-    /// No constant of the portfolio was left.
-    AllRetired {
-        /// By this step.
-        step: u64,
-    },
-    /// |theta|^2 exceeded the threshold.
-    Threshold {
-        /// At this step.
-        step: u64,
-    },
-    /// The answer is not finite.
-    Overflow,
-}
-
-impl Divergence {
-    /// How a model diverged, if it did.
-    #[must_use]
-    pub fn of(model: &Learned) -> Option<Self> {
-        let learner = model.learner();
-        match learner.health().diverged_at {
-            Some(step) if learner.abilities().approach == Approach::Portfolio => {
-                Some(Self::AllRetired { step })
-            }
-            Some(step) => Some(Self::Threshold { step }),
-            None => (!is_finite(model)).then_some(Self::Overflow),
-        }
-    }
-}
-
-/// Whether a model's answer is finite.
-pub(crate) fn is_finite(model: &Learned) -> bool {
-    model.learner().value_function().is_finite()
-}
-
-impl fmt::Display for Divergence {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::AllRetired { step } => write!(f, "all constants were retired by step {step}"),
-            Self::Threshold { step } => {
-                write!(
-                    f,
-                    "|theta|^2 exceeded {DIVERGENCE_THRESHOLD:e} at step {step}"
-                )
-            }
-            Self::Overflow => f.write_str("theta overflowed"),
-        }
     }
 }

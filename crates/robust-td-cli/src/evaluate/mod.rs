@@ -258,7 +258,7 @@ fn so_far(model: &Learned) {
         "steps": learner.steps(),
         "theta_bar": learner.output(),
         "max_theta_norm_sq": learner.health().max_theta_norm_sq,
-        "diverged": learner.health().diverged(),
+        "diverged": model.divergence().is_some(),
         "residual": model.diagnostics().residual(),
     });
     // A closed pipe is not a failure.

@@ -1,6 +1,5 @@
 //! Prints the result of an evaluation: the answer first, then what it rests on.
 
-use robust_td_core::learner::DIVERGENCE_THRESHOLD;
 use robust_td_data::{EvaluationReport, MonteCarlo, StartValue, Unit, Warning};
 
 use super::{choice, intervals, returns};
@@ -273,13 +272,7 @@ fn iterates(report: &EvaluationReport) -> String {
     let largest = text::number(report.max_theta_norm_sq);
     match (report.solved, report.diverged_at) {
         // A solver has no step size to diverge with; a nearly singular matrix can make theta large for a while.
-        (true, None) => {
-            format!("none, solved for: |theta|^2 is {largest}")
-        }
-        (true, Some(step)) => format!(
-            "none, solved directly: |theta|^2 reached {largest} and first exceeded {DIVERGENCE_THRESHOLD:e} at step \
-                 {step}, where the matrix was nearly singular"
-        ),
+        (true, _) => format!("none, solved for: largest |theta|^2 {largest}"),
         (false, Some(step)) => format!("diverged at step {step}"),
         (false, None) => format!("bounded: largest |theta|^2 {largest}"),
     }

@@ -33,8 +33,9 @@ impl Standardise {
 
     #[inline]
     pub fn write(&self, x: &[f64], put: &mut impl FnMut(usize, f64)) {
-        for (i, &x) in x.iter().enumerate() {
-            put(i, (x - self.mean[i]) / self.deviation[i]);
+        let moments = self.mean.iter().zip(&self.deviation);
+        for (i, (x, (mean, deviation))) in x.iter().zip(moments).enumerate() {
+            put(i, (x - mean) / deviation);
         }
     }
 }

@@ -11,8 +11,8 @@ use robust_td_core::random::Stream;
 use robust_td_core::simulate::Sampler;
 use robust_td_data::files::WriteError;
 use robust_td_data::{
-    Error, Evaluation, Fit, Format, Log, OptionError, OptionName, Progress, ReportAt, ValueFormat,
-    Warning, evaluate,
+    Divergence, Error, Evaluation, Fit, Format, Log, OptionError, OptionName, Progress, ReportAt,
+    ValueFormat, Warning, evaluate,
 };
 
 /// A problem with a known fixed point, and rows of a log that it generated.
@@ -318,6 +318,43 @@ fn warnings_and_divergence_are_values() {
     assert!(fit.diverged() && !fit.is_finite());
     let refused = fit.predict(&file).unwrap_err();
     assert!(matches!(refused, Error::ModelDiverged { .. }), "{refused}");
+}
+
+/// TD is linear in the rewards, so a power of two as their unit changes no bit but the exponent of theta.
+#[test]
+fn divergence_does_not_depend_on_the_unit_of_rewards() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, lines) = simulated(3000);
+    let in_units = |unit: f64| {
+        let rows = lines.iter().map(|line| {
+            let (obs, reward) = line.trim().rsplit_once(',').unwrap();
+            format!("{obs},{}\n", unit * reward.parse::<f64>().unwrap())
+        });
+        let file = folder.path().join(format!("{unit}.csv"));
+        let text = format!("obs_0,obs_1,reward\n{}", rows.collect::<String>());
+        std::fs::write(&file, text).unwrap();
+        file.display().to_string()
+    };
+    let step = |file: &String, algorithm: &str, c: Option<f64>| {
+        let ask = evaluate([file])
+            .discount(0.9)
+            .algorithm(algorithm)
+            .phi_inf(2.0);
+        let fit = c
+            .map_or_else(|| ask.no_check(), |c| ask.c(c))
+            .horizon(40)
+            .run();
+        fit.unwrap().divergence().map(Divergence::step)
+    };
+    let plain = in_units(1.0);
+    for unit in [2f64.powi(60), 2f64.powi(-60)] {
+        let file = in_units(unit);
+        let at = step(&plain, "alg1", Some(1e-3));
+        assert!(at.is_some_and(|at| at.is_some()), "{at:?}");
+        assert_eq!(step(&file, "alg1", Some(1e-3)), at);
+        assert_eq!(step(&file, "alg1", Some(10.0)), None);
+        assert_eq!(step(&file, "lstd", None), None);
+    }
 }
 
 /// A closed pipe.
