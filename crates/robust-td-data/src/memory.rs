@@ -11,6 +11,9 @@ const PER_THREAD: u64 = 4;
 /// Vectors of an iterative solution beside those of the solver.
 const VECTORS: u64 = 10;
 
+/// The maximum number of bytes of rows to keep.
+const MOST_FOR_ROWS: u64 = 1 << 30;
+
 /// Refuses a direct solution for this number of features that does not fit in memory.
 pub(crate) fn check_direct(features: usize, threads: usize) -> Result<()> {
     let d = features as u64;
@@ -35,14 +38,36 @@ fn check(features: usize, needed: u64) -> Result<()> {
     }
 }
 
-/// The memory that is available, in bytes, where the system tells it.
+/// The number of bytes of rows to keep in memory, so that they need not be read again.
+pub(crate) fn for_rows() -> usize {
+    let share = available().map_or(u64::MAX, |bytes| bytes / 8);
+    share.min(MOST_FOR_ROWS) as usize
+}
+
+/// The memory that is available, in bytes, where the system tells it: what the machine has left, or the container.
 fn available() -> Option<u64> {
+    match (of_machine(), of_container()) {
+        (Some(machine), Some(container)) => Some(machine.min(container)),
+        (machine, container) => machine.or(container),
+    }
+}
+
+fn of_machine() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text
         .lines()
         .find(|line| line.starts_with("MemAvailable:"))?;
     let kilobytes: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
     kilobytes.checked_mul(1024)
+}
+
+/// What a control group of Linux (version 2) has left; `None` without a limit.
+fn of_container() -> Option<u64> {
+    let read = |name: &str| {
+        let text = std::fs::read_to_string(format!("/sys/fs/cgroup/{name}")).ok()?;
+        text.trim().parse::<u64>().ok()
+    };
+    Some(read("memory.max")?.saturating_sub(read("memory.current")?))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Reads a log several times: from its files, or from memory if it is small.
+//! Reads a log several times: from its files, or from memory if its rows take little of it.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -8,13 +8,11 @@ use crate::bad_rows::BadRows;
 use crate::batch::Batch;
 use crate::error::Result;
 use crate::log::Log;
+use crate::memory;
 use crate::options::Purpose;
 use crate::origin::Origin;
 use crate::reader::Reader;
 use crate::schema::Schema;
-
-/// The number of bytes of rows that are kept in memory. A log that needs more is read again in each pass.
-const KEPT: usize = 256 << 20;
 
 /// A log that is read again and again.
 pub(crate) struct Replay<'a> {
@@ -100,6 +98,7 @@ impl<'a> Replay<'a> {
         self.schema = reader.schema().clone();
         self.files = reader.files().to_vec();
         let mut keeping = matches!(self.kept, Kept::Unread).then(|| (Vec::new(), 0));
+        let most = memory::for_rows();
         let mut batch = Batch::default();
         while reader.read(&mut batch)? {
             let shared = Arc::new(std::mem::take(&mut batch));
@@ -109,7 +108,7 @@ impl<'a> Replay<'a> {
             if let Some((batches, bytes)) = &mut keeping {
                 *bytes += shared.bytes();
                 batches.push(shared);
-                if *bytes > KEPT {
+                if *bytes > most {
                     keeping = None;
                 }
             }
