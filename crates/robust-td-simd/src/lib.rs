@@ -35,13 +35,14 @@
 //! in all implementations. Work with a fixed order of operations gives the same bits with every [`Kernel`].
 //!
 //! # Why not `pulp`
-//! `pulp` 0.22 has the same design, and faer depends on it. We read its source and decided against it, without a benchmark:
-//! - Its AVX-512 token exists only with the feature `x86-v4`. Cargo would then enable it for faer too, which would change
-//!   the width of its sums and so the last bits of every solution.
-//! - That token requires AVX-512 BW and CD, which no kernel here uses.
-//! - Its generic trait lacks the operations that the kernels rely on: pairs and quads of two trajectories in one register, and lines
-//!   of sixteen lanes with a fixed order of summation. They would need our own trait over its tokens, and only the lane-wise
-//!   operations would remain from `pulp`, some fifty lines here.
+//! faer depends on `pulp` 0.22, which has the same design. We ported the sweep's step and the random numbers to it and compared:
+//! - All bits agree. Time relative to ours on one CPU, AVX2 and AVX-512: step 0.99 and 0.99, the mean of 22 cases of dimension
+//!   1 to 18 (single cases 0.88 to 1.11 and 0.92 to 1.07), random numbers 1.00 and 1.00. Compile times are similar.
+//! - The port adds no unsafe code: tokens have intrinsics as safe methods. About 44 of the 51 uses of `unsafe` here could go.
+//! - Decisive against it: its AVX-512 token requires the feature `x86-v4`, which Cargo would enable for faer too. From about ten
+//!   dimensions on, faer's QR, singular values and eigenvalues then have other last bits on CPUs with AVX-512 than on others.
+//! - Its trait is sealed and lacks pairs and quads of trajectories and 64-bit shifts and rotations; `WithSimd` passes no other
+//!   trait. So our `Simd`, `Work` and dispatch would stay, and the scalar `max`: that of `pulp` differs for NaN and -0.
 
 mod dispatch;
 mod kernel;
