@@ -166,6 +166,20 @@ impl Batch {
         self.features.write(map, &self.obs);
     }
 
+    /// Takes the memory for this many rows like the given one.
+    pub(crate) fn reserve(&mut self, rows: usize, row: &LogRow) {
+        self.obs.reserve(rows * row.obs.len());
+        self.next_obs.reserve(rows * row.next_obs.len());
+        self.rewards.reserve(rows);
+        self.terminated.reserve(rows);
+        self.truncated.reserve(rows);
+        self.episodes.reserve(rows);
+        self.clusters.reserve(rows);
+        self.ratios.reserve(rows);
+        self.rows.reserve(rows);
+        self.gaps.reserve(rows);
+    }
+
     #[inline]
     pub(crate) fn push(&mut self, row: &LogRow, number: u64, after_gap: bool) {
         self.dimension = row.obs.len();

@@ -133,6 +133,9 @@ impl Ledger {
     ) -> Result<()> {
         match read.and_then(|()| self.check_lengths(row, layout)) {
             Ok(()) => {
+                if batch.is_empty() {
+                    batch.reserve(self.batch_rows, row);
+                }
                 batch.push(row, place.row, self.gap);
                 self.gap = false;
                 Ok(())

@@ -61,7 +61,8 @@ impl<V: Register, const N: usize> Wide for [V; N] {
     #[inline(always)]
     fn store_some(self, to: &mut [f64]) {
         for (i, register) in self.into_iter().enumerate() {
-            register.store_some(to.get_mut(16 / N * i..).unwrap_or_default());
+            let first = (16 / N * i).min(to.len());
+            register.store_some(&mut to[first..]);
         }
     }
     #[inline(always)]

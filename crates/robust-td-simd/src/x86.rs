@@ -123,15 +123,24 @@ impl Simd for Avx2 {
     }
     #[inline(always)]
     fn load16(self, from: &Line<16>) -> [F64x4; 4] {
-        [0, 4, 8, 12].map(|first| self.load(&from.0[first..]))
+        let numbers = &from.0;
+        [
+            self.load(numbers),
+            self.load(&numbers[4..]),
+            self.load(&numbers[8..]),
+            self.load(&numbers[12..]),
+        ]
     }
     #[inline(always)]
     fn load16_some(self, from: &[f64]) -> [F64x4; 4] {
-        [0, 4, 8, 12].map(|first| {
-            let rest = from.get(first..).unwrap_or_default();
+        let mut wide = self.splat16(0.0);
+        for (i, register) in wide.iter_mut().enumerate() {
+            // The pointer stays in the list: reading nothing at an invalid address is slow.
+            let rest = &from[(4 * i).min(from.len())..];
             // SAFETY: see above; the mask limits the read to the list.
-            F64x4(unsafe { _mm256_maskload_pd(rest.as_ptr(), mask_of_4(rest.len())) })
-        })
+            register.0 = unsafe { _mm256_maskload_pd(rest.as_ptr(), mask_of_4(rest.len())) };
+        }
+        wide
     }
     #[inline(always)]
     fn xoshiro256pp(self, state: &mut [[u64; 8]; 4], draws: &mut [[u64; 8]]) {
@@ -191,11 +200,14 @@ impl Simd for Avx512 {
     }
     #[inline(always)]
     fn load16_some(self, from: &[f64]) -> [F64x8; 2] {
-        [0, 8].map(|first| {
-            let rest = from.get(first..).unwrap_or_default();
+        let mut wide = self.splat16(0.0);
+        for (i, register) in wide.iter_mut().enumerate() {
+            // As for AVX2.
+            let rest = &from[(8 * i).min(from.len())..];
             // SAFETY: see above; the mask limits the read to the list.
-            F64x8(unsafe { _mm512_maskz_loadu_pd(mask_of_8(rest.len()), rest.as_ptr()) })
-        })
+            register.0 = unsafe { _mm512_maskz_loadu_pd(mask_of_8(rest.len()), rest.as_ptr()) };
+        }
+        wide
     }
     #[inline(always)]
     fn xoshiro256pp(self, state: &mut [[u64; 8]; 4], draws: &mut [[u64; 8]]) {
