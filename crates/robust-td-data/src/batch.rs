@@ -7,6 +7,9 @@ use robust_td_core::features::FeatureMap;
 use crate::row::LogRow;
 use crate::written::Written;
 
+/// The largest number of observed values that memory is taken for at once.
+const MOST_RESERVED: usize = 1 << 22;
+
 /// Rows of one file, in order, with every value checked: numbers are finite, ratios nonnegative.
 ///
 /// For roles without a column, flags are false, episodes and clusters 0 and ratios 1, and next observations and rewards
@@ -166,8 +169,9 @@ impl Batch {
         self.features.write(map, &self.obs);
     }
 
-    /// Takes the memory for this many rows like the given one.
+    /// Takes the memory for this many rows like the given one, or for fewer if they are long.
     pub(crate) fn reserve(&mut self, rows: usize, row: &LogRow) {
+        let rows = rows.min(MOST_RESERVED / row.obs.len().max(1));
         self.obs.reserve(rows * row.obs.len());
         self.next_obs.reserve(rows * row.next_obs.len());
         self.rewards.reserve(rows);
