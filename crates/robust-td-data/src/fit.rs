@@ -24,7 +24,6 @@ use crate::preset::Preset;
 use crate::reader::Reader;
 use crate::report::EvaluationReport;
 use crate::returns::ReturnCheck;
-use crate::solved::Unit;
 use crate::start_value::{MonteCarlo, StartValue};
 use crate::uncertainty::Uncertainty;
 use crate::warning::Warning;
@@ -156,11 +155,7 @@ impl Fit {
             .complete
             .as_ref()
             .filter(|_| assessment.starts.episodic);
-        let independent = match &self.model {
-            Model::Learned(_) => true,
-            Model::Solved(solved) => solved.facts.unit != Unit::Cluster,
-        };
-        Some(MonteCarlo::of(complete?, independent, self.confidence))
+        Some(MonteCarlo::of(complete?, self.confidence))
     }
 
     /// The names of the features; empty if there are more than 100,000.

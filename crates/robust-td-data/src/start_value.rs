@@ -28,7 +28,7 @@ pub struct StartValue {
 pub struct MonteCarlo {
     /// The mean.
     pub value: f64,
-    /// The ends of its interval; infinite for a single episode.
+    /// The ends of its interval; infinite for a single episode or cluster.
     pub lower: f64,
     /// The upper end.
     pub upper: f64,
@@ -87,13 +87,11 @@ impl StartValue {
 }
 
 impl MonteCarlo {
-    /// The mean at a confidence in (0, 1); unbounded where episodes are not independent of each other.
-    pub(crate) fn of(complete: &CompleteReturns, independent: bool, confidence: f64) -> Self {
-        let half = match independent && complete.episodes > 1 {
-            true => {
-                standard_error(complete) * two_sided(confidence, complete.episodes as f64 - 1.0)
-            }
-            false => f64::INFINITY,
+    /// The mean at a confidence in (0, 1).
+    pub(crate) fn of(complete: &CompleteReturns, confidence: f64) -> Self {
+        let half = match complete.units {
+            0 | 1 => f64::INFINITY,
+            units => standard_error(complete) * two_sided(confidence, units as f64 - 1.0),
         };
         Self {
             value: complete.mean,
@@ -104,11 +102,11 @@ impl MonteCarlo {
     }
 }
 
-/// The standard error of the mean return; infinite for a single episode.
+/// The standard error of the mean return; infinite for a single unit.
 fn standard_error(complete: &CompleteReturns) -> f64 {
-    let n = complete.episodes as f64;
-    match complete.episodes {
+    let (m, n) = (complete.units as f64, complete.episodes as f64);
+    match complete.units {
         0 | 1 => f64::INFINITY,
-        _ => (complete.spread / (n - 1.0) / n).sqrt(),
+        _ => (m / (m - 1.0) * complete.spread).sqrt() / n,
     }
 }

@@ -8,10 +8,10 @@
 //! sum over rows i of the group of G_i = sum over t of r_t e_t + gamma e_T V(cut),   e_t = gamma e_(t-1) + [row t is of the group]
 //! ```
 //!
-//! The difference D of a group is the ratio of two sums over episodes, s = sum of (prediction - return) and n = rows. Its
-//! standard error assumes that episodes are independent, and nothing about the rows within an episode:
+//! The difference D of a group is the ratio of two sums over units, s = sum of (prediction - return) and n = rows. A unit is an
+//! episode, or a cluster of episodes. The standard error assumes that units are independent, and nothing about the rows within one:
 //! ```text
-//! stderr^2 = m/(m-1) sum over the m episodes of (s - D n)^2 / (sum of n)^2
+//! stderr^2 = m/(m-1) sum over the m units of (s - D n)^2 / (sum of n)^2
 //! ```
 
 mod sums;
@@ -22,6 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::chunks::{Chunk, for_each_chunk};
 use crate::error::Result;
+use crate::hash::mix;
 use crate::replay::Replay;
 use crate::solved::gather::Plan;
 use sums::{Row, Sums};
@@ -30,8 +31,10 @@ use sums::{Row, Sums};
 const GROUPS: usize = 10;
 /// The confidence with which a difference is more than chance: that of four standard deviations, even among ten.
 const CONFIDENCE: f64 = 0.999_937;
-/// The fewest episodes of a tenth that is judged.
-const FEWEST_EPISODES: u64 = 20;
+/// The fewest units of a tenth that is judged.
+const FEWEST_UNITS: u64 = 20;
+/// The maximum number of clusters; beyond, several are taken as one.
+const MOST_CLUSTERS: u64 = 1 << 16;
 /// Differences below this share of the range of values do not matter.
 const SMALL: f64 = 0.02;
 /// The error of the predictions, which were made with three times as many episodes, adds this to that of the returns.
@@ -61,6 +64,8 @@ pub struct Tenth {
     pub rows: u64,
     /// The number of episodes that they belong to.
     pub episodes: u64,
+    /// The number of independent units that these belong to: the episodes themselves, or clusters of them.
+    pub units: u64,
     /// The mean predicted value.
     pub predicted: f64,
     /// The mean discounted return.
@@ -68,7 +73,7 @@ pub struct Tenth {
     pub discounted_return: f64,
     /// The mean prediction minus the mean return.
     pub difference: f64,
-    /// The standard error of the difference, by episodes; `None` for a single episode.
+    /// The standard error of the difference, by units; `None` for a single unit.
     pub stderr: Option<f64>,
 }
 
@@ -98,20 +103,20 @@ pub enum Verdict {
 }
 
 impl ReturnCheck {
-    /// The variance of an episode's part of a tenth, over all tenths.
+    /// The variance of a unit's part of a tenth, over all tenths.
     fn pooled(&self) -> f64 {
-        let (mut sum, mut episodes) = (0.0, 0.0);
+        let (mut sum, mut units) = (0.0, 0.0);
         for tenth in &self.tenths {
-            let (m, n) = (tenth.episodes as f64, tenth.rows as f64);
+            let (m, n) = (tenth.units as f64, tenth.rows as f64);
             sum += tenth.stderr.map_or(0.0, |stderr| (stderr * n).powi(2));
-            episodes += m;
+            units += m;
         }
-        sum / f64::max(episodes, 1.0)
+        sum / f64::max(units, 1.0)
     }
 
     /// Whether the predictions of a tenth differ from its returns by more than chance, and by an amount that matters.
     ///
-    /// Tenths of fewer than 20 episodes are not judged.
+    /// Tenths of fewer than 20 episodes, or clusters of them, are not judged.
     #[must_use]
     pub fn is_far_off(&self, tenth: &Tenth) -> bool {
         let values = || self.tenths.iter().map(|tenth| tenth.discounted_return);
@@ -121,10 +126,10 @@ impl ReturnCheck {
         );
         // With one group there is no range.
         let range = if high > low { high - low } else { high.abs() };
-        let (m, n) = (tenth.episodes as f64, tenth.rows as f64);
+        let (m, n) = (tenth.units as f64, tenth.rows as f64);
         let typical = (m * self.pooled()).sqrt() / n;
         let error = (PREDICTIONS * tenth.stderr.unwrap_or(0.0)).max(LEAST * typical);
-        tenth.episodes >= FEWEST_EPISODES
+        tenth.units >= FEWEST_UNITS
             && tenth.difference.abs() > two_sided(CONFIDENCE, m - 1.0) * error
             && tenth.difference.abs() > SMALL * range
     }
@@ -135,11 +140,7 @@ impl ReturnCheck {
         if self.tenths.iter().any(|tenth| self.is_far_off(tenth)) {
             return Verdict::DoesNotFit;
         }
-        if self
-            .tenths
-            .iter()
-            .all(|tenth| tenth.episodes < FEWEST_EPISODES)
-        {
+        if self.tenths.iter().all(|tenth| tenth.units < FEWEST_UNITS) {
             return Verdict::Unknown;
         }
         match self.tenths.len() {
@@ -161,8 +162,10 @@ impl ReturnCheck {
 #[serde(deny_unknown_fields)]
 pub(crate) struct CompleteReturns {
     pub episodes: u64,
+    /// The number of independent units: the episodes themselves, or clusters of them.
+    pub units: u64,
     pub mean: f64,
-    /// The sum of squared deviations from the mean.
+    /// The sum over units of (sum of the unit's returns - mean x its episodes)^2.
     pub spread: f64,
     /// The number of episodes left out, because they were cut.
     pub cut: u64,
@@ -220,6 +223,7 @@ fn rows(chunk: &Chunk, plan: &Plan<'_>, value: &LinearValue) -> Vec<Row> {
             starts: placed.starts,
             terminated: matches!(outcome, Outcome::Terminated),
             ends: outcome.ends_episode(),
+            cluster: (plan.unit.is_named()).then(|| mix(plan.unit.key(placed)) % MOST_CLUSTERS),
             compared: !plan.holds_out || plan.unit.is_held_out(placed, plan.transitions),
         });
     });

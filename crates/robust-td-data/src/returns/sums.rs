@@ -1,5 +1,7 @@
 //! Adds up returns and predictions, group by group.
 
+use std::collections::BTreeMap;
+
 use super::{CompleteReturns, ReturnCheck, Tenth};
 
 /// A run is cut after this number of effective horizons 1 / (1 - gamma).
@@ -19,6 +21,8 @@ pub(super) struct Row {
     pub ends: bool,
     /// Whether it is compared.
     pub compared: bool,
+    /// The cluster of its episode; `None` where episodes are independent of each other.
+    pub cluster: Option<u64>,
 }
 
 /// The sums of all groups.
@@ -36,9 +40,45 @@ pub(super) struct Sums {
     rows: u64,
     cut: u64,
     whole: Whole,
+    /// The cluster of the last row.
+    cluster: Option<u64>,
+    /// What each cluster adds to the groups, and last to the returns of complete episodes.
+    clusters: BTreeMap<u64, Vec<Share>>,
 }
 
-/// The return of the current episode from its first row, and the moments of the complete ones.
+/// What an episode or a cluster adds to a ratio of two sums.
+#[derive(Debug, Clone, Copy, Default)]
+struct Share {
+    sum: f64,
+    count: f64,
+}
+
+/// The sums of squares that give the error of a ratio of two sums.
+#[derive(Debug, Clone, Copy, Default)]
+struct Squares {
+    /// The number of independent shares.
+    units: u64,
+    /// Sums of s^2, s n and n^2.
+    sums: [f64; 3],
+}
+
+impl Squares {
+    fn add(&mut self, Share { sum: s, count: n }: Share) {
+        self.units += 1;
+        for (sum, square) in self.sums.iter_mut().zip([s * s, s * n, n * n]) {
+            *sum += square;
+        }
+    }
+
+    /// The sum of (s - D n)^2 for the ratio D.
+    fn around(&self, ratio: f64) -> f64 {
+        let [ss, sn, nn] = self.sums;
+        // Rounding may make a sum of squares that is 0 negative.
+        (ss - 2.0 * ratio * sn + ratio * ratio * nn).max(0.0)
+    }
+}
+
+/// The return of the current episode from its first row, and the moments of the complete ones, if they are independent.
 #[derive(Default)]
 struct Whole {
     started: bool,
@@ -51,18 +91,20 @@ struct Whole {
 }
 
 impl Whole {
-    fn end(&mut self, complete: bool) {
+    /// Ends the episode; returns its return if it is complete.
+    fn end(&mut self, complete: bool) -> Option<f64> {
         if !std::mem::take(&mut self.started) {
-            return;
+            return None;
         }
-        if complete || self.weight < NEGLIGIBLE {
-            self.episodes += 1;
-            let away = self.sum - self.mean;
-            self.mean += away / self.episodes as f64;
-            self.spread += away * (self.sum - self.mean);
-        } else {
+        if !(complete || self.weight < NEGLIGIBLE) {
             self.cut += 1;
+            return None;
         }
+        self.episodes += 1;
+        let away = self.sum - self.mean;
+        self.mean += away / self.episodes as f64;
+        self.spread += away * (self.sum - self.mean);
+        Some(self.sum)
     }
 }
 
@@ -72,8 +114,8 @@ struct Group {
     here: Episode,
     episodes: u64,
     all: Episode,
-    /// Sums over episodes of s^2, s n and n^2.
-    squares: [f64; 3],
+    /// Over independent episodes.
+    squares: Squares,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -101,13 +143,15 @@ impl Sums {
             rows: 0,
             cut: 0,
             whole: Whole::default(),
+            cluster: None,
+            clusters: BTreeMap::new(),
         }
     }
 
     pub fn row(&mut self, row: Row) {
         if row.restarts {
             self.end(false);
-            self.whole.end(false);
+            self.end_whole(false);
             self.whole = Whole {
                 // An episode whose first rows are missing is not complete.
                 started: row.starts,
@@ -121,12 +165,13 @@ impl Sums {
         self.whole.sum += self.whole.weight * row.reward;
         self.whole.weight *= self.discount;
         self.compared = row.compared;
+        self.cluster = row.cluster;
         if row.compared {
             self.add(&row);
         }
         if row.ends {
             self.end(row.terminated);
-            self.whole.end(row.terminated);
+            self.end_whole(row.terminated);
         } else if self.rows_here >= self.longest {
             self.end(false);
         }
@@ -158,18 +203,49 @@ impl Sums {
             true => 0.0,
             false => self.discount * self.next,
         };
+        let own = self
+            .cluster
+            .map(|cluster| share_of(&mut self.clusters, cluster, self.groups.len()));
+        let mut own = own.map(|shares| shares.iter_mut());
         for group in &mut self.groups {
             let mut here = std::mem::take(&mut group.here);
-            if here.rows > 0.0 {
-                here.returned += here.trace * after;
-                group.add(&here);
+            let of_cluster = own.as_mut().and_then(Iterator::next);
+            if here.rows == 0.0 {
+                continue;
             }
+            here.returned += here.trace * after;
+            let share = group.add(&here);
+            match of_cluster {
+                Some(own) => own.add(share),
+                None => group.squares.add(share),
+            }
+        }
+    }
+
+    /// Ends the episode as a whole.
+    fn end_whole(&mut self, complete: bool) {
+        let found = self.whole.end(complete);
+        if let (Some(sum), Some(cluster)) = (found, self.cluster) {
+            let shares = share_of(&mut self.clusters, cluster, self.groups.len());
+            shares[self.groups.len()].add(Share { sum, count: 1.0 });
         }
     }
 
     pub fn finish(mut self, held_out: bool) -> (ReturnCheck, Option<CompleteReturns>) {
         self.end(false);
-        self.whole.end(false);
+        self.end_whole(false);
+        let mut returns = Squares::default();
+        for shares in self.clusters.values() {
+            let (groups, counts) = (self.groups.iter_mut().zip(shares), |share: &Share| {
+                share.count > 0.0
+            });
+            groups
+                .filter(|(_, share)| counts(share))
+                .for_each(|(group, share)| group.squares.add(*share));
+            if let Some(whole) = shares.last().filter(|share| counts(share)) {
+                returns.add(*whole);
+            }
+        }
         let check = ReturnCheck {
             held_out,
             episodes: self.episodes,
@@ -178,42 +254,64 @@ impl Sums {
             tenths: self.groups.iter().filter_map(Group::tenth).collect(),
         };
         let whole = self.whole;
+        let (units, spread) = match returns.units {
+            0 => (whole.episodes, whole.spread),
+            clusters => (clusters, returns.around(whole.mean)),
+        };
         let complete = (whole.episodes > 0).then_some(CompleteReturns {
             episodes: whole.episodes,
+            units,
             mean: whole.mean,
-            spread: whole.spread,
+            spread,
             cut: whole.cut,
         });
         (check, complete)
     }
 }
 
+/// The shares of a cluster: of each group, and last of the returns.
+fn share_of(
+    clusters: &mut BTreeMap<u64, Vec<Share>>,
+    cluster: u64,
+    groups: usize,
+) -> &mut Vec<Share> {
+    let empty = || vec![Share::default(); groups + 1];
+    clusters.entry(cluster).or_insert_with(empty)
+}
+
+impl Share {
+    fn add(&mut self, other: Self) {
+        self.sum += other.sum;
+        self.count += other.count;
+    }
+}
+
 impl Group {
-    fn add(&mut self, episode: &Episode) {
-        let (s, n) = (episode.predicted - episode.returned, episode.rows);
+    /// Adds an episode; returns its share of the difference.
+    fn add(&mut self, episode: &Episode) -> Share {
         self.episodes += 1;
-        self.all.rows += n;
+        self.all.rows += episode.rows;
         self.all.predicted += episode.predicted;
         self.all.returned += episode.returned;
-        for (sum, square) in self.squares.iter_mut().zip([s * s, s * n, n * n]) {
-            *sum += square;
+        Share {
+            sum: episode.predicted - episode.returned,
+            count: episode.rows,
         }
     }
 
     fn tenth(&self) -> Option<Tenth> {
-        let (m, n) = (self.episodes as f64, self.all.rows);
+        let (units, n) = (self.squares.units, self.all.rows);
         let (predicted, discounted_return) = (self.all.predicted / n, self.all.returned / n);
         let difference = predicted - discounted_return;
-        let [ss, sn, nn] = self.squares;
-        // Rounding may make a sum of squares that is 0 negative.
-        let spread = (ss - 2.0 * difference * sn + difference * difference * nn).max(0.0);
+        let (m, spread) = (units as f64, self.squares.around(difference));
         (self.episodes > 0).then(|| Tenth {
             rows: n as u64,
             episodes: self.episodes,
+            units,
             predicted,
             discounted_return,
             difference,
-            stderr: (self.episodes > 1).then(|| (m / (m - 1.0) * spread).sqrt() / n),
+            stderr: (units > 1).then(|| (m / (m - 1.0) * spread).sqrt() / n),
         })
     }
 }

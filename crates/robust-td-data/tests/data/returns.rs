@@ -202,6 +202,7 @@ fn by_hand(episodes: &[Vec<(f64, f64)>], low: f64, high: f64) -> Tenth {
     Tenth {
         rows: rows.len() as u64,
         episodes: clusters.len() as u64,
+        units: clusters.len() as u64,
         predicted,
         discounted_return,
         difference,
@@ -211,8 +212,8 @@ fn by_hand(episodes: &[Vec<(f64, f64)>], low: f64, high: f64) -> Tenth {
 
 fn assert_close(found: &Tenth, expected: &Tenth) {
     assert_eq!(
-        (found.rows, found.episodes),
-        (expected.rows, expected.episodes)
+        (found.rows, found.episodes, found.units),
+        (expected.rows, expected.episodes, expected.units)
     );
     for (a, b) in [
         (found.predicted, expected.predicted),
@@ -222,6 +223,46 @@ fn assert_close(found: &Tenth, expected: &Tenth) {
     ] {
         assert!((a - b).abs() < 1e-9, "{found:?} {expected:?}");
     }
+}
+
+/// Copies of an episode by the same user tell nothing new.
+#[test]
+fn errors_are_by_cluster() {
+    let copied = |copies: usize, cluster: &str| {
+        let text = chain(400, 0.0);
+        let mut rows: Vec<&str> = text.lines().skip(1).collect();
+        rows.sort_by_key(|row| row.rsplit_once(',').unwrap().1.parse::<u64>().unwrap());
+        let mut log = String::from("obs_0,reward,terminated,truncated,user,episode\n");
+        for copy in 0..copies {
+            for row in &rows {
+                writeln!(log, "{row},{}-{copy}", row.rsplit_once(',').unwrap().1).unwrap();
+            }
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log.csv");
+        std::fs::write(&path, log).unwrap();
+        let ask = evaluate([path.display().to_string()]).discount(DISCOUNT);
+        ask.features("one-hot").cluster(cluster).run().unwrap()
+    };
+    let (once, thrice) = (copied(1, "user"), copied(3, "user"));
+    let [one, three] = [&once, &thrice].map(|fit| fit.monte_carlo().unwrap());
+    assert_eq!((one.episodes, three.episodes), (400, 1200));
+    assert!((one.lower - three.lower).abs() < 1e-9 && (one.upper - three.upper).abs() < 1e-9);
+    // A user per episode, named or not, is the same.
+    let plain = copied(1, "episode").monte_carlo().unwrap();
+    assert!((one.lower - plain.lower).abs() < 1e-9, "{one:?} {plain:?}");
+    let check = thrice.check().unwrap();
+    let users = check.tenths.iter().map(|tenth| tenth.units).max().unwrap();
+    assert!(
+        (60..=140).contains(&users),
+        "{users} of 400 users, a quarter held out"
+    );
+    assert!(
+        check
+            .tenths
+            .iter()
+            .all(|tenth| tenth.episodes == 3 * tenth.units)
+    );
 }
 
 #[test]
