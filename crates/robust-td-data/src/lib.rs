@@ -39,6 +39,7 @@ mod options;
 mod origin;
 mod pairing;
 mod portfolio_choice;
+mod predict_rows;
 mod predictor;
 pub mod preset;
 mod problem_file;

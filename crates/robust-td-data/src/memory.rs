@@ -36,7 +36,7 @@ fn check(features: usize, needed: u64) -> Result<()> {
 }
 
 /// The memory that is available, in bytes, where the system tells it.
-fn available() -> Option<u64> {
+pub(crate) fn available() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text
         .lines()

@@ -5,9 +5,15 @@ use std::sync::Arc;
 use arrow_array::{
     ArrayRef, FixedSizeListArray, Float64Array, RecordBatch, UInt8Array, UInt64Array,
 };
-use arrow_schema::{Field, Schema, SchemaRef};
+use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
 
 use crate::error::{Error, Result};
+use crate::memory;
+
+/// The number of bytes after which the memory that is left is checked.
+const CHECK_EVERY: usize = 64 << 20;
+/// The memory that a stream must leave.
+const RESERVE: u64 = 512 << 20;
 
 /// A log in memory: Arrow record batches, or columns that are added one by one.
 ///
@@ -56,6 +62,31 @@ impl Table {
             true => Ok(Self { schema, batches }),
             false => Err(wrong("the record batches have different columns".into())),
         }
+    }
+
+    /// Collects the record batches of a stream.
+    ///
+    /// # Errors
+    /// Those of the stream, and when it does not fit in memory.
+    pub fn collect(
+        schema: SchemaRef,
+        stream: impl Iterator<Item = std::result::Result<RecordBatch, ArrowError>>,
+    ) -> Result<Self> {
+        let (mut batches, mut unchecked) = (Vec::new(), 0);
+        for batch in stream {
+            let batch = batch.map_err(|error| wrong(error.to_string()))?;
+            unchecked += batch.get_array_memory_size();
+            batches.push(batch);
+            if unchecked > CHECK_EVERY {
+                unchecked = 0;
+                if memory::available().is_some_and(|left| left < RESERVE) {
+                    return Err(wrong(
+                        "the data do not fit in memory; write them to Parquet files and evaluate those".into(),
+                    ));
+                }
+            }
+        }
+        Self::of_batches(schema, batches)
     }
 
     /// Adds a column.
