@@ -8,6 +8,7 @@ alone would start from scratch, and the other way round.
 from __future__ import annotations
 
 import os
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def _prepare() -> None:
+    # The sources of the dependencies must be there, so that their folders are known.
+    subprocess.run(["cargo", "fetch", "--locked", "--quiet"], cwd=ROOT, check=True)
     home = Path(os.environ.get("CARGO_HOME", Path.home() / ".cargo"))
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     pairs = [(target / "wheel", "target"), (ROOT, ".")]

@@ -22,6 +22,13 @@ def as_array(name: str, values: Any) -> Any:
     """An array or masked array of anything that is one."""
     if isinstance(values, np.ndarray):
         return values
+    if hasattr(values, "isna") and hasattr(values, "astype") and getattr(values, "ndim", 0) == 1:
+        # What pandas calls missing, of any kind.
+        holes = np.asarray(values.isna())
+        if holes.any():
+            objects = np.asarray(values.astype(object)).copy()
+            objects[holes] = None
+            return objects
     try:
         return np.asanyarray(values)
     except ValueError as error:
@@ -128,9 +135,9 @@ def ids(name: str, values: Any) -> Column:
     array = single(name, values)
     if array.dtype.kind == "O":
         if all(_missing(value) or isinstance(value, (int, np.integer)) for value in array):
-            valid = np.array([not _missing(value) for value in array])
+            present: Flags = np.array([not _missing(value) for value in array], dtype=np.bool_)
             numbers = np.array([0 if _missing(value) else int(value) for value in array], dtype=np.int64)
-            return numbers, None if valid.all() else valid
+            return numbers, None if present.all() else present
         return [None if _missing(value) else str(value) for value in array], None
     if array.dtype.kind in "US":
         return [value.decode() if isinstance(value, bytes) else str(value) for value in array], None

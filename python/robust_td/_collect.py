@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -162,6 +161,8 @@ class _Act:
 
 
 def _parameters(function: Any) -> tuple[str, ...]:
+    import inspect
+
     try:
         return tuple(inspect.signature(function).parameters)
     except (TypeError, ValueError):
@@ -246,7 +247,7 @@ def _collect_many(env: Any, act: _Act, steps: int, seed: int | None) -> dict[str
             runs[i].append(
                 (here[i], reward[i], following[i], terminated[i], truncated[i], episode[i], _of_run(action, i))
             )
-        for i in np.flatnonzero(ended):
+        for i in np.flatnonzero(ended).tolist():
             episode[i] = numbers
             numbers += 1
         starts = ended.copy()

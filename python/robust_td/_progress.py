@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any, Union
 
@@ -16,7 +16,7 @@ Tell = Callable[[int, int, list[str]], None]
 
 
 @contextmanager
-def telling(progress: Progress, unit: str) -> Iterator[Tell | None]:
+def telling(progress: Progress, unit: str) -> Generator[Tell | None, None, None]:
     """The function that the native part calls now and then, or None where nobody listens."""
     show: Callable[[int, int], object] | None
     bar: Any = None

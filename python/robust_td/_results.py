@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from html import escape
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,15 +11,14 @@ from numpy.typing import NDArray
 from . import _html
 
 
-@dataclass(frozen=True)
-class Estimate:
+class Estimate(NamedTuple):
     """A value with the ends of its confidence interval, which are infinite where the error is not known."""
 
     value: float
     lower: float
     upper: float
     #: The number of rows, or episodes, that it is the mean of.
-    count: int = 0
+    size: int = 0
 
     def __float__(self) -> float:
         return self.value
@@ -29,20 +27,15 @@ class Estimate:
         return f"Estimate(value={self.value:.6g}, lower={self.lower:.6g}, upper={self.upper:.6g})"
 
 
-@dataclass(frozen=True)
-class Prediction:
+class Prediction(NamedTuple):
     """Values with the ends of their confidence intervals, which are infinite where the error is not known."""
 
     value: NDArray[np.float64]
     lower: NDArray[np.float64]
     upper: NDArray[np.float64]
 
-    def __len__(self) -> int:
-        return len(self.value)
 
-
-@dataclass(frozen=True)
-class Finding:
+class Finding(NamedTuple):
     """Something that a reader of the result must know."""
 
     #: What kind, such as ``features-do-not-fit``.
@@ -52,8 +45,8 @@ class Finding:
     #: Where it first occurs.
     file: str | None = None
     row: int | None = None
-    #: How often.
-    count: int = 1
+    #: How often it occurs.
+    occurrences: int = 1
 
     def __str__(self) -> str:
         return self.message
@@ -62,7 +55,7 @@ class Finding:
 def findings(listed: list[dict[str, Any]]) -> list[Finding]:
     """Findings out of a report."""
     names = ("kind", "message", "file", "row", "count")
-    return [Finding(**{name: found[name] for name in names if name in found}) for found in listed]
+    return [Finding(*(found[name] for name in names)) for found in listed]
 
 
 class Inspection:

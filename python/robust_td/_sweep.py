@@ -64,7 +64,8 @@ class Sweep(Table):
         """Draws the paper's figure, three panels per scale; with ``ax`` one ``quantity``: ratio, divergence_rate or gap."""
         from . import _plot
 
-        return _plot.sweep(self, ax, quantity)
+        drawn: Axes | NDArray[Any] = _plot.sweep(self, ax, quantity)
+        return drawn
 
     def plot_curves(self, ax: Axes | None = None) -> Axes:
         """Plots the learning curves, with standard errors."""

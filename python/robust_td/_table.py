@@ -5,15 +5,10 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-if TYPE_CHECKING:
-    import pandas
-    import polars
-    import pyarrow
 
 #: Columns of whole numbers and of words; all others are numbers.
 WHOLE = {"figure", "c_index", "peak_step", "t", "updates", "samples"}
@@ -55,7 +50,7 @@ class Table:
         """The cells row by row."""
         return [list(row) for row in zip(*(self.values(name) for name in self._names))]
 
-    def to_arrow(self) -> pyarrow.Table:
+    def to_arrow(self) -> Any:
         """A pyarrow table; cells that there are not are null."""
         import pyarrow
 
@@ -70,7 +65,7 @@ class Table:
             return pyarrow.bool_()
         return pyarrow.int64() if name in WHOLE else pyarrow.float64()
 
-    def to_pandas(self) -> pandas.DataFrame:
+    def to_pandas(self) -> Any:
         """A pandas data frame; cells that there are not are NaN, or None among words."""
         import pandas
 
@@ -80,7 +75,7 @@ class Table:
             frame[name] = pandas.Series(values, dtype=object) if name in WORDS and None in values else self[name]
         return pandas.DataFrame(frame)
 
-    def to_polars(self) -> polars.DataFrame:
+    def to_polars(self) -> Any:
         """A polars data frame."""
         import polars
 

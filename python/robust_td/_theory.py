@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,8 +87,7 @@ def certify(problem: Problem | str, horizon: int, c: float | None = None) -> Cer
     return Certificate(json.loads(text))
 
 
-@dataclass(frozen=True)
-class Expectation:
+class Expectation(NamedTuple):
     """Exact expectations of TD(0) from theta_0 = 0, without sampling."""
 
     #: The steps: all up to 100,000, otherwise 200 per decade.
@@ -112,6 +110,12 @@ class Expectation:
         from . import _plot
 
         return _plot.expectation(self, ax)
+
+    def __repr__(self) -> str:
+        return (
+            f"<Expectation: {int(self.t[-1])} steps, E f of the average {self.f_average:.6g}, "
+            f"largest E|theta_t|^2 {self.max_norm_sq:.6g}>"
+        )
 
     def _repr_html_(self) -> str:
         rows = [("steps", int(self.t[-1])), ("E f of the average", self.f_average), ("largest E|theta|^2", self.max_norm_sq)]

@@ -92,11 +92,13 @@ class ValueEstimator(RegressorMixin, BaseEstimator):  # type: ignore[misc,unused
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """The values of observations."""
-        return self.fit_.predict(self._checked(X))
+        observations = self._checked(X)
+        return self.fit_.predict(observations)
 
     def predict_interval(self, X: Any) -> Prediction:
         """The values of observations with the ends of their intervals."""
-        return self.fit_.predict_interval(self._checked(X))
+        observations = self._checked(X)
+        return self.fit_.predict_interval(observations)
 
     def _checked(self, X: Any) -> Any:
         check_is_fitted(self)
