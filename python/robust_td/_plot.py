@@ -56,6 +56,8 @@ def calibration(fit: Fit, ax: Axes | None) -> Axes:
 
 def values(fit: Fit, ax: Axes | None, obs: Any) -> Axes:
     """Values with their intervals, from the smallest to the largest."""
+    from matplotlib.ticker import MaxNLocator
+
     if obs is None:
         rows = fit.to_dict()["typical_rows"]
         if not rows:
@@ -78,6 +80,7 @@ def values(fit: Fit, ax: Axes | None, obs: Any) -> Axes:
     start = fit.start_value
     if start is not None:
         ax.axhline(start.value, color="0.6", linewidth=1, label="value of the policy")
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set_xlabel("rows, by value")
     ax.set_ylabel("value")
     ax.legend()
@@ -107,28 +110,27 @@ def _panel(ax: Any, sweep: Sweep, figure: int, scale: float, panel: tuple[str, s
     ax.set_ylabel(words)
 
 
-def sweep(found: Sweep, ax: Axes | None, quantity: str | None) -> Any:
-    """The paper's figure, or one of its panels."""
-    figures, scales = np.unique(found["figure"]), np.unique(found["scale"])
+def sweep(found: Sweep, ax: Axes | None, quantity: str) -> Axes:
+    """One panel of the paper's figure, with a line per schedule and scale."""
     known = {panel[0]: panel for panel in PANELS}
-    if quantity is not None and quantity not in known:
+    if quantity not in known:
         raise Error(f"quantity is {quantity!r}, but must be one of {', '.join(known)}")
-    several = len(figures) > 1 or len(scales) > 1
+    figures, scales = np.unique(found["figure"]), np.unique(found["scale"])
+    ax = axes(ax)
+    for figure in figures:
+        for scale in scales:
+            words = f"figure {figure}, scale {scale:g}" if len(figures) > 1 else f"scale {scale:g}"
+            _panel(ax, found, figure, scale, known[quantity], words)
+    if len(figures) > 1 or len(scales) > 1:
+        ax.legend()
+    return ax
 
-    def label(figure: int, scale: float) -> str:
-        words = f"figure {figure}, " if len(figures) > 1 else ""
-        return f"{words}scale {scale:g}"
 
-    if ax is not None or quantity is not None:
-        ax = axes(ax)
-        for figure in figures:
-            for scale in scales:
-                _panel(ax, found, figure, scale, known[quantity or "gap"], label(figure, scale))
-        if several:
-            ax.legend()
-        return ax
+def sweep_figure(found: Sweep) -> NDArray[Any]:
+    """The paper's figure: a row of three panels per scale."""
     import matplotlib.pyplot as pyplot
 
+    figures, scales = np.unique(found["figure"]), np.unique(found["scale"])
     size = (4 * len(PANELS), 3 * len(scales))
     grid: NDArray[Any] = pyplot.subplots(
         len(scales), len(PANELS), figsize=size, squeeze=False, layout="constrained"

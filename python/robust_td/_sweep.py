@@ -60,12 +60,17 @@ class Sweep(Table):
         """Writes what the command writes: tables, figures and a page."""
         self._native.write(os.fspath(directory))
 
-    def plot(self, ax: Axes | None = None, quantity: str | None = None) -> Axes | NDArray[Any]:
-        """Draws the paper's figure, three panels per scale; with ``ax`` one ``quantity``: ratio, divergence_rate or gap."""
+    def plot(self, ax: Axes | None = None, quantity: str = "gap") -> Axes:
+        """Plots a quantity over c: ``gap``, ``ratio`` or ``divergence_rate``."""
         from . import _plot
 
-        drawn: Axes | NDArray[Any] = _plot.sweep(self, ax, quantity)
-        return drawn
+        return _plot.sweep(self, ax, quantity)
+
+    def plot_figure(self) -> NDArray[Any]:
+        """Draws the paper's figure, a row of three panels per scale; returns the Axes of all panels."""
+        from . import _plot
+
+        return _plot.sweep_figure(self)
 
     def plot_curves(self, ax: Axes | None = None) -> Axes:
         """Plots the learning curves, with standard errors."""

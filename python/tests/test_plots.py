@@ -36,11 +36,11 @@ def test_fits_are_drawn(log: dict[str, Any]) -> None:
 def test_sweeps_and_comparisons_are_drawn() -> None:
     p = rtd.problem("paper-ring", scale=0.0625)
     sweep = rtd.sweep(p, c=np.logspace(-2, 1, 4), horizon=2000, runs=4, scales=[0.0625, 1, 16])
-    grid = sweep.plot()
+    grid = sweep.plot_figure()
     assert grid.shape == (3, 3)
     grid[0, 0].figure.canvas.draw()
     ax = pyplot.subplots()[1]
-    assert sweep.plot(ax) is ax and sweep.plot(ax, quantity="ratio") is ax
+    assert sweep.plot(ax) is ax and sweep.plot().get_ylabel() and sweep.plot(ax, quantity="ratio") is ax
     assert sweep.plot_curves().get_xlabel() == "t"
     with pytest.raises(rtd.Error, match="quantity"):
         sweep.plot(quantity="size")
