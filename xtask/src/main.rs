@@ -1,10 +1,11 @@
-//! Runs the project's checks: `cargo xtask test`, `cargo xtask lint`, `cargo xtask package`, `cargo xtask bench`,
-//! `cargo xtask coverage`.
+//! Runs the project's checks: `cargo xtask test`, `cargo xtask lint`, `cargo xtask package`, `cargo xtask python`,
+//! `cargo xtask bench`, `cargo xtask coverage`.
 
 #![forbid(unsafe_code)]
 
 mod msrv;
 mod package;
+mod python;
 
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
@@ -12,9 +13,10 @@ use std::process::{Command, ExitCode};
 const HELP: &str = "\
 cargo xtask <task>
 
-  test      formatting, clippy with warnings denied, oldest Rust version, documentation, every test and example, packages
-  lint      everything except tests, examples and packages
+  test      formatting, clippy with warnings denied, oldest Rust version, documentation, every test and example, packages, Python
+  lint      everything except tests, examples, packages and Python
   package   package every crate and check what the packages hold
+  python    build the Python package and run its tests
   bench     the benchmarks of speed; further arguments are passed on
   coverage  the coverage of intervals on simulated logs, a long table; further arguments are passed on";
 
@@ -26,6 +28,7 @@ fn main() -> ExitCode {
         Some("test") => lint() && test(),
         Some("lint") => lint(),
         Some("package") => package::check(),
+        Some("python") => python::test(),
         // The only benchmark of the facade is the coverage table.
         Some("bench") => bench(&["--workspace", "--exclude", "robust-td"], &rest),
         Some("coverage") => bench(&["-p", "robust-td", "--bench", "coverage"], &rest),
@@ -113,7 +116,7 @@ fn test() -> bool {
         &["test", "--release", "--workspace"],
         &[("PROPTEST_RNG_SEED", "250601052")],
     );
-    tests && examples() && package::check()
+    tests && examples() && package::check() && python::test()
 }
 
 fn bench(selection: &[&'static str], rest: &[String]) -> bool {

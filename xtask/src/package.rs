@@ -25,6 +25,9 @@ fn run() -> Result<(), String> {
         "--workspace",
         "--exclude",
         "xtask",
+        // Python's package holds it.
+        "--exclude",
+        "robust-td-py",
         "--no-verify",
         "--allow-dirty",
     ];

@@ -1,7 +1,6 @@
 //! Separates usage errors (exit code 2) from failed runs (exit code 1).
 
 use std::fmt;
-use std::process::ExitCode;
 
 use robust_td::contest::ContestError;
 use robust_td::sweep::SweepError;
@@ -18,10 +17,10 @@ pub enum Failure {
 
 impl Failure {
     /// The exit code that scripts see.
-    pub fn exit_code(&self) -> ExitCode {
+    pub fn exit_code(&self) -> u8 {
         match self {
-            Self::Usage(_) => ExitCode::from(2),
-            Self::Run(_) => ExitCode::from(1),
+            Self::Usage(_) => 2,
+            Self::Run(_) => 1,
         }
     }
 }

@@ -15,6 +15,7 @@ use robust_td_core::learner::Transition;
 use crate::batch::Batch;
 use crate::error::{Error, Result};
 use crate::feature_rows::FeatureRows;
+use crate::monitor::Monitor;
 use crate::pairing::{Pairing, Step};
 use crate::replay::Replay;
 use crate::schema::Schema;
@@ -41,6 +42,8 @@ pub(crate) struct Chunk {
     pub before: u64,
     /// The number of runs of consecutive transitions that started before.
     pub runs: u64,
+    /// Stops the visit of its transitions.
+    monitor: Monitor,
 }
 
 /// A transition of a chunk, with its place in the log.
@@ -74,14 +77,14 @@ impl Placed<'_> {
 }
 
 impl Chunk {
-    /// Visits the transitions in order.
+    /// Visits the transitions in order, until the work is cancelled.
     pub fn for_each(&self, map: &FeatureMap, mut visit: impl FnMut(&Placed<'_>)) {
         let mut map = map.clone();
         let mut rows = FeatureRows::for_map(&map);
         let (mut pairing, mut from) = (self.pairing.clone(), self.from);
         let (mut left, mut runs) = (self.transitions, self.runs);
         for batch in &self.batches {
-            if left == 0 {
+            if left == 0 || self.monitor.is_cancelled() {
                 return;
             }
             rows.start_batch(&map, batch);
@@ -101,6 +104,7 @@ impl Chunk {
                 left -= 1;
                 match left {
                     0 => ControlFlow::Break(()),
+                    _ if self.monitor.is_cancelled() => ControlFlow::Break(()),
                     _ => ControlFlow::Continue(()),
                 }
             });
@@ -158,6 +162,8 @@ pub(crate) fn for_each_chunk<T: Send>(
         for (number, result) in results {
             ordered.add(number, result?, &mut take)?;
         }
+        // Visits that were cut short are not results.
+        replay.monitor().check()?;
         Ok(counts)
     })
 }
@@ -247,7 +253,11 @@ fn cut(
     let limit = limit.unwrap_or(u64::MAX);
     let mut pairing = Pairing::default();
     let mut counts = PassCounts::default();
-    let mut chunk = Chunk::default();
+    let monitor = replay.monitor().clone();
+    let mut chunk = Chunk {
+        monitor: monitor.clone(),
+        ..Chunk::default()
+    };
     replay.for_each(|schema, batch| {
         if chunk.schema.as_ref() != schema {
             chunk.schema = Arc::new(schema.clone());
@@ -276,6 +286,7 @@ fn cut(
                 schema: chunk.schema.clone(),
                 before: chunk.before + chunk.transitions,
                 runs: counts.runs,
+                monitor: monitor.clone(),
                 ..Chunk::default()
             };
             let whole = std::mem::replace(&mut chunk, next);
@@ -288,6 +299,7 @@ fn cut(
     if chunk.transitions > 0 {
         take(chunk)?;
     }
+    monitor.check()?;
     counts.rows = pairing.rows();
     counts.transitions = pairing.transitions();
     counts.left_out = pairing.left_out() + u64::from(pairing.is_waiting());

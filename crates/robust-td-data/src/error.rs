@@ -54,6 +54,20 @@ pub enum Error {
         /// Why.
         message: String,
     },
+    /// The work was cancelled.
+    #[error("cancelled")]
+    Cancelled,
+    /// Columns that do not form a table.
+    #[error("{message}")]
+    Table {
+        /// Why not.
+        message: String,
+    },
+    /// A model of data in memory that would be needed again.
+    #[error(
+        "the model was made from data in memory, which are needed again to solve for all rows; evaluate all data at once"
+    )]
+    OriginInMemory,
     /// A feature map or a method that does not fit the data.
     #[error(transparent)]
     Mathematics(#[from] robust_td_core::Error),
@@ -399,7 +413,7 @@ impl Error {
     #[must_use]
     pub fn is_invalid_input(&self) -> bool {
         match self {
-            Self::Write { .. } | Self::Thread { .. } => false,
+            Self::Write { .. } | Self::Thread { .. } | Self::Cancelled => false,
             Self::File(error) => error.is_invalid_input(),
             Self::InFile { source, .. } => source.is_invalid_input(),
             _ => true,

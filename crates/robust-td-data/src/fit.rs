@@ -96,6 +96,12 @@ impl Fit {
         Ok(Self { confidence, ..self })
     }
 
+    /// The confidence level of intervals.
+    #[must_use]
+    pub fn confidence(&self) -> f64 {
+        self.confidence
+    }
+
     /// The model.
     #[must_use]
     pub fn model(&self) -> &Model {
@@ -278,15 +284,28 @@ impl Fit {
 
     fn predicted(&self, mut log: Log) -> Result<PredictedRows> {
         log.default_layout(&self.layout);
+        let predictor = self.predictor(true)?;
+        Ok(PredictedRows {
+            reader: log.open(Purpose::Predict)?,
+            batch: Batch::default(),
+            predictor,
+        })
+    }
+
+    /// What predicts, with or without intervals.
+    ///
+    /// # Errors
+    /// When the model diverged.
+    pub(crate) fn predictor(&self, intervals: bool) -> Result<Predictor> {
         if !self.is_finite() {
             let divergence = self.divergence().unwrap_or(Divergence::Overflow);
             return Err(Error::ModelDiverged { divergence });
         }
-        Ok(PredictedRows {
-            reader: log.open(Purpose::Predict)?,
-            batch: Batch::default(),
-            predictor: Predictor::of(&self.model, self.intervals.clone(), self.confidence),
-        })
+        let intervals = match intervals {
+            true => self.intervals.clone(),
+            false => None,
+        };
+        Ok(Predictor::of(&self.model, intervals, self.confidence))
     }
 
     /// Intervals of theta_bar and how they were computed; `None` for most algorithms, and for short logs.

@@ -1,21 +1,27 @@
 //! Describes a log: which files to read, and how.
 
 use std::io::Read;
+use std::sync::Arc;
 
 use crate::columns::ColumnMap;
 use crate::error::{Error, Result};
 use crate::inspect::{DataReport, Inspector};
+use crate::monitor::Monitor;
 use crate::options::{Purpose, ReadOptions};
 use crate::origin::{self, Origin};
 use crate::preset::Preset;
 use crate::reader::Reader;
 use crate::role::Role;
 use crate::source::{Compression, Format, Source};
+use crate::table::Table;
 
 /// The rows per batch: few, so that an answer on a stream does not wait.
 const STREAM_ROWS: usize = 64;
 
-/// A log: files, patterns such as `logs/*.parquet`, or a stream, with the options for reading it.
+/// The name of a table in memory, for messages.
+const TABLE: &str = "log";
+
+/// A log: files, patterns such as `logs/*.parquet`, a stream or a table in memory, with the options for reading it.
 #[derive(Debug)]
 pub struct Log {
     input: Input,
@@ -23,6 +29,7 @@ pub struct Log {
     columns: ColumnMap,
     preset: Preset,
     skip_bad_rows: u64,
+    monitor: Monitor,
 }
 
 #[derive(Debug)]
@@ -31,6 +38,8 @@ enum Input {
     Names(Vec<String>),
     /// A stream, until it is opened.
     Stream(Option<Source>),
+    /// A table in memory.
+    Table(Arc<Table>),
 }
 
 impl Log {
@@ -52,6 +61,12 @@ impl Log {
         Ok(Self::of(Input::Stream(Some(source))))
     }
 
+    /// A table in memory. The results are those of the same rows in a file.
+    #[must_use]
+    pub fn table(table: Table) -> Self {
+        Self::of(Input::Table(Arc::new(table)))
+    }
+
     fn of(input: Input) -> Self {
         Self {
             input,
@@ -59,6 +74,7 @@ impl Log {
             columns: ColumnMap::default(),
             preset: Preset::default(),
             skip_bad_rows: 0,
+            monitor: Monitor::default(),
         }
     }
 
@@ -97,8 +113,25 @@ impl Log {
         self
     }
 
+    /// Counts the rows that are read, and stops reading when it is cancelled.
+    #[must_use]
+    pub fn monitor(mut self, monitor: Monitor) -> Self {
+        self.monitor = monitor;
+        self
+    }
+
+    /// What counts the rows and stops the reading.
+    pub(crate) fn monitored(&self) -> &Monitor {
+        &self.monitor
+    }
+
     /// The files that were read, and how.
     pub(crate) fn origin(&self, files: &[String]) -> Origin {
+        // A table in memory has no file to read again.
+        let files = match self.input {
+            Input::Table(_) => &[],
+            _ => files,
+        };
         let sized = |file: &String| (file.clone(), origin::size(file).unwrap_or(0));
         Origin {
             files: files.iter().map(sized).collect(),
@@ -114,11 +147,11 @@ impl Log {
     /// # Errors
     /// When one of these files cannot be found, or has changed.
     pub(crate) fn after(&mut self, origin: &Origin) -> Result<()> {
+        let before = origin.unchanged()?;
         let Input::Names(names) = &mut self.input else {
-            return Ok(());
+            return Err(Error::OriginInMemory);
         };
         let new = Source::find(names, self.format.or(origin.format))?;
-        let before = origin.unchanged()?;
         if let Some(again) = new
             .iter()
             .find(|source| before.iter().any(|name| name == source.name()))
@@ -159,6 +192,7 @@ impl Log {
         match &self.input {
             Input::Names(names) => names.iter().any(|name| name == "-"),
             Input::Stream(_) => true,
+            Input::Table(_) => false,
         }
     }
 
@@ -172,6 +206,7 @@ impl Log {
             preset: self.preset,
             purpose,
             skip_bad_rows: self.skip_bad_rows,
+            monitor: self.monitor.clone(),
             ..ReadOptions::default()
         };
         if self.is_stream() {
@@ -179,6 +214,7 @@ impl Log {
         }
         let sources = match &mut self.input {
             Input::Names(names) => Source::find(names, self.format)?,
+            Input::Table(table) => vec![Source::table(TABLE, table.clone())],
             Input::Stream(source) => vec![source.take().ok_or(Error::NoInput {
                 what: "a stream can be read only once",
             })?],

@@ -45,7 +45,7 @@ pub(crate) fn for_rows() -> usize {
 }
 
 /// The memory that is available, in bytes, where the system tells it: what the machine has left, or the container.
-fn available() -> Option<u64> {
+pub(crate) fn available() -> Option<u64> {
     match (of_machine(), of_container()) {
         (Some(machine), Some(container)) => Some(machine.min(container)),
         (machine, container) => machine.or(container),

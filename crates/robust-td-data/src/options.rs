@@ -1,6 +1,7 @@
 //! Defines the options for reading a log.
 
 use crate::columns::ColumnMap;
+use crate::monitor::Monitor;
 use crate::preset::Preset;
 
 /// What the rows are used for.
@@ -30,6 +31,8 @@ pub struct ReadOptions {
     pub batch_rows: usize,
     /// The required length of observations; by default, that of the first good row.
     pub dimension: Option<usize>,
+    /// Counts the rows, and stops reading.
+    pub monitor: Monitor,
 }
 
 impl Default for ReadOptions {
@@ -41,6 +44,7 @@ impl Default for ReadOptions {
             skip_bad_rows: 0,
             batch_rows: 4096,
             dimension: None,
+            monitor: Monitor::default(),
         }
     }
 }

@@ -25,8 +25,11 @@ impl Origin {
     /// The names of the files.
     ///
     /// # Errors
-    /// When one of them cannot be found, or has changed.
+    /// When one of them cannot be found, or has changed, or the log was in memory.
     pub fn unchanged(&self) -> Result<Vec<String>> {
+        if self.files.is_empty() {
+            return Err(Error::OriginInMemory);
+        }
         for (file, bytes) in &self.files {
             if size(file).is_none_or(|now| now != *bytes) {
                 return Err(Error::OriginChanged { file: file.clone() });

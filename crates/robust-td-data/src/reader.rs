@@ -4,10 +4,12 @@ use crate::bad_rows::BadRows;
 use crate::batch::Batch;
 use crate::error::{Error, Result};
 use crate::layout::{Layout, Wanted};
+use crate::monitor::Monitor;
 use crate::options::ReadOptions;
+use crate::read::arrow::ArrowRows;
 use crate::read::csv::CsvRows;
 use crate::read::ndjson::NdjsonRows;
-use crate::read::parquet::ParquetRows;
+use crate::read::{parquet, table};
 use crate::row::Ledger;
 use crate::schema::Schema;
 use crate::source::{Format, Opened, Source};
@@ -35,13 +37,14 @@ pub struct Reader {
     wanted: Wanted,
     schema: Schema,
     ledger: Ledger,
+    monitor: Monitor,
     file: usize,
 }
 
 enum Rows {
     Csv(CsvRows),
     Ndjson(NdjsonRows),
-    Parquet(Box<ParquetRows>),
+    Arrow(Box<ArrowRows>),
 }
 
 impl std::fmt::Debug for Rows {
@@ -54,9 +57,12 @@ impl Rows {
     fn open(source: Source, wanted: &Wanted, batch_rows: usize) -> Result<Self> {
         let (name, format) = (source.name().to_owned(), source.format());
         Ok(match (source.open()?, format) {
-            (Opened::File(file), _) => Self::Parquet(Box::new(ParquetRows::open(
-                &name, file, wanted, batch_rows,
-            )?)),
+            (Opened::File(file), _) => {
+                Self::Arrow(Box::new(parquet::open(&name, file, wanted, batch_rows)?))
+            }
+            (Opened::Table(rows), _) => {
+                Self::Arrow(Box::new(table::open(&name, rows, wanted, batch_rows)?))
+            }
             (Opened::Text(input), Format::Ndjson) => {
                 Self::Ndjson(NdjsonRows::open(&name, input, wanted)?)
             }
@@ -68,7 +74,7 @@ impl Rows {
         match self {
             Self::Csv(rows) => rows.layout(),
             Self::Ndjson(rows) => rows.layout(),
-            Self::Parquet(rows) => rows.layout(),
+            Self::Arrow(rows) => rows.layout(),
         }
     }
 
@@ -76,7 +82,7 @@ impl Rows {
         match self {
             Self::Csv(rows) => rows.fill(batch, ledger),
             Self::Ndjson(rows) => rows.fill(batch, ledger),
-            Self::Parquet(rows) => rows.fill(batch, ledger),
+            Self::Arrow(rows) => rows.fill(batch, ledger),
         }
     }
 }
@@ -104,6 +110,7 @@ impl Reader {
                 bad: BadRows::allowing(options.skip_bad_rows),
                 gap: false,
             },
+            monitor: options.monitor,
             file: 0,
         };
         if !reader.open_next()? {
@@ -117,14 +124,16 @@ impl Reader {
     /// Replaces the batch by the next one; false at the end of the log.
     ///
     /// # Errors
-    /// When a row is bad and no more may be skipped, or a file cannot be read or does not match the others.
+    /// When a row is bad and no more may be skipped, or a file cannot be read does not match the others, or reading is cancelled.
     pub fn read(&mut self, batch: &mut Batch) -> Result<bool> {
         batch.clear(self.file);
+        self.monitor.check()?;
         loop {
             let Some(rows) = &mut self.current else {
                 return Ok(false);
             };
             let more = rows.fill(batch, &mut self.ledger)?;
+            self.monitor.add_rows(batch.len());
             if !more {
                 let file = self.file;
                 // A batch has rows of one file only; those of the next file go to the next batch.

@@ -9,6 +9,7 @@ use crate::batch::Batch;
 use crate::error::Result;
 use crate::log::Log;
 use crate::memory;
+use crate::monitor::Monitor;
 use crate::options::Purpose;
 use crate::origin::Origin;
 use crate::reader::Reader;
@@ -69,6 +70,11 @@ impl<'a> Replay<'a> {
         self.log.origin(&self.files)
     }
 
+    /// What counts the rows and stops the work.
+    pub fn monitor(&self) -> &Monitor {
+        self.log.monitored()
+    }
+
     /// The bad rows that were skipped; known after a pass.
     pub fn bad_rows(&self) -> &BadRows {
         &self.bad_rows
@@ -84,6 +90,8 @@ impl<'a> Replay<'a> {
     ) -> Result<()> {
         if let Kept::Rows(batches) = &self.kept {
             for batch in batches {
+                self.log.monitored().check()?;
+                self.log.monitored().add_rows(batch.len());
                 if visit(&self.schema, batch)?.is_break() {
                     break;
                 }

@@ -4,10 +4,12 @@ use std::fs::File;
 use std::io::{Read, Stdin};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::table::Table;
 
 /// The format of a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,6 +21,8 @@ pub enum Format {
     Ndjson,
     /// Apache Parquet.
     Parquet,
+    /// A table in memory.
+    Table,
 }
 
 impl FromStr for Format {
@@ -61,6 +65,7 @@ pub struct Source {
 enum Origin {
     File(PathBuf),
     Stream(Box<dyn Read + Send>),
+    Table(Arc<Table>),
 }
 
 impl std::fmt::Debug for Source {
@@ -155,6 +160,16 @@ impl Source {
         })
     }
 
+    /// A table in memory, with a name for messages.
+    pub fn table(name: impl Into<String>, table: Arc<Table>) -> Self {
+        Self {
+            name: name.into(),
+            format: Format::Table,
+            compression: Compression::None,
+            origin: Origin::Table(table),
+        }
+    }
+
     fn stdin(stdin: Stdin, format: Option<Format>) -> Result<Self> {
         let format = format.ok_or_else(|| Error::UnknownFormat {
             file: "stdin".to_owned(),
@@ -187,6 +202,7 @@ impl Source {
         };
         let input: Box<dyn Read + Send> = match self.origin {
             Origin::Stream(input) => input,
+            Origin::Table(table) => return Ok(Opened::Table(table)),
             Origin::File(path) => {
                 let file = File::open(path).map_err(failed)?;
                 if file.metadata().map_err(failed)?.is_dir() {
@@ -210,6 +226,7 @@ impl Source {
 pub(crate) enum Opened {
     Text(Box<dyn Read + Send>),
     File(File),
+    Table(Arc<Table>),
 }
 
 fn by_name(path: &Path) -> (Option<Format>, Compression) {

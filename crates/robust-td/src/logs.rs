@@ -4,9 +4,9 @@
 //! [`Log`](crate::Log) are at the root of the crate.
 
 // How to read a log.
-pub use robust_td_data::{ColumnMap, Format, Preset, ReadOptions, Role, Source};
+pub use robust_td_data::{ColumnMap, Format, Preset, ReadOptions, Role, Source, Table};
 // While it runs.
-pub use robust_td_data::{Progress, ReportAt};
+pub use robust_td_data::{Monitor, Progress, ReportAt};
 // What a log holds.
 pub use robust_td_data::{DataReport, Finding, FindingKind};
 // What was learned.

@@ -2,6 +2,7 @@
 
 mod learner_choice;
 mod learning;
+mod online;
 pub(crate) mod request;
 mod resume;
 
@@ -16,6 +17,7 @@ use crate::inspect::DataReport;
 use crate::learned::Learned;
 use crate::log::Log;
 use crate::model::Model;
+use crate::monitor::Monitor;
 use crate::option_error::{OptionError, OptionName};
 use crate::preset::Preset;
 use crate::replay::Replay;
@@ -284,6 +286,14 @@ impl Evaluation {
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = threads;
+        self
+    }
+
+    /// Counts the rows that are read, in all passes, and stops the evaluation soon after it is cancelled, with
+    /// [`Error::Cancelled`].
+    #[must_use]
+    pub fn monitor(mut self, monitor: Monitor) -> Self {
+        self.log = self.log.monitor(monitor);
         self
     }
 

@@ -1,7 +1,10 @@
 //! Reads rows from each format into the same batches, with one module per format.
 
+pub(crate) mod arrow;
+mod arrow_column;
 pub(crate) mod csv;
 mod json_scan;
 pub(crate) mod ndjson;
 pub(crate) mod parquet;
-mod parquet_column;
+mod plain;
+pub(crate) mod table;

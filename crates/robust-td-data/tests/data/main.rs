@@ -7,6 +7,7 @@ mod evaluate;
 mod formats;
 mod inspect;
 mod layout;
+mod memory;
 mod model;
 mod pairing;
 mod returns;

@@ -126,6 +126,11 @@ impl Table {
 
     /// A Parquet file with row groups of a few rows.
     pub fn parquet(&self, lists: bool) -> Vec<u8> {
+        parquet_of(self.columns(lists))
+    }
+
+    /// The columns as Arrow arrays.
+    pub fn columns(&self, lists: bool) -> Vec<(String, ArrayRef)> {
         let mut columns: Vec<(String, ArrayRef)> = Vec::new();
         let numbers = |of: &dyn Fn(&LogRow) -> f64| -> ArrayRef {
             Arc::new(Float64Array::from_iter_values(self.rows.iter().map(of)))
@@ -157,7 +162,7 @@ impl Table {
         columns.push(("rho".to_owned(), numbers(&|row| row.rho)));
         columns.push(("terminated".to_owned(), flags(&|row| row.terminated)));
         columns.push(("truncated".to_owned(), flags(&|row| row.truncated)));
-        parquet_of(columns)
+        columns
     }
 }
 

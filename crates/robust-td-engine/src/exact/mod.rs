@@ -294,7 +294,7 @@ impl Sweep for ExactSweep {
     fn slice(&self, _unit: usize) -> u64 {
         let edges = self.chains[0].edges.len().max(1);
         let cost = edges * self.plan.variants[0].dimension.pow(2);
-        (10_000_000 / cost).max(1) as u64
+        (2_000_000 / cost).max(1) as u64
     }
 
     fn scratch(&self) -> Scratch {

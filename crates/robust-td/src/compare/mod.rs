@@ -60,7 +60,7 @@ pub struct Comparison<'a> {
     length: Length,
     threads: usize,
     kernel: Kernel,
-    progress: Option<Box<dyn Fn(Progress) + Sync + 'a>>,
+    progress: Option<Box<dyn Fn(Progress) + Send + Sync + 'a>>,
     cancel: Option<&'a AtomicBool>,
     command: String,
 }
@@ -144,7 +144,7 @@ impl<'a> Comparison<'a> {
     }
 
     /// Called at the start and after each block of samples.
-    pub fn progress(mut self, progress: impl Fn(Progress) + Sync + 'a) -> Self {
+    pub fn progress(mut self, progress: impl Fn(Progress) + Send + Sync + 'a) -> Self {
         self.progress = Some(Box::new(progress));
         self
     }

@@ -63,7 +63,7 @@ pub struct Sweep<'a> {
     kernel: Kernel,
     checkpoint: Option<PathBuf>,
     resume: bool,
-    progress: Option<Box<dyn Fn(Progress) + Sync + 'a>>,
+    progress: Option<Box<dyn Fn(Progress) + Send + Sync + 'a>>,
     cancel: Option<&'a AtomicBool>,
 }
 
@@ -259,7 +259,7 @@ impl<'a> Sweep<'a> {
     }
 
     /// Called at the start, then every few milliseconds from the working threads.
-    pub fn progress(mut self, progress: impl Fn(Progress) + Sync + 'a) -> Self {
+    pub fn progress(mut self, progress: impl Fn(Progress) + Send + Sync + 'a) -> Self {
         self.progress = Some(Box::new(progress));
         self
     }
@@ -303,7 +303,10 @@ impl<'a> Sweep<'a> {
             kernel,
             checkpoint: self.checkpoint.clone(),
             resume: self.resume,
-            progress: self.progress.as_deref(),
+            progress: self
+                .progress
+                .as_ref()
+                .map(|progress| progress.as_ref() as _),
             cancel: self.cancel,
             ..robust_td_engine::Options::default()
         };

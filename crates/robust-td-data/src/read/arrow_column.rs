@@ -1,4 +1,4 @@
-//! Converts the cells of one Parquet column.
+//! Converts the cells of one column of record batches.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -24,7 +24,7 @@ enum Cells {
 }
 
 /// A column with a role.
-pub(crate) struct ParquetColumn {
+pub(crate) struct ArrowColumn {
     index: usize,
     target: Target,
     cells: Cells,
@@ -41,7 +41,7 @@ fn is_number(data_type: &DataType) -> bool {
     data_type.is_integer() || data_type.is_floating()
 }
 
-impl ParquetColumn {
+impl ArrowColumn {
     /// A column of the given type; on failure, the types that its target accepts.
     pub fn new(index: usize, target: Target, data_type: &DataType) -> Result<Self, &'static str> {
         let cells = match (target, data_type) {
@@ -74,7 +74,7 @@ impl ParquetColumn {
         })
     }
 
-    /// The index of the column in the file.
+    /// The index of the column in its file or table.
     pub fn index(&self) -> usize {
         self.index
     }
@@ -167,7 +167,7 @@ fn convert<T: ArrowPrimitiveType, U>(
     out.extend(array.as_primitive::<T>().values().iter().map(|&v| as_u(v)));
 }
 
-fn to_f64(array: &ArrayRef, out: &mut Vec<f64>) {
+pub(crate) fn to_f64(array: &ArrayRef, out: &mut Vec<f64>) {
     out.clear();
     match array.data_type() {
         DataType::Float64 => out.extend_from_slice(array.as_primitive::<Float64Type>().values()),
@@ -185,12 +185,12 @@ fn to_f64(array: &ArrayRef, out: &mut Vec<f64>) {
             let flags = array.as_boolean().values();
             out.extend(flags.iter().map(|flag| f64::from(u8::from(flag))));
         }
-        // `ParquetColumn::new` rejects all other types.
+        // `ArrowColumn::new` rejects all other types.
         other => unreachable!("a column of type {other}"),
     }
 }
 
-fn to_i64(array: &ArrayRef, out: &mut Vec<i64>) {
+pub(crate) fn to_i64(array: &ArrayRef, out: &mut Vec<i64>) {
     out.clear();
     match array.data_type() {
         DataType::Int8 => convert::<Int8Type, _>(array, out, i64::from),
@@ -202,7 +202,7 @@ fn to_i64(array: &ArrayRef, out: &mut Vec<i64>) {
         DataType::UInt32 => convert::<UInt32Type, _>(array, out, i64::from),
         // Numbers from 2^63 on wrap to negative ones, so they stay distinct.
         DataType::UInt64 => convert::<UInt64Type, _>(array, out, |v| v as i64),
-        // `ParquetColumn::new` rejects all other types.
+        // `ArrowColumn::new` rejects all other types.
         other => unreachable!("an episode column of type {other}"),
     }
 }

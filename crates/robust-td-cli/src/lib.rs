@@ -1,0 +1,146 @@
+//! The command `robust-td` as a function, for its program and for the Python package.
+
+#![forbid(unsafe_code)]
+
+mod algorithms;
+mod certify;
+mod compare;
+mod confidence;
+mod constants;
+mod count;
+mod data_failure;
+mod evaluate;
+mod experiment;
+mod failure;
+mod float;
+mod inspect;
+mod log_argument;
+mod machine;
+mod output;
+mod predict;
+mod problem_argument;
+mod problems;
+mod progress;
+mod reproduce;
+mod sweep;
+mod text;
+mod wrong_file;
+
+use std::ffi::OsString;
+use std::sync::OnceLock;
+
+use clap::{Parser, Subcommand};
+
+/// Policy evaluation by temporal-difference learning, without projection or tuning.
+#[derive(Debug, Parser)]
+#[command(
+    name = "robust-td",
+    version,
+    propagate_version = true,
+    arg_required_else_help = true
+)]
+#[command(after_help = "\
+Examples:
+  robust-td reproduce
+  robust-td problems
+  robust-td certify paper-ring --horizon 1e7 --c 50
+  robust-td certify my-problem.toml --horizon 1e6 --json
+  robust-td evaluate log.csv --discount 0.99 --out model.json
+  robust-td compare two-state --horizon 1e6 --runs 48 --out out/compare
+
+Exit codes: 0 success, 1 the run failed, 2 invalid arguments or input.")]
+struct CommandLine {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Algorithms(algorithms::Arguments),
+    Certify(certify::Arguments),
+    Compare(compare::Arguments),
+    Evaluate(Box<evaluate::Arguments>),
+    Experiment(experiment::Arguments),
+    Inspect(inspect::Arguments),
+    Predict(predict::Arguments),
+    Problems(problems::Arguments),
+    Reproduce(reproduce::Arguments),
+    Sweep(sweep::Arguments),
+}
+
+/// The arguments after the name of the program.
+static ARGUMENTS: OnceLock<Vec<OsString>> = OnceLock::new();
+
+/// The command line for reports and manifests, without the path of the program.
+fn command_line() -> String {
+    let arguments = ARGUMENTS.get().map_or(&[][..], Vec::as_slice);
+    let words = arguments.iter().map(|word| word.to_string_lossy());
+    let words = std::iter::once("robust-td".into()).chain(words);
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// Suppresses the panic message when the data crate reports the panic as an error.
+fn install_panic_hook() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if !robust_td_data::panics_are_caught() {
+            usual(panic);
+        }
+    }));
+}
+
+/// Runs the command with the arguments after the name of the program; returns the exit code.
+///
+/// For one call per process: reports and manifests show the arguments of the first.
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    install_panic_hook();
+    let arguments = ARGUMENTS.get_or_init(|| arguments.into_iter().collect());
+    let words = std::iter::once(OsString::from("robust-td")).chain(arguments.iter().cloned());
+    let command = match CommandLine::try_parse_from(words) {
+        Ok(line) => line.command,
+        Err(message) => {
+            // A closed pipe is not a failure.
+            let _ = message.print();
+            return u8::try_from(message.exit_code()).unwrap_or(2);
+        }
+    };
+    match run(command) {
+        Ok(()) => 0,
+        Err(failure) => {
+            eprintln!("error: {failure}");
+            failure.exit_code()
+        }
+    }
+}
+
+fn run(command: Command) -> Result<(), failure::Failure> {
+    match command {
+        Command::Algorithms(arguments) => algorithms::run(&arguments),
+        Command::Certify(arguments) => certify::run(&arguments),
+        Command::Compare(arguments) => compare::run(&arguments),
+        Command::Evaluate(arguments) => evaluate::run(&arguments),
+        Command::Experiment(arguments) => experiment::run(&arguments),
+        Command::Inspect(arguments) => inspect::run(&arguments),
+        Command::Predict(arguments) => predict::run(&arguments),
+        Command::Problems(arguments) => problems::run(&arguments),
+        Command::Reproduce(arguments) => reproduce::run(&arguments),
+        Command::Sweep(arguments) => sweep::run(&arguments),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn help_fits_on_80_columns() {
+        for command in CommandLine::command().get_subcommands() {
+            let help = command.get_after_help().map(ToString::to_string);
+            for line in help.unwrap_or_default().lines() {
+                let width = line.chars().count();
+                assert!(width <= 80, "{}: {line}", command.get_name());
+            }
+        }
+    }
+}

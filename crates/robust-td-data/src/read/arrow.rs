@@ -1,0 +1,154 @@
+//! Reads rows from Arrow record batches, of a Parquet file or in memory.
+
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReader;
+
+use crate::batch::Batch;
+use crate::error::{Error, Result};
+use crate::guard::guarded;
+use crate::layout::{CellKind, Column, Layout, Target, Wanted};
+use crate::read::arrow_column::{ArrowColumn, is_list};
+use crate::read::table::TablePieces;
+use crate::row::{Bad, Ledger, LogRow, Place};
+
+/// The rows of record batches.
+pub(crate) struct ArrowRows {
+    name: String,
+    records: Records,
+    layout: Layout,
+    /// The columns with a role, in the order of the record batches.
+    columns: Vec<ArrowColumn>,
+    row: LogRow,
+    rows: u64,
+    /// Rows of the current record batch, and the number already used.
+    loaded: usize,
+    used: usize,
+}
+
+/// Where record batches come from; they have only the columns with a role.
+pub(crate) enum Records {
+    Parquet(Box<ParquetRecordBatchReader>),
+    Table(TablePieces),
+}
+
+impl Records {
+    fn next(&mut self) -> std::result::Result<Option<RecordBatch>, String> {
+        match self {
+            Self::Parquet(reader) => guarded(|| reader.next().transpose()),
+            Self::Table(pieces) => Ok(pieces.next()),
+        }
+    }
+}
+
+/// The columns of a source with their roles, before its rows are read.
+pub(crate) struct ArrowLayout {
+    layout: Layout,
+    columns: Vec<ArrowColumn>,
+    /// The indices of the columns with a role.
+    pub used: Vec<usize>,
+}
+
+impl ArrowLayout {
+    /// Assigns the columns of a schema to roles.
+    pub fn resolve(name: &str, schema: &SchemaRef, wanted: &Wanted) -> Result<Self> {
+        let columns: Vec<Column> = (schema.fields().iter())
+            .map(|field| Column {
+                name: field.name().clone(),
+                kind: match is_list(field.data_type()) {
+                    true => CellKind::List,
+                    false => CellKind::Scalar,
+                },
+            })
+            .collect();
+        let layout = Layout::resolve(name, &columns, wanted)?;
+        let mut used = Vec::new();
+        let mut readers = Vec::new();
+        for (index, &target) in layout.targets.iter().enumerate() {
+            if target != Target::Skip {
+                used.push(index);
+                let data_type = schema.field(index).data_type();
+                let column = ArrowColumn::new(index, target, data_type);
+                readers.push(column.map_err(|wanted| Error::ColumnType {
+                    file: name.to_owned(),
+                    column: layout.name(index),
+                    found: data_type.to_string(),
+                    wanted,
+                })?);
+            }
+        }
+        Ok(Self {
+            layout,
+            columns: readers,
+            used,
+        })
+    }
+
+    /// The rows of record batches that have the used columns.
+    pub fn rows(self, name: &str, records: Records) -> ArrowRows {
+        ArrowRows {
+            name: name.to_owned(),
+            records,
+            row: LogRow::of(&self.layout),
+            layout: self.layout,
+            columns: self.columns,
+            rows: 0,
+            loaded: 0,
+            used: 0,
+        }
+    }
+}
+
+impl ArrowRows {
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// Adds rows until the batch is full; false when there are no more.
+    pub fn fill(&mut self, batch: &mut Batch, ledger: &mut Ledger) -> Result<bool> {
+        while batch.len() < ledger.batch_rows {
+            if self.used == self.loaded {
+                match self.records.next() {
+                    Ok(None) => return Ok(false),
+                    Ok(Some(records)) => self.load(&records),
+                    Err(message) => {
+                        return Err(Error::Parquet {
+                            file: self.name.clone(),
+                            row: self.rows,
+                            message,
+                        });
+                    }
+                }
+                continue;
+            }
+            let read = read_row(&self.columns, self.used, &mut self.row);
+            self.used += 1;
+            self.rows += 1;
+            let place = Place {
+                file: &self.name,
+                row: self.rows,
+                line: None,
+            };
+            ledger.enter(batch, &self.row, &self.layout, place, read)?;
+        }
+        Ok(true)
+    }
+
+    fn load(&mut self, records: &RecordBatch) {
+        for (column, array) in self.columns.iter_mut().zip(records.columns()) {
+            column.load(array);
+        }
+        self.loaded = records.num_rows();
+        self.used = 0;
+    }
+}
+
+#[inline]
+fn read_row(columns: &[ArrowColumn], i: usize, row: &mut LogRow) -> std::result::Result<(), Bad> {
+    for column in columns {
+        column
+            .read(i, row)
+            .map_err(|kind| Bad::at(column.index(), kind))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,167 @@
+//! Evaluates a log.
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use robust_td_data::{ColumnMap, Evaluation, Format, Log, Model, Preset, Progress};
+
+use crate::error::{raised, refused};
+use crate::fit::Fit;
+use crate::job;
+use crate::table::Table;
+
+/// What the package passes for a log: paths and patterns, or a table.
+#[derive(FromPyObject)]
+pub enum LogArgument<'py> {
+    Table(PyRef<'py, Table>),
+    Paths(Vec<String>),
+}
+
+impl LogArgument<'_> {
+    /// The log with its column names.
+    pub fn log(&self, options: &Options<'_>) -> PyResult<Log> {
+        let mut log = match self {
+            Self::Table(table) => Log::table(table.inside.clone()),
+            Self::Paths(paths) => Log::files(paths.iter().cloned()),
+        };
+        if log.is_stream() {
+            return Err(refused(
+                "\"-\" is standard input, which only the command reads",
+            ));
+        }
+        if let Some(columns) = options.get::<Vec<String>>("columns")? {
+            log = log.columns(ColumnMap::parse(columns).map_err(raised)?);
+        }
+        if let Some(layout) = options.get::<String>("layout")? {
+            log = log.layout(layout.parse::<Preset>().map_err(raised)?);
+        }
+        if let Some(format) = options.get::<String>("format")? {
+            log = log.format(format.parse::<Format>().map_err(raised)?);
+        }
+        if let Some(rows) = options.get("skip_bad_rows")? {
+            log = log.skip_bad_rows(rows);
+        }
+        if let Some(column) = options.get::<String>("cluster")? {
+            log = log.cluster(column);
+        }
+        Ok(log)
+    }
+}
+
+/// Options by name; absent and `None` are the same.
+pub struct Options<'py>(pub Bound<'py, PyDict>);
+
+impl<'py> Options<'py> {
+    /// The value of an option, if it is set.
+    pub fn get<T>(&self, name: &str) -> PyResult<Option<T>>
+    where
+        T: for<'a> FromPyObject<'a, 'py, Error: Into<PyErr>>,
+    {
+        match self.0.get_item(name)? {
+            Some(value) if !value.is_none() => value.extract::<T>().map(Some).map_err(|error| {
+                let error: PyErr = error.into();
+                refused(format!("{name}: {}", error.value(self.0.py())))
+            }),
+            _ => Ok(None),
+        }
+    }
+}
+
+/// Evaluates the policy of a log.
+#[pyfunction]
+pub fn evaluate(
+    py: Python<'_>,
+    log: LogArgument<'_>,
+    options: Bound<'_, PyDict>,
+    parameters: Vec<(String, f64)>,
+    tell: Option<Py<PyAny>>,
+) -> PyResult<Fit> {
+    let options = Options(options);
+    let mut evaluation = Evaluation::new(log.log(&options)?);
+    if let Some(discount) = options.get("discount")? {
+        evaluation = evaluation.discount(discount);
+    }
+    evaluation = with_learner(evaluation, &options, parameters)?;
+    if let Some(spec) = options.get::<String>("features")? {
+        evaluation = evaluation.features(spec);
+    }
+    if let Some(confidence) = options.get("confidence")? {
+        evaluation = evaluation.confidence(confidence);
+    }
+    if let Some(passes) = options.get("passes")? {
+        evaluation = evaluation.passes(passes);
+    }
+    if let Some(replicates) = options.get("replicates")? {
+        evaluation = evaluation.replicates(replicates);
+    }
+    if options.get("sandwich")? == Some(true) {
+        evaluation = evaluation.sandwich();
+    }
+    if options.get("check")? == Some(false) {
+        evaluation = evaluation.no_check();
+    }
+    if let Some(threads) = options.get("threads")? {
+        evaluation = evaluation.threads(threads);
+    }
+    if let Some(model) = options.get::<String>("resume")? {
+        evaluation = evaluation.resume(Model::load(model).map_err(raised)?);
+    }
+    let fit = job::run(py, tell.as_ref(), |watch| {
+        let inside = watch.clone();
+        let evaluation = evaluation
+            .monitor(watch.monitor.clone())
+            .on_progress(move |progress| {
+                if let Some(message) = message(&progress) {
+                    inside.say(message);
+                }
+            });
+        Ok(evaluation.run()?)
+    })?;
+    if fit.steps() == 0 {
+        return Err(raised(robust_td_data::Error::NoTransitions));
+    }
+    Ok(Fit::new(fit))
+}
+
+/// The options that choose a learner, for logs and for streams.
+pub fn with_learner(
+    mut evaluation: Evaluation,
+    options: &Options<'_>,
+    parameters: Vec<(String, f64)>,
+) -> PyResult<Evaluation> {
+    if let Some(id) = options.get::<String>("algorithm")? {
+        evaluation = evaluation.algorithm(id);
+    }
+    if options.get("c_auto")? == Some(true) {
+        evaluation = evaluation.c_auto();
+    } else if let Some(c) = options.get("c")? {
+        evaluation = evaluation.c(c);
+    }
+    if let Some(horizon) = options.get("horizon")? {
+        evaluation = evaluation.horizon(horizon);
+    }
+    if let Some(phi_inf) = options.get("phi_inf")? {
+        evaluation = evaluation.phi_inf(phi_inf);
+    }
+    for (name, value) in parameters {
+        evaluation = evaluation.parameter(name, value);
+    }
+    Ok(evaluation)
+}
+
+/// Progress in words, for the log.
+fn message(progress: &Progress<'_>) -> Option<String> {
+    match progress {
+        Progress::Surveyed(report) => Some(format!(
+            "{} rows, {} transitions, {} findings",
+            report.rows,
+            report.transitions,
+            report.findings.len()
+        )),
+        Progress::Warning(warning) => Some(format!("warning: {warning}")),
+        Progress::Product { passes, residual } => {
+            Some(format!("pass {passes}: relative residual {residual:.1e}"))
+        }
+        Progress::PassDone { steps } => Some(format!("{steps} transitions")),
+        _ => None,
+    }
+}

@@ -1,0 +1,173 @@
+//! Sweeps the step size constant.
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use robust_td::sweep::{Family, Indexing, Mode, Sweep};
+use robust_td::{Figures, Kernel};
+
+use crate::error::{raised, refused};
+use crate::evaluate::Options;
+use crate::job;
+use crate::problem::Problem;
+
+/// The results of a sweep.
+#[pyclass(frozen, module = "robust_td._native")]
+pub struct SweepResults {
+    inside: robust_td::SweepResults,
+}
+
+#[pymethods]
+impl SweepResults {
+    /// The text of `results.csv`.
+    fn csv(&self) -> String {
+        self.inside.to_csv()
+    }
+
+    /// The text of `curves.csv`.
+    fn curves_csv(&self) -> String {
+        self.inside.curves_to_csv()
+    }
+
+    /// The c above which every step size is mean-square stable, by schedule and scale.
+    fn thresholds(&self, py: Python<'_>) -> Vec<Vec<Option<f64>>> {
+        py.detach(|| self.inside.thresholds())
+    }
+
+    /// Writes what the command writes into its directory.
+    fn write(&self, py: Python<'_>, directory: String) -> PyResult<()> {
+        py.detach(|| self.inside.write(directory)).map_err(raised)
+    }
+
+    /// Kernel, threads, seconds, updates.
+    #[getter]
+    fn execution(&self) -> (&'static str, usize, f64, u64) {
+        let found = self.inside.execution();
+        (found.kernel, found.threads, found.seconds, found.lane_steps)
+    }
+}
+
+fn family(name: &str) -> PyResult<Family> {
+    match name {
+        "decaying" => Ok(Family::Decaying),
+        "constant" => Ok(Family::Constant),
+        "plain" => Ok(Family::Plain),
+        other => Err(refused(format!(
+            "schedule is {other:?}, but must be \"decaying\", \"constant\", \"plain\" or a list of these"
+        ))),
+    }
+}
+
+/// The settings that sweeps and the reproduction share.
+fn configured<'a>(mut sweep: Sweep<'a>, options: &Options<'_>) -> PyResult<Sweep<'a>> {
+    if let Some(values) = options.get::<Vec<f64>>("c")? {
+        sweep = sweep.constants(values);
+    }
+    if let Some(scales) = options.get::<Vec<f64>>("scales")? {
+        sweep = sweep.scales(scales);
+    }
+    if let Some(mode) = options.get::<String>("mode")? {
+        sweep = sweep.mode(match mode.as_str() {
+            "published" => Mode::Published,
+            "algorithm" => Mode::Algorithm,
+            "exact" => Mode::Exact,
+            other => {
+                return Err(refused(format!(
+                    "mode is {other:?}, but must be \"published\", \"algorithm\" or \"exact\""
+                )));
+            }
+        });
+    }
+    if let Some(indexing) = options.get::<String>("indexing")? {
+        sweep = sweep.indexing(match indexing.as_str() {
+            "algorithm" => Indexing::Algorithm,
+            "published" => Indexing::Published,
+            other => {
+                return Err(refused(format!(
+                    "indexing is {other:?}, but must be \"algorithm\" or \"published\""
+                )));
+            }
+        });
+    }
+    if let Some(horizon) = options.get("horizon")? {
+        sweep = sweep.horizon(horizon);
+    }
+    if let Some(steps) = options.get("simulate")? {
+        sweep = sweep.simulate(steps);
+    }
+    if let Some(runs) = options.get("runs")? {
+        sweep = sweep.runs(runs);
+    }
+    if let Some(seed) = options.get("seed")? {
+        sweep = sweep.seed(seed);
+    }
+    if let Some(points) = options.get("curve_points_per_decade")? {
+        sweep = sweep.curve_points_per_decade(points);
+    }
+    if let Some(threads) = options.get("threads")? {
+        sweep = sweep.threads(threads);
+    }
+    if let Some(kernel) = options.get::<String>("kernel")? {
+        sweep = sweep.kernel(self::kernel(&kernel)?);
+    }
+    Ok(sweep)
+}
+
+/// The kernel of a name.
+pub fn kernel(name: &str) -> PyResult<Kernel> {
+    name.parse()
+        .map_err(|error: <Kernel as std::str::FromStr>::Err| refused(error.to_string()))
+}
+
+fn run(py: Python<'_>, sweep: Sweep<'_>, tell: Option<Py<PyAny>>) -> PyResult<SweepResults> {
+    let inside = job::run(py, tell.as_ref(), |watch| {
+        let sweep = sweep.progress(|progress| watch.progress(progress));
+        sweep.cancel(watch.monitor.flag()).run()
+    })?;
+    Ok(SweepResults { inside })
+}
+
+/// Sweeps c on a problem.
+#[pyfunction]
+pub fn sweep(
+    py: Python<'_>,
+    problem: &Problem,
+    schedules: Vec<String>,
+    options: Bound<'_, PyDict>,
+    tell: Option<Py<PyAny>>,
+) -> PyResult<SweepResults> {
+    let families: Vec<Family> = schedules
+        .iter()
+        .map(|name| family(name))
+        .collect::<PyResult<_>>()?;
+    let sweep = Sweep::new(&problem.inside).name(&problem.name);
+    let sweep = configured(sweep.schedules(families), &Options(options))?;
+    run(py, sweep, tell)
+}
+
+/// Recomputes the paper's figures.
+#[pyfunction]
+pub fn reproduce(
+    py: Python<'_>,
+    which: &str,
+    options: Bound<'_, PyDict>,
+    tell: Option<Py<PyAny>>,
+) -> PyResult<SweepResults> {
+    let figures = match which {
+        "fig1" => Figures::First,
+        "fig2" => Figures::Second,
+        "all" => Figures::All,
+        other => {
+            return Err(refused(format!(
+                "{other:?} is not a figure: use \"fig1\", \"fig2\" or \"all\""
+            )));
+        }
+    };
+    let sweep = robust_td::reproduce(figures).map_err(raised)?;
+    run(py, configured(sweep, &Options(options))?, tell)
+}
+
+/// The paper's grid of c.
+#[pyfunction]
+pub fn paper_constants() -> Vec<f64> {
+    robust_td::sweep::paper_constants()
+}

@@ -1,0 +1,166 @@
+"""Prepares arrays for the native part: contiguous, of a plain type, with what is missing marked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._native import Error
+
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+#: Values, and which of them there are (None: all).
+Column = tuple[Any, "Flags | None"]
+
+FLAGS = ("terminated", "truncated")
+IDS = ("episode", "cluster")
+
+
+def as_array(name: str, values: Any) -> Any:
+    """An array or masked array of anything that is one."""
+    if isinstance(values, np.ndarray):
+        return values
+    if hasattr(values, "isna") and hasattr(values, "astype") and getattr(values, "ndim", 0) == 1:
+        # What pandas calls missing, of any kind.
+        holes = np.asarray(values.isna())
+        if holes.any():
+            objects = np.asarray(values.astype(object)).copy()
+            objects[holes] = None
+            return objects
+    try:
+        return np.asanyarray(values)
+    except ValueError as error:
+        raise Error(_ragged(name, values) or f"{name}: {error}") from None
+    except (TypeError, RuntimeError) as error:
+        raise Error(f"{name}: {error}") from None
+
+
+def _ragged(name: str, values: Any) -> str | None:
+    """What is wrong with rows of different lengths."""
+    try:
+        lengths = [len(row) for row in values]
+    except TypeError:
+        return None
+    for row, length in enumerate(lengths):
+        if length != lengths[0]:
+            return f"log: row {row + 1}, column {name}: {length} numbers, but row 1 has {lengths[0]}"
+    return None
+
+
+def _missing(value: Any) -> bool:
+    return value is None or type(value).__name__ in ("NAType", "NaTType") or value is np.ma.masked
+
+
+def _of_objects(name: str, array: Any) -> Any:
+    """Numbers out of an array of objects; what is missing is masked."""
+    if array.ndim == 1 and any(isinstance(value, (list, tuple, np.ndarray)) for value in array):
+        return as_array(name, [np.asarray(value, dtype=object) if _missing(value) else value for value in array])
+    numbers = np.zeros(array.shape)
+    mask = np.zeros(array.shape, dtype=bool)
+    width = array[0].size if array.ndim > 1 and len(array) else 1
+    flat, holes = numbers.reshape(-1), mask.reshape(-1)
+    for i, value in enumerate(array.reshape(-1)):
+        if _missing(value):
+            holes[i] = True
+            continue
+        try:
+            if isinstance(value, (str, bytes)):
+                raise TypeError
+            flat[i] = value
+        except (TypeError, ValueError):
+            raise Error(f"log: row {i // width + 1}, column {name}: {value!r} is not a number") from None
+    return np.ma.MaskedArray(numbers, mask) if holes.any() else numbers
+
+
+def _split(array: Any) -> tuple[Any, Flags | None]:
+    """The data of a masked array, and which numbers there are."""
+    if not isinstance(array, np.ma.MaskedArray):
+        return array, None
+    mask = np.ma.getmaskarray(array)
+    data = np.where(mask, np.zeros((), dtype=array.dtype), array.data)
+    return data, np.ascontiguousarray(~mask).reshape(-1) if mask.any() else None
+
+
+def floats(name: str, values: Any) -> tuple[Floats, Flags | None]:
+    """Numbers in C order; without a copy if they already are."""
+    array = as_array(name, values)
+    if array.dtype == object:
+        array = _of_objects(name, array)
+    if array.dtype.kind in "US" and array.size:
+        raise Error(f"log: row 1, column {name}: {array.reshape(-1)[0]!r} is not a number")
+    if array.dtype.kind not in "biuf":
+        raise Error(f"log: column {name} has the type {array.dtype}, not a number")
+    data, valid = _split(array)
+    return np.require(data, np.float64, ["C_CONTIGUOUS", "ALIGNED"]), valid
+
+
+def matrix(name: str, values: Any) -> tuple[Floats, Flags | None]:
+    """One vector, or one number, per row."""
+    data, valid = floats(name, values)
+    if data.ndim == 0:
+        raise Error(f"{name} is a single number, but must have one row per transition")
+    if data.ndim > 2:
+        shape = " x ".join(map(str, data.shape[1:]))
+        raise Error(f"{name} has rows of shape {shape}; flatten them: {name}.reshape(len({name}), -1)")
+    if data.ndim == 2 and data.shape[1] == 0:
+        raise Error(f"{name} has no columns")
+    return data, valid
+
+
+def single(name: str, values: Any) -> Any:
+    """One value per row; a column of shape (n, 1) is taken as well."""
+    array = as_array(name, values)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array.reshape(-1)
+    if array.ndim != 1:
+        raise Error(f"{name} has the shape {array.shape}, but must have one value per row")
+    return array
+
+
+def flags(name: str, values: Any) -> Column:
+    """Flags as 0 and 1."""
+    array = single(name, values)
+    if array.dtype.kind in "US":
+        return [str(value) for value in array], None
+    if array.dtype.kind == "b":
+        data, valid = _split(array)
+        return np.require(data, np.bool_, ["C_CONTIGUOUS"]).view(np.uint8), valid
+    return floats(name, array)
+
+
+def ids(name: str, values: Any) -> Column:
+    """Numbers or names of episodes or clusters."""
+    array = single(name, values)
+    if array.dtype.kind == "O":
+        if all(_missing(value) or isinstance(value, (int, np.integer)) for value in array):
+            present: Flags = np.array([not _missing(value) for value in array], dtype=np.bool_)
+            numbers = np.array([0 if _missing(value) else int(value) for value in array], dtype=np.int64)
+            return numbers, None if present.all() else present
+        return [None if _missing(value) else str(value) for value in array], None
+    if array.dtype.kind in "US":
+        return [value.decode() if isinstance(value, bytes) else str(value) for value in array], None
+    if array.dtype.kind in "biu":
+        data, valid = _split(array)
+        kind = np.uint64 if data.dtype == np.uint64 else np.int64
+        return np.require(data, kind, ["C_CONTIGUOUS", "ALIGNED"]), valid
+    return floats(name, array)
+
+
+def observations(values: Any, inputs: int) -> Floats:
+    """Rows of observations to predict; one observation alone is one row."""
+    data, valid = floats("obs", values)
+    if valid is not None:
+        row = int(np.flatnonzero(~valid)[0]) // max(data[0].size if data.ndim > 1 else 1, 1)
+        raise Error(f"obs: row {row + 1}: the value is missing")
+    if data.ndim == 0 or (data.ndim == 1 and inputs > 1):
+        data = data.reshape(1, -1)
+    elif data.ndim == 1:
+        data = data.reshape(-1, 1)
+    if data.ndim != 2:
+        raise Error(f"obs has {data.ndim} dimensions, but must have one row per observation")
+    if data.shape[1] != inputs:
+        found = data.shape[1]
+        raise Error(f"the model expects observations of {inputs} numbers, but these have {found}")
+    return data

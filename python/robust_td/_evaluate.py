@@ -1,0 +1,161 @@
+"""Evaluates and inspects logs."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+from . import _native
+from ._fit import Fit
+from ._log import Columns, column_options, source
+from ._native import Error
+from ._progress import Progress, telling
+from ._results import Inspection
+
+
+def learner_options(parameters: dict[str, Any]) -> tuple[dict[str, Any], list[tuple[str, float]]]:
+    """Splits keywords into the options of all algorithms and the parameters of one."""
+    options: dict[str, Any] = {}
+    pairs: list[tuple[str, float]] = []
+    for name, value in parameters.items():
+        if value is None:
+            continue
+        if name == "c" and value == "auto":
+            options["c_auto"] = True
+        elif name in ("horizon", "phi_inf", "c"):
+            options[name] = whole(name, value) if name == "horizon" else number(name, value)
+        else:
+            # `lambda` is a word of the language.
+            pairs.append((name.rstrip("_"), number(name, value)))
+    return options, pairs
+
+
+def number(name: str, value: Any) -> float:
+    """A number, or an error that names it."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise Error(f"{name} is {value!r}, but must be a number") from None
+
+
+def whole(name: str, value: Any) -> int:
+    """A whole number that is not negative, or an error that names it; 1e6 is one."""
+    try:
+        found = int(value)
+    except (TypeError, ValueError, OverflowError):
+        found = -1
+    if found < 0 or found != value:
+        raise Error(f"{name} is {value!r}, but must be a whole number that is not negative")
+    return found
+
+
+def evaluate(
+    log: Any,
+    discount: float | None = None,
+    *,
+    features: str | None = None,
+    algorithm: str | None = None,
+    columns: Columns | None = None,
+    layout: str | None = None,
+    cluster: str | None = None,
+    confidence: float = 0.95,
+    check: bool = True,
+    skip_bad_rows: int = 0,
+    format: str | None = None,
+    passes: int = 1,
+    replicates: int | None = None,
+    sandwich: bool = False,
+    resume: str | os.PathLike[str] | None = None,
+    progress: Progress = None,
+    seed: int = 0,
+    threads: int | None = None,
+    executor: None = None,
+    **parameters: Any,
+) -> Fit:
+    """Estimates the value of the policy of a log.
+
+    Parameters
+    ----------
+    log
+        Paths or patterns (CSV, NDJSON, Parquet; read as a stream by Rust); a pandas, polars or pyarrow table, or anything else with
+        ``__arrow_c_stream__``; a dict of arrays ``obs``, ``reward`` and optionally ``next_obs``, ``terminated``, ``truncated``,
+        ``episode``, ``rho``; a Minari or d3rlpy data set; or what :func:`collect` returns.
+    discount
+        The discount factor, from 0 to 1; 1 where every episode terminates.
+    features
+        The feature map, by default ``standardise + bias``; with a named algorithm ``identity``.
+    algorithm
+        By default ``auto``: solves for the TD fixed point of the log. :func:`algorithms` lists the others.
+    columns
+        Names of columns that differ: ``{"obs": ["x", "y"], "terminated": "done"}``.
+    layout
+        The column names of a tool: ``minari``, ``rllib``, ``d3rlpy`` or ``d4rl``.
+    cluster
+        The column of users, machines or sites whose rows may depend on each other; by default the episode.
+    confidence
+        The level of intervals.
+    check
+        Whether predictions are compared with returns.
+    skip_bad_rows
+        How many bad rows may be skipped; by default the first one is an error.
+    progress
+        True for a bar (tqdm, if installed), or a function of (rows read, 0).
+    seed
+        Accepted for the sake of uniform scripts: nothing in an evaluation is drawn at random.
+    threads
+        The number of threads, by default one per CPU; the result does not depend on it.
+    executor
+        None.
+    parameters
+        Those of the algorithm: ``c``, ``horizon``, ``phi_inf``, ``radius``, ``step``, ``lambda_``, ...
+
+    Raises
+    ------
+    Error
+        When the log or an option is invalid; the message names file, row, column and value.
+    """
+    if executor is not None:
+        raise Error("executor must be None: evaluation on a cluster is not available")
+    whole("seed", seed)
+    found = source(log, columns, layout, passes=True)
+    options, pairs = learner_options(parameters)
+    if features is None and algorithm in (None, "auto") and "c" not in options and not pairs:
+        features = found.features
+    options.update(
+        discount=None if discount is None else number("discount", discount),
+        features=features,
+        algorithm=algorithm,
+        columns=column_options(columns),
+        layout=layout,
+        cluster=cluster,
+        confidence=number("confidence", confidence),
+        check=check,
+        skip_bad_rows=whole("skip_bad_rows", skip_bad_rows),
+        format=format,
+        passes=whole("passes", passes),
+        replicates=None if replicates is None else whole("replicates", replicates),
+        sandwich=sandwich,
+        resume=None if resume is None else os.fspath(resume),
+        threads=None if threads is None else whole("threads", threads),
+    )
+    with telling(progress, "rows") as tell:
+        return Fit(_native.evaluate(found.log, options, pairs, tell))
+
+
+def inspect(
+    log: Any,
+    *,
+    columns: Columns | None = None,
+    layout: str | None = None,
+    format: str | None = None,
+    progress: Progress = None,
+) -> Inspection:
+    """Reports on a log without learning from it: what it holds, and what looks wrong.
+
+    Takes what :func:`evaluate` takes; bad rows are counted, not refused.
+    """
+    found = source(log, columns, layout, passes=False)
+    options = {"columns": column_options(columns), "layout": layout, "format": format}
+    with telling(progress, "rows") as tell:
+        return Inspection(json.loads(_native.inspect(found.log, options, tell)))

@@ -1,0 +1,164 @@
+"""A learned value function."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _arrays, _html, _native
+from ._log import Columns, column_options, source
+from ._native import Error
+from ._results import Estimate, Finding, Prediction, findings, html_findings
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+class Fit:
+    """A value function that :func:`evaluate` learned from a log.
+
+    Intervals measure the sampling error around the TD fixed point, not how well the features can express the values; ``to_dict()["check"]``
+    and :meth:`plot_calibration` show that.
+    """
+
+    def __init__(self, native: _native.Fit) -> None:
+        self._native = native
+
+    @property
+    def start_value(self) -> Estimate | None:
+        """The value of the policy: the mean over the first rows of episodes; over all rows where there are no episodes."""
+        found = self._native.start_value
+        return None if found is None else Estimate(*found)
+
+    @property
+    def monte_carlo(self) -> Estimate | None:
+        """The mean return of complete episodes, if there are any."""
+        found = self._native.monte_carlo
+        return None if found is None else Estimate(*found)
+
+    @property
+    def converged(self) -> bool | None:
+        """Whether the answer solves the equations of the log; None if that is not known."""
+        return self._native.converged
+
+    @property
+    def diverged(self) -> bool:
+        """Whether the iterates of a learner diverged."""
+        return self._native.diverged
+
+    @property
+    def findings(self) -> list[Finding]:
+        """What a reader must know, most serious first."""
+        return findings(self.to_dict()["findings"])
+
+    @property
+    def algorithm(self) -> str:
+        """The algorithm's id."""
+        return self._native.algorithm
+
+    @property
+    def theta(self) -> NDArray[np.float64]:
+        """The weights of the features: the algorithm's answer."""
+        return self._native.theta
+
+    @property
+    def feature_names(self) -> list[str]:
+        """The names of the features; empty if there are more than 100,000."""
+        return self._native.feature_names
+
+    @property
+    def steps(self) -> int:
+        """The number of transitions learned from."""
+        return self._native.steps
+
+    @property
+    def confidence(self) -> float:
+        """The level of intervals."""
+        return self._native.confidence
+
+    def to_dict(self) -> dict[str, Any]:
+        """What ``robust-td evaluate --json`` prints."""
+        report: dict[str, Any] = json.loads(self._native.json())
+        return report
+
+    def predict(self, obs: Any, *, columns: Columns | None = None) -> NDArray[np.float64]:
+        """The values of observations: an array, or a log as :func:`evaluate` takes it."""
+        return self._predicted(obs, columns, intervals=False)[0]
+
+    def predict_interval(self, obs: Any, *, columns: Columns | None = None) -> Prediction:
+        """The values of observations with the ends of their intervals, infinite where the error is not known."""
+        value, lower, upper = self._predicted(obs, columns, intervals=True)
+        if len(lower) != len(value):
+            lower, upper = np.full(len(value), -np.inf), np.full(len(value), np.inf)
+        return Prediction(value, lower, upper)
+
+    def _predicted(
+        self, obs: Any, columns: Columns | None, *, intervals: bool
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        if columns is None and isinstance(obs, Mapping) and np.ndim(obs.get("obs", ())) == 2:
+            obs = obs["obs"]
+        if _is_array(obs):
+            return self._native.predict(_arrays.observations(obs, self._native.inputs), intervals)
+        found = source(obs, columns, None, passes=False)
+        return self._native.predict_log(found.log, {"columns": column_options(columns)})
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the model, which :func:`load` and the command read."""
+        self._native.save(os.fspath(path))
+
+    def report(self, path: str | os.PathLike[str]) -> None:
+        """Writes a page about the answer."""
+        raise Error("the report of an evaluation is not available yet")
+
+    def plot_calibration(self, ax: Axes | None = None) -> Axes:
+        """Plots the returns against the predictions of rows that were held out."""
+        from . import _plot
+
+        return _plot.calibration(self, ax)
+
+    def plot_values(self, ax: Axes | None = None, obs: Any = None) -> Axes:
+        """Plots values with their intervals: of typical rows of the log, or of observations."""
+        from . import _plot
+
+        return _plot.values(self, ax, obs)
+
+    def __repr__(self) -> str:
+        value = self.start_value
+        level = f"{100 * self.confidence:g} %"
+        words = "not known" if value is None else f"{value.value:.6g} ({level}: {value.lower:.6g} to {value.upper:.6g})"
+        return f"<Fit {self.algorithm}: value of the policy {words}, {self.steps} transitions>"
+
+    def _repr_html_(self) -> str:
+        value, level = self.start_value, f"{100 * self.confidence:g} % interval"
+        rows: list[tuple[str, object]] = []
+        if value is not None:
+            rows.append(("value of the policy", value.value))
+            rows.append((level, f"{value.lower:.6g} to {value.upper:.6g}"))
+        known = {True: "yes", False: "no", None: "not known"}[self.converged]
+        rows += [("converged", known), ("algorithm", self.algorithm), ("transitions", self.steps)]
+        rows.append(("features", self.to_dict()["features"]))
+        return _html.block("Policy evaluation", rows) + html_findings(self.findings)
+
+
+def load(path: str | os.PathLike[str]) -> Fit:
+    """Reads a model that :meth:`Fit.save` or the command wrote."""
+    return Fit(_native.Fit.load(os.fspath(path)))
+
+
+def _is_array(obs: Any) -> bool:
+    """Whether these are plain observations rather than a log."""
+    if isinstance(obs, np.ndarray):
+        return obs.dtype.names is None
+    if isinstance(obs, (str, os.PathLike, Mapping)):
+        return False
+    if isinstance(obs, (list, tuple)):
+        return not (obs and all(isinstance(path, (str, os.PathLike)) for path in obs))
+    if isinstance(obs, (int, float, np.generic)) or getattr(obs, "ndim", None) == 1:
+        return True
+    # Tensors are arrays; series have one column; tables have several.
+    return hasattr(obs, "__array__") and not hasattr(obs, "columns") and not hasattr(obs, "iterate_episodes")
