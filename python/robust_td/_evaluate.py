@@ -10,6 +10,7 @@ from . import _native
 from ._fit import Fit
 from ._log import Columns, column_options, source
 from ._native import Error
+from ._numbers import number, whole
 from ._progress import Progress, telling
 from ._results import Inspection
 
@@ -31,25 +32,6 @@ def learner_options(parameters: dict[str, Any]) -> tuple[dict[str, Any], list[tu
     return options, pairs
 
 
-def number(name: str, value: Any) -> float:
-    """A number, or an error that names it."""
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        raise Error(f"{name} is {value!r}, but must be a number") from None
-
-
-def whole(name: str, value: Any) -> int:
-    """A whole number that is not negative, or an error that names it; 1e6 is one."""
-    try:
-        found = int(value)
-    except (TypeError, ValueError, OverflowError):
-        found = -1
-    if found < 0 or found != value:
-        raise Error(f"{name} is {value!r}, but must be a whole number that is not negative")
-    return found
-
-
 def evaluate(
     log: Any,
     discount: float | None = None,
@@ -68,7 +50,7 @@ def evaluate(
     sandwich: bool = False,
     resume: str | os.PathLike[str] | None = None,
     progress: Progress = None,
-    seed: int = 0,
+    seed: int | None = 0,
     threads: int | None = None,
     executor: None = None,
     **parameters: Any,
@@ -117,10 +99,11 @@ def evaluate(
     """
     if executor is not None:
         raise Error("executor must be None: evaluation on a cluster is not available")
-    whole("seed", seed)
+    if seed is not None:
+        whole("seed", seed)
     found = source(log, columns, layout, passes=True)
     options, pairs = learner_options(parameters)
-    if features is None and algorithm in (None, "auto") and "c" not in options and not pairs:
+    if features is None:
         features = found.features
     options.update(
         discount=None if discount is None else number("discount", discount),

@@ -41,6 +41,11 @@ def source(log: Any, columns: Columns | None, layout: str | None, *, passes: boo
         return Source(of_columns({name: log[name] for name in log.dtype.names}, columns, layout))
     if type(log).__name__ == "LazyFrame" and hasattr(log, "collect"):
         log = log.collect()
+    if hasattr(log, "__arrow_c_array__") and not hasattr(log, "__arrow_c_stream__"):
+        # One record batch.
+        import pyarrow
+
+        log = pyarrow.table(log)
     if hasattr(log, "__arrow_c_stream__"):
         if passes and is_one_shot(log):
             raise Error(

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from . import _html, _native
 from ._arrays import floats
-from ._evaluate import learner_options, number, whole
+from ._evaluate import learner_options
 from ._native import Error
+from ._numbers import number, whole
 
 Floats = NDArray[np.float64]
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from . import _html, _native
 from ._arrays import as_array, floats
 from ._native import Error
+from ._numbers import number, whole
 
 Floats = NDArray[np.float64]
 
@@ -35,7 +36,7 @@ class Problem:
 
     def __init__(self, P: Any, r: Any, Phi: Any, discount: float, start: int = 0) -> None:
         self._native = _native.Problem.of_arrays(
-            _square("P", P), _rewards(r), _dense("Phi", Phi, 2), float(discount), _state(start)
+            _square("P", P), _rewards(r), _dense("Phi", Phi, 2), number("discount", discount), whole("start", start)
         )
 
     @classmethod
@@ -158,12 +159,6 @@ def _restored(name: str, settings: dict[str, float]) -> Problem:
     return problem(name, **settings)
 
 
-def _state(start: Any) -> int:
-    if int(start) != start or start < 0:
-        raise Error(f"start is {start!r}, but must be the number of a state, from 0")
-    return int(start)
-
-
 def _dense(name: str, values: Any, dimensions: int) -> Floats:
     data, valid = floats(name, values)
     if valid is not None:
@@ -195,7 +190,7 @@ def _rewards(values: Any) -> Any:
 
 def problem(name: str | os.PathLike[str], **settings: float) -> Problem:
     """A problem of the catalog with its parameters, or of a TOML file; :func:`problems` lists the catalog."""
-    pairs = [(key, float(value)) for key, value in settings.items()]
+    pairs = [(key, number(key, value)) for key, value in settings.items()]
     return Problem._of(_native.problem(os.fspath(name), pairs))
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _html, _native
-from ._evaluate import number, whole
+from ._numbers import number, whole
 from ._native import Error
 from ._problem import Problem
 from ._progress import Progress, telling

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _html, _native
-from ._evaluate import number, whole
+from ._numbers import number, whole
 from ._problem import Problem, problem
 from ._progress import Progress, telling
 

@@ -59,6 +59,7 @@ def test_every_kind_of_log_gives_the_answer_of_the_command(
         "lazy": polars.from_arrow(arrow).lazy(),
         "pyarrow": arrow,
         "batches": pyarrow.Table.from_batches(arrow.to_batches(max_chunksize=777)),
+        "batch": arrow.combine_chunks().to_batches()[0],
         "duckdb": duckdb.sql("select * from arrow"),
         "arrays": log,
         "lists": pyarrow.table({name: list(values) for name, values in log.items()}),

@@ -27,7 +27,7 @@ impl Fit {
         monitor: &Monitor,
     ) -> Result<Predictions> {
         let width = self.model().features().inputs();
-        if observations.len() % width != 0 {
+        if !observations.len().is_multiple_of(width) {
             let (expected, found) = (width, observations.len() % width);
             return Err(Error::ModelInput { expected, found });
         }

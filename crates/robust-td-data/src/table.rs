@@ -132,7 +132,7 @@ impl Table {
     /// When the width does not divide the length, or the number of rows differs from that of the columns before it.
     pub fn matrix(self, name: impl Into<String>, values: Vec<f64>, width: usize) -> Result<Self> {
         let name = name.into();
-        if width == 0 || values.len() % width != 0 {
+        if width == 0 || !values.len().is_multiple_of(width) {
             let found = values.len();
             return Err(wrong(format!(
                 "the column {name} has {found} numbers, not a multiple of {width}"

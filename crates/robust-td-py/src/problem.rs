@@ -62,6 +62,14 @@ fn sparse(
     SparseMatrix::from_triplets(what, *size, triplets).map_err(raised)
 }
 
+/// Transitions: from, to, probability, reward.
+type Edges<'py> = (
+    Bound<'py, PyArray1<i64>>,
+    Bound<'py, PyArray1<i64>>,
+    Bound<'py, PyArray1<f64>>,
+    Bound<'py, PyArray1<f64>>,
+);
+
 #[derive(FromPyObject)]
 enum Square<'py> {
     Dense(PyReadonlyArray2<'py, f64>),
@@ -188,15 +196,7 @@ impl Problem {
     }
 
     /// The transitions: from, to, probability, reward.
-    fn edges<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> (
-        Bound<'py, PyArray1<i64>>,
-        Bound<'py, PyArray1<i64>>,
-        Bound<'py, PyArray1<f64>>,
-        Bound<'py, PyArray1<f64>>,
-    ) {
+    fn edges<'py>(&self, py: Python<'py>) -> Edges<'py> {
         let edges: Vec<_> = self.inside.edges().collect();
         (
             PyArray1::from_iter(py, edges.iter().map(|edge| edge.from as i64)),
