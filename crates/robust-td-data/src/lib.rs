@@ -53,6 +53,7 @@ mod schema;
 mod solved;
 mod source;
 mod start_value;
+mod streamed;
 mod survey;
 mod transitions;
 mod uncertainty;

@@ -6,6 +6,8 @@
 //! Dense features are collected in blocks and added by matrix products; sparse ones entry by entry. The sums of parts of a log can be
 //! merged. In a fixed order of merging, the result does not depend on who computed which part.
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::{Error, Result};
 use crate::linalg;
 use crate::phi::{Features, Transition};
@@ -15,24 +17,30 @@ use crate::solve::fixed_point::FixedPoint;
 const BLOCK: usize = 256;
 
 /// The sums of the equations over the transitions so far.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "SavedEquations")]
 pub struct Equations {
     discount: f64,
     count: u64,
     /// The sum of rho phi_j^2.
+    #[serde(with = "crate::exact_float")]
     squares: Vec<f64>,
     /// The rows of (A | b).
+    #[serde(with = "crate::exact_float")]
     sums: Vec<f64>,
     block: Block,
 }
 
 /// Dense transitions that are not part of the sums yet.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Block {
     rows: usize,
     /// rho phi, row by row.
+    #[serde(with = "crate::exact_float")]
     left: Vec<f64>,
     /// phi - gamma phi' and r, row by row.
+    #[serde(with = "crate::exact_float")]
     right: Vec<f64>,
 }
 
@@ -200,6 +208,43 @@ fn check(dimension: usize, discount: f64) -> Result<()> {
         (0, _) => bad("dimension", 0.0, "at least 1"),
         (_, 0.0..=1.0) => Ok(()),
         _ => bad("discount", discount, "from 0 to 1"),
+    }
+}
+
+/// The saved form, before validation.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SavedEquations {
+    discount: f64,
+    count: u64,
+    #[serde(with = "crate::exact_float")]
+    squares: Vec<f64>,
+    #[serde(with = "crate::exact_float")]
+    sums: Vec<f64>,
+    block: Block,
+}
+
+impl TryFrom<SavedEquations> for Equations {
+    type Error = Error;
+
+    fn try_from(saved: SavedEquations) -> Result<Self> {
+        let (d, block) = (saved.squares.len(), &saved.block);
+        check(d, saved.discount)?;
+        let whole = d.checked_mul(d + 1) == Some(saved.sums.len())
+            && block.rows < BLOCK
+            && block.left.len() == block.rows * d
+            && block.right.len() == block.rows * (d + 1);
+        if !whole {
+            let contradiction = format!("equations whose parts do not fit dimension {d}");
+            return Err(Error::Saved { contradiction });
+        }
+        Ok(Self {
+            discount: saved.discount,
+            count: saved.count,
+            squares: saved.squares,
+            sums: saved.sums,
+            block: saved.block,
+        })
     }
 }
 

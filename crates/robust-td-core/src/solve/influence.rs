@@ -70,6 +70,17 @@ impl GroupSums {
         }
     }
 
+    /// Sums that were made elsewhere: scores and squares, one row per group, and for each feature the number of transitions in
+    /// which it is nonzero.
+    pub(super) fn of(scores: Matrix, squares: Matrix, rows: Vec<f64>, transitions: u64) -> Self {
+        Self {
+            scores,
+            squares,
+            rows,
+            transitions,
+        }
+    }
+
     /// Adds a transition with its TD error to a group.
     ///
     /// # Panics

@@ -15,6 +15,7 @@
 //! ```
 
 mod sums;
+pub(crate) mod whole;
 
 use robust_td_core::learner::{LinearValue, Outcome};
 use robust_td_core::spread::two_sided;

@@ -1,11 +1,10 @@
 //! Adds up returns and predictions, group by group.
 
+use super::whole::Whole;
 use super::{CompleteReturns, ReturnCheck, Tenth};
 
 /// A run is cut after this number of effective horizons 1 / (1 - gamma).
 const HORIZONS: f64 = 20.0;
-/// An episode that is cut counts as complete when what would follow is discounted by less than this.
-const NEGLIGIBLE: f64 = 1e-3;
 
 /// What the check needs of a transition.
 pub(super) struct Row {
@@ -36,34 +35,6 @@ pub(super) struct Sums {
     rows: u64,
     cut: u64,
     whole: Whole,
-}
-
-/// The return of the current episode from its first row, and the moments of the complete ones.
-#[derive(Default)]
-struct Whole {
-    started: bool,
-    weight: f64,
-    sum: f64,
-    episodes: u64,
-    cut: u64,
-    mean: f64,
-    spread: f64,
-}
-
-impl Whole {
-    fn end(&mut self, complete: bool) {
-        if !std::mem::take(&mut self.started) {
-            return;
-        }
-        if complete || self.weight < NEGLIGIBLE {
-            self.episodes += 1;
-            let away = self.sum - self.mean;
-            self.mean += away / self.episodes as f64;
-            self.spread += away * (self.sum - self.mean);
-        } else {
-            self.cut += 1;
-        }
-    }
 }
 
 /// The sums of one group: of the current episode, and over all.
@@ -107,19 +78,11 @@ impl Sums {
     pub fn row(&mut self, row: Row) {
         if row.restarts {
             self.end(false);
-            self.whole.end(false);
-            self.whole = Whole {
-                // An episode whose first rows are missing is not complete.
-                started: row.starts,
-                weight: 1.0,
-                sum: 0.0,
-                ..self.whole
-            };
+            self.whole.restart(row.starts);
         } else if self.compared != row.compared {
             self.end(false);
         }
-        self.whole.sum += self.whole.weight * row.reward;
-        self.whole.weight *= self.discount;
+        self.whole.add(row.reward, self.discount);
         self.compared = row.compared;
         if row.compared {
             self.add(&row);
@@ -169,7 +132,6 @@ impl Sums {
 
     pub fn finish(mut self, held_out: bool) -> (ReturnCheck, Option<CompleteReturns>) {
         self.end(false);
-        self.whole.end(false);
         let check = ReturnCheck {
             held_out,
             episodes: self.episodes,
@@ -177,14 +139,7 @@ impl Sums {
             cut: self.cut,
             tenths: self.groups.iter().filter_map(Group::tenth).collect(),
         };
-        let whole = self.whole;
-        let complete = (whole.episodes > 0).then_some(CompleteReturns {
-            episodes: whole.episodes,
-            mean: whole.mean,
-            spread: whole.spread,
-            cut: whole.cut,
-        });
-        (check, complete)
+        (check, self.whole.finish())
     }
 }
 
