@@ -106,7 +106,7 @@ impl Estimator {
     }
 
     /// As [`Estimator::learn`], for a transition of a numbered unit, such as a user, machine or site. Transitions of different units are independent
-    /// of each other; those of one unit need not follow each other.
+    /// of each other; those of one unit need not follow each other, but those of one episode must.
     ///
     /// # Panics
     /// As [`Estimator::learn`].

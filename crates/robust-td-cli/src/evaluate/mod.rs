@@ -33,8 +33,9 @@ the value of the policy with its interval, whether the answer has converged, and
 whether the features can express the values (predictions against returns on
 episodes that are held out). Intervals measure the sampling error around the TD
 fixed point; rows of one episode, or one --cluster, may depend on each other.
-On standard input auto is least squares of all transitions for up to 500
-features; algorithms that use phi_inf need --phi-inf there.
+On standard input auto reads once and leaves out the comparison with returns;
+above 4,000 features it keeps up to 1 gigabyte of rows in memory. Algorithms
+that use phi_inf need --phi-inf there.
 
 Other algorithms step through the log once; `robust-td algorithms` lists them.
 alg1 without --c runs sixteen constants and lets the data choose.

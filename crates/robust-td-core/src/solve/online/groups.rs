@@ -7,6 +7,8 @@ use crate::matrix::Matrix;
 use crate::phi::{Features, Transition, dot};
 use crate::solve::influence::{GroupSums, Grouping};
 
+/// The maximum number of consecutive parts: when they are full, neighbours are merged, so there are 96 to 192.
+const MOST_PARTS: usize = 192;
 /// The largest dimension at which every group keeps its matrix: together they take 2 megabytes.
 const LARGEST_MATRIX: usize = 32;
 
@@ -168,7 +170,7 @@ impl Groups {
             return (self.list.len() - 1, None);
         }
         let mut change = None;
-        if self.list.len() == Grouping::Ordered.most_groups() {
+        if self.list.len() == MOST_PARTS {
             change = Some(Change::Halved);
             self.length *= 2;
             let mut groups = std::mem::take(&mut self.list).into_iter();
@@ -181,6 +183,18 @@ impl Groups {
         }
         self.extend(self.list.len());
         (self.list.len() - 1, change)
+    }
+
+    /// Adds a last part that is less than half full to the one before it.
+    pub fn close(&mut self) {
+        let short = |last: &Group| 2 * last.rows < self.length;
+        if self.grouping == Grouping::Ordered
+            && self.list.last().is_some_and(short)
+            && let Some(last) = self.list.pop()
+            && let Some(before) = self.list.last_mut()
+        {
+            before.merge(&last);
+        }
     }
 
     /// Adds a transition to a group, with its TD error at the reference, if that is known.
@@ -297,7 +311,7 @@ impl Groups {
         };
         self.nonzero.len() == dimension
             && self.length > 0
-            && self.list.len() <= self.grouping.most_groups()
+            && self.list.len() <= Grouping::Independent.most_groups()
             && self.list.iter().all(fits)
             && self.units.is_sound()
     }

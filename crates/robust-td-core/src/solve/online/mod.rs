@@ -15,7 +15,7 @@
 //!
 //! # Groups
 //! The caller names the unit of each transition: its episode, or the user it belongs to. While there is only one, the groups are
-//! consecutive parts of equal length, at most 128; when these are full, neighbours are merged. From the second unit on, groups are units,
+//! consecutive parts of equal length, 96 to 192; when these are full, neighbours are merged. From the second unit on, groups are units,
 //! or several units at random if there are more than 256; groups of independent units are independent.
 //!
 //! # Performance
@@ -232,6 +232,7 @@ impl Online {
             Some(early) => early.score(&found.theta, &mut groups, |_| ()),
             None => groups.refer(&self.reference, &found.theta),
         }
+        groups.close();
         let (grouping, clusters) = (groups.grouping(), groups.clusters());
         Influence::new(found, grouping, &groups.sums(), clusters).ok()
     }
@@ -251,7 +252,9 @@ impl Online {
                 Rows::All => (group.rows, group.features.clone()),
             }
         };
-        let parts: Vec<_> = self.groups.list().iter().map(part).collect();
+        let mut groups = self.groups.clone();
+        groups.close();
+        let parts: Vec<_> = groups.list().iter().map(part).collect();
         let count: u64 = parts.iter().map(|(count, _)| count).sum();
         let n = count.max(1) as f64;
         let mut features = vec![0.0; theta.len()];
