@@ -10,11 +10,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::linalg;
+use crate::matrix::Matrix;
 use crate::phi::{Features, Transition};
 use crate::solve::fixed_point::FixedPoint;
 
 /// The number of transitions per matrix product.
 const BLOCK: usize = 256;
+
+/// The ridge of an approximate solution, relative to the mean square of the features.
+const RIDGE: f64 = 1e-10;
 
 /// The sums of the equations over the transitions so far.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -183,6 +187,33 @@ impl Equations {
         };
         add(&mut self.squares, &other.squares);
         add(&mut self.sums, &other.sums);
+    }
+
+    /// A theta close to the solution, several times faster: with features scaled to mean square 1 and a tiny ridge. None if it is not
+    /// finite.
+    pub(super) fn approximate(&self) -> Option<Vec<f64>> {
+        let mut whole = self.clone();
+        whole.flush();
+        let (d, n) = (whole.squares.len(), whole.count.max(1) as f64);
+        let scale: Vec<f64> = (whole.squares.iter())
+            .map(|square| match *square > 0.0 {
+                true => (n / square).sqrt(),
+                false => 0.0,
+            })
+            .collect();
+        let entry = |i: usize, j: usize| whole.sums[i * (d + 1) + j] / n * scale[i];
+        let matrix = Matrix::from_fn(d, d, |i, j| {
+            let ridge = match (i == j, scale[i] > 0.0) {
+                (false, _) => 0.0,
+                (true, true) => RIDGE,
+                (true, false) => 1.0,
+            };
+            entry(i, j) * scale[j] + ridge
+        });
+        let y: Vec<f64> = (0..d).map(|i| entry(i, d)).collect();
+        let mut theta = linalg::solve(&matrix, &y);
+        theta.iter_mut().zip(&scale).for_each(|(x, s)| *x *= s);
+        theta.iter().all(|x| x.is_finite()).then_some(theta)
     }
 
     /// The solution; see [`FixedPoint`].

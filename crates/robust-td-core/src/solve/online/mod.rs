@@ -4,7 +4,7 @@
 //! The equations A theta = b are sums over the transitions ([`equations`](super::equations)). The error of their solution follows from
 //! the scores of groups of transitions, s_g = b_g - A_g theta ([`influence`](super::influence)), at the theta of all transitions,
 //! which is not known when they arrive. So the scores are taken at a reference: the solution of the transitions so far, renewed
-//! whenever their number has grown by a quarter. At a new reference,
+//! whenever their number has grown by a quarter (has doubled, above 500 features). At a new reference,
 //! ```text
 //! s_g -= A_g (change of theta)                                                           up to 32 features
 //! s_gj -= (sum of rho phi_j^2 in g) / (sum of rho phi_j^2 in all) sum_g s_gj             beyond
@@ -19,7 +19,7 @@
 //! or several units at random if there are more than 256; groups of independent units are independent.
 //!
 //! # Performance
-//! O(d^2) per transition, in blocks; O(d^3) each time the number of transitions has grown by a quarter. Memory is d^2 + 1024 d numbers.
+//! O(d^2) per transition, in blocks; O(d^3) each time the reference is renewed. Memory is d^2 + 1024 d numbers.
 
 mod early;
 mod groups;
@@ -42,6 +42,9 @@ use groups::{Group, Groups};
 
 /// The largest dimension: its equations take 128 megabytes.
 pub const LARGEST_DIMENSION: usize = 4000;
+
+/// Up to this dimension the reference is renewed whenever the number of transitions has grown by a quarter; beyond, when it has doubled.
+const OFTEN: usize = 500;
 
 /// The equations of a stream, and the scores of its groups.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -200,9 +203,15 @@ impl Online {
 
     /// Takes the solution so far as the reference of scores.
     fn renew(&mut self) {
-        self.renew_at = self.count() + self.count().div_ceil(4);
-        let found = self.equations.solve();
-        let theta = found.map_or_else(|_| self.reference.clone(), |found| found.theta);
+        let (n, d) = (self.count(), self.dimension());
+        let growth = match d <= OFTEN {
+            true => n.div_ceil(4),
+            false => n,
+        };
+        // A solution costs as much as some 2 d transitions.
+        self.renew_at = n + growth.max(2 * d as u64);
+        let found = self.equations.approximate();
+        let theta = found.unwrap_or_else(|| self.reference.clone());
         match self.early.take() {
             Some(early) => {
                 let (groups, errors) = (&mut self.groups, &mut self.errors);
