@@ -23,7 +23,7 @@
 //! 1. [`error`], `check`, [`number`] (how a number is written), [`matrix`] and `linalg`, [`random`], [`schedule`] (step sizes), [`exact_float`];
 //! 2. `model` (chains, problems, mixing) and [`catalog`] (named problems);
 //! 3. `phi` ([`Features`], [`Transition`]) and [`features`] (feature maps), `iterate` (iterates and their averages), `lanes`;
-//! 4. `exact` ([`moments`], [`stability`]), [`theory`], `solve` ([`sandwich`], [`krylov`]), `choice` ([`control`], [`stopping`]);
+//! 4. `exact` ([`moments`], [`stability`]), [`theory`], `solve` ([`online`], [`krylov`], [`sandwich`]), `choice` ([`control`], [`stopping`]);
 //! 5. [`method`] (the declaration of a method);
 //! 6. [`learner`] (one algorithm per file);
 //! 7. [`registry`] (the list of all methods, a learner of any kind) and [`off_policy`].
@@ -70,4 +70,6 @@ pub use model::problem::Problem;
 pub use model::reward::Reward;
 pub use model::{chain, constants, mdp, mixing, problem, reward, simulate};
 pub use phi::{Features, Outcome, Transition};
-pub use solve::{equations, fixed_point, influence, krylov, sandwich, spread, support, trajectory};
+pub use solve::{
+    equations, fixed_point, influence, krylov, online, sandwich, spread, support, trajectory,
+};

@@ -1,6 +1,7 @@
 //! Tracks a learner's temporal-difference errors and its residual on blocks not learned from yet.
 
 use robust_td_core::learner::{Learner, Transition};
+use robust_td_core::online::TdErrorSums;
 use serde::{Deserialize, Serialize};
 
 /// The minimum number of samples in a block that is measured before it is learned from.
@@ -60,6 +61,16 @@ impl TdErrors {
     #[must_use]
     pub fn largest(&self) -> f64 {
         self.largest
+    }
+
+    /// Errors with these sums.
+    pub(crate) fn of(count: u64, sums: &TdErrorSums) -> Self {
+        Self {
+            count,
+            sum: sums.sum,
+            sum_of_squares: sums.squares,
+            largest: sums.largest,
+        }
     }
 
     /// Adds the errors of other transitions.
@@ -137,11 +148,7 @@ impl Diagnostics {
 
     /// Stores the answer with which a block is measured.
     fn start_block(&mut self, learner: &impl Learner) {
-        self.snapshot.0 = match learner.least_squares() {
-            // Solving for the answer takes longer than a block.
-            Some(_) => learner.theta().to_vec(),
-            None => learner.output(),
-        };
+        self.snapshot.0 = learner.output();
         if self.blocks == 0 {
             self.older.restart(learner.dimension());
             self.younger.restart(learner.dimension());

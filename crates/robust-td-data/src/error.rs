@@ -359,6 +359,15 @@ pub enum Error {
         /// The number of transitions.
         steps: u64,
     },
+    /// A model of a stream whose rows would be needed to resume it.
+    #[error(
+        "the model is that of a stream with {features} features, whose rows it does not contain; evaluate all rows in one run, \
+         or from files"
+    )]
+    StreamGone {
+        /// The number of features.
+        features: usize,
+    },
     /// A file that a resumed model was made from.
     #[error("{file}: the model was already made from this file")]
     OriginAgain {

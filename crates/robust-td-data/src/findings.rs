@@ -59,14 +59,7 @@ fn not_learned(relative_residual: f64, remedy: &str) -> Finding {
 
 /// The findings about the answer of a learner.
 pub(crate) fn of_learned(learned: &Learned) -> Vec<Finding> {
-    if let Some(assessment) = learned.assessment() {
-        return of_assessment(assessment);
-    }
-    let own = learned.fixed_point();
-    let unsolved = own.filter(|_| learned.converged() == Some(false));
-    let list = unsolved
-        .map(|found| not_learned(found.relative_residual, "use more data, or fewer features"));
-    list.into_iter().collect()
+    learned.assessment().map_or(Vec::new(), of_assessment)
 }
 
 /// The findings about the TD fixed point of a log, most serious first.

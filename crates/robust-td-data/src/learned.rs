@@ -4,13 +4,12 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use robust_td_core::features::FeatureMap;
-use robust_td_core::fixed_point::FixedPoint;
 use robust_td_core::learner::{Learner, Transition};
 use robust_td_core::registry::AnyLearner;
 use robust_td_core::sandwich::{Estimate, Sandwich};
 use serde::{Deserialize, Serialize};
 
-use crate::assess::{Assessment, TOLERANCE};
+use crate::assess::Assessment;
 use crate::batch::Batch;
 use crate::diagnostics::Diagnostics;
 use crate::divergence::{Divergence, DivergenceWatch};
@@ -209,35 +208,22 @@ impl Learned {
         }
     }
 
-    /// Least squares on the same samples, if it was requested or is the learner, and can estimate its error.
+    /// Least squares on the same samples, if it was requested and can estimate its error.
     #[must_use]
     pub fn least_squares(&self) -> Option<Estimate> {
-        match self.learner.least_squares() {
-            Some(own) => own.estimate_of(&self.fixed_point()?),
-            None => self.least_squares.as_ref().and_then(Sandwich::estimate),
-        }
+        self.least_squares.as_ref().and_then(Sandwich::estimate)
     }
 
-    /// Whether least squares runs alongside the learner, or is the learner.
+    /// Whether least squares runs alongside the learner.
     #[must_use]
     pub fn has_least_squares(&self) -> bool {
-        self.least_squares.is_some() || self.learner.least_squares().is_some()
-    }
-
-    /// The TD fixed point of the transitions so far, for a learner that solves for it; O(d^3).
-    #[must_use]
-    pub fn fixed_point(&self) -> Option<FixedPoint> {
-        let own = self.learner.least_squares()?;
-        own.fixed_point().ok().filter(|_| own.count() > 0)
+        self.least_squares.is_some()
     }
 
     /// Whether the answer solves the equations of the log; `None` if that is not known.
     #[must_use]
     pub fn converged(&self) -> Option<bool> {
-        match &self.assessment {
-            Some(assessment) => Some(assessment.converged()),
-            None => (self.fixed_point()).map(|found| found.relative_residual <= TOLERANCE),
-        }
+        self.assessment.as_ref().map(Assessment::converged)
     }
 
     /// How it diverged, if it did.

@@ -56,6 +56,7 @@ mod schema;
 mod solved;
 mod source;
 mod start_value;
+mod streamed;
 mod survey;
 mod table;
 mod transitions;

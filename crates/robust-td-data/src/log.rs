@@ -176,6 +176,11 @@ impl Log {
         }
     }
 
+    /// The column settings.
+    pub(crate) fn column_map(&self) -> &ColumnMap {
+        &self.columns
+    }
+
     /// Whether a cluster column is set.
     pub(crate) fn has_clusters(&self) -> bool {
         self.columns.get(Role::Cluster).is_some()

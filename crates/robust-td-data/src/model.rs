@@ -19,13 +19,13 @@ const KIND: &str = "robust-td model";
 /// The version of the file's format.
 const VERSION: u32 = 8;
 
-/// The answer to an evaluation: everything needed to predict, and for a learner also to resume.
+/// The answer to an evaluation: everything needed to predict, and for a learner or a stream also to resume.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Model {
     /// A learner that steps through a log.
     Learned(Box<Learned>),
-    /// The TD fixed point of a log.
+    /// The TD fixed point of a log; that of a stream can be resumed.
     Solved(Box<Solved>),
 }
 

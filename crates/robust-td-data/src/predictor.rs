@@ -20,7 +20,7 @@ pub enum Intervals {
     Bootstrap(Bootstrap),
     /// The same, widened where least squares, which has no transient, shows that the answer has not converged.
     Both(Bootstrap, Estimate),
-    /// The covariance of least squares on a stream.
+    /// The covariance of least squares alongside a learner.
     Sandwich(Estimate),
     /// The influence of groups of transitions on the TD fixed point of a log.
     Influence(Box<Influence>, Identified),
@@ -208,9 +208,7 @@ pub(crate) fn intervals(
                 Some(estimate) => Intervals::Both(bootstrap, estimate),
             })
         }
-        IntervalSource::LeastSquares | IntervalSource::Own => {
-            least_squares.map(Intervals::Sandwich)
-        }
+        IntervalSource::LeastSquares => least_squares.map(Intervals::Sandwich),
         IntervalSource::None => None,
     }
 }

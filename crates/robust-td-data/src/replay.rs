@@ -48,6 +48,18 @@ impl<'a> Replay<'a> {
         }
     }
 
+    /// Rows that were read already.
+    pub fn of_rows(log: &'a mut Log, rows: Vec<Arc<Batch>>, reader: &ReadAhead) -> Self {
+        Self {
+            log,
+            reads_ahead: false,
+            kept: Kept::Rows(rows),
+            schema: reader.schema().clone(),
+            files: reader.files().to_vec(),
+            bad_rows: reader.bad_rows().clone(),
+        }
+    }
+
     /// The roles that have columns; known after a pass.
     pub fn schema(&self) -> &Schema {
         &self.schema

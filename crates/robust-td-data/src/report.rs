@@ -149,19 +149,15 @@ impl EvaluationReport {
     fn of_learned(fit: &Fit, learned: &Learned) -> Self {
         let (learner, diagnostics) = (learned.learner(), learned.diagnostics());
         let divergence = fit.divergence();
-        let own = learned.fixed_point();
-        let residual = match learned.assessment() {
-            Some(found) => Some(found.relative_residual),
-            None => own.as_ref().map(|found| found.relative_residual),
-        };
+        let residual = learned.assessment().map(|found| found.relative_residual);
         Self {
             algorithm: learner.id(),
-            solver: learner.least_squares().map(|_| Solver::LeastSquares),
+            solver: None,
             start_value: fit.start_value(),
             monte_carlo: fit.monte_carlo(),
             converged: fit.converged(),
             relative_residual: residual,
-            rank: own.map(|found| found.rank),
+            rank: None,
             findings: fit.findings(),
             steps: learner.steps(),
             dimension: learner.dimension(),
@@ -186,7 +182,7 @@ impl EvaluationReport {
             residual: diagnostics.residual(),
             choice: ConstantChoice::of(learned),
             intervals: fit.uncertainty(),
-            unit: learner.least_squares().map(|_| Unit::Time),
+            unit: None,
             too_short: fit.lacks_rows(),
             solved: learner.abilities().approach == Approach::Solution,
             episodic: (learned.assessment()).is_some_and(|found| found.starts.episodic),

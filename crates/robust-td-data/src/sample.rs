@@ -3,6 +3,8 @@
 use robust_td_core::features::{FeatureMap, Row};
 use robust_td_core::learner::LinearValue;
 
+use serde::{Deserialize, Serialize};
+
 use crate::chunks::Placed;
 use crate::hash::mix;
 
@@ -10,6 +12,48 @@ use crate::hash::mix;
 const SIZE: u64 = 2048;
 /// The number of rows shown.
 const SHOWN: usize = 5;
+
+/// A sample of a stream of unknown length holds at most this number of observations.
+const STREAM_SIZE: usize = 512;
+
+/// Some observations of a stream, chosen by the hash of their number: those that end in `level` zero bits.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct StreamSample {
+    level: u32,
+    /// The number of each, and its observation.
+    kept: Vec<(u64, Vec<f64>)>,
+}
+
+impl StreamSample {
+    /// Adds the observation of the transition with this number, or not.
+    #[inline]
+    pub fn consider(&mut self, number: u64, obs: &[f64]) {
+        if mix(number).trailing_zeros() >= self.level {
+            self.keep(number, obs);
+        }
+    }
+
+    fn keep(&mut self, number: u64, obs: &[f64]) {
+        self.kept.push((number, obs.to_vec()));
+        while self.kept.len() > STREAM_SIZE {
+            self.level += 1;
+            let level = self.level;
+            self.kept
+                .retain(|(number, _)| mix(*number).trailing_zeros() >= level);
+        }
+    }
+
+    /// The observations.
+    pub fn sample(&self) -> Sample {
+        Sample::of(self.kept.iter().flat_map(|(_, obs)| obs.clone()).collect())
+    }
+
+    /// Whether it fits observations of this length.
+    pub fn fits(&self, inputs: usize) -> bool {
+        self.kept.iter().all(|(_, obs)| obs.len() == inputs)
+    }
+}
 
 /// Some observations of a log, chosen by the hash of their number, so that periodic logs do not bias the sample.
 #[derive(Debug, Clone, Default)]
@@ -24,6 +68,11 @@ impl Sample {
         if mix(placed.number) % transitions.max(1) < SIZE {
             self.observations.extend_from_slice(placed.obs);
         }
+    }
+
+    /// A sample of these observations, one after the other.
+    pub fn of(observations: Vec<f64>) -> Self {
+        Self { observations }
     }
 
     /// Adds the observations of a later part of the log.

@@ -2,7 +2,10 @@
 
 use std::sync::OnceLock;
 
-use robust_td_core::sandwich::{Estimate, Sandwich};
+use robust_td_core::fixed_point::FixedPoint;
+use robust_td_core::influence::Influence;
+use robust_td_core::online::{Average, Online, Rows};
+use robust_td_core::spread::Spread;
 use robust_td_core::{Error as CoreError, Features, Transition};
 use serde::{Deserialize, Serialize};
 
@@ -15,8 +18,12 @@ use crate::error::{Error, Result};
 /// theta = A^{-1} b,     A = sum phi (phi - gamma phi')',     b = sum r phi,
 /// ```
 /// found by least squares (LSTD; Bradtke & Barto 1996). It needs no step size, no bound on the features and no horizon, and does not depend on the
-/// units of the features. The intervals come from the sandwich covariance of the estimate, which allows for correlated samples. They
-/// measure the sampling error around the TD fixed point, not how well the features can represent the values.
+/// units of the features.
+///
+/// The intervals measure the sampling error around the TD fixed point, not how well the features can represent the values. Episodes are
+/// taken to be independent of each other: one ends with a terminated or truncated transition, or before [`Estimator::start_episode`]. If
+/// larger units depend on each other, such as all episodes of a user, name them with [`Estimator::learn_from`]. Within an episode, and in a stream without
+/// episodes, transitions may be correlated over any time that is short against the stream.
 ///
 /// ```
 /// use robust_td::{Estimator, Transition};
@@ -39,27 +46,36 @@ use crate::error::{Error, Result};
 /// ```
 ///
 /// # Performance
-/// `learn` takes O(d^2) time and does not allocate; memory is O(d^2). The first value after a step solves a d x d system; further values cost
-/// O(d) until the next step. The dimension is at most 500. The learners of [`crate::learner`] take O(d) per step.
+/// `learn` takes O(d^2) time; memory is O(d^2). A d x d system is solved for the first value after a step, and each time the number of transitions has
+/// grown by a quarter; further values cost O(d) until the next step. The dimension is at most 4000. The learners of [`crate::learner`] take O(d) per step.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Estimator {
-    sums: Sandwich,
+    online: Online,
+    /// The number of episodes before the current one.
+    episode: u64,
+    /// Whether the next transition starts an episode.
+    starts: bool,
+    /// Whether an episode has ended.
+    episodic: bool,
     #[serde(skip)]
     solution: OnceLock<Solution>,
 }
 
-/// What the sums say, computed when a value is asked for.
+/// The answer for the transitions so far, computed when a value is asked for.
 #[derive(Debug, Clone)]
 struct Solution {
     theta: Vec<f64>,
+    /// Missing if the sums overflowed.
+    found: Option<FixedPoint>,
     /// Missing while there are too few transitions to know the error.
-    estimate: Option<Estimate>,
+    influence: Option<Influence>,
+    starts: Average,
 }
 
 /// A confidence interval of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
-    /// The lower end; minus infinity where the stream says nothing.
+    /// The lower end; minus infinity where the stream does not determine the value, or not how precisely.
     pub lower: f64,
     /// The upper end.
     pub upper: f64,
@@ -69,10 +85,13 @@ impl Estimator {
     /// An estimator for feature vectors of the given dimension.
     ///
     /// # Errors
-    /// When the discount is outside [0, 1), or the dimension is 0 or above 500.
+    /// When the discount is outside [0, 1), or the dimension is 0 or above 4000.
     pub fn new(discount: f64, dimension: usize) -> Result<Self> {
         Ok(Self {
-            sums: Sandwich::new(dimension, discount)?,
+            online: Online::new(dimension, discount)?,
+            episode: 0,
+            starts: true,
+            episodic: false,
             solution: OnceLock::new(),
         })
     }
@@ -83,8 +102,31 @@ impl Estimator {
     /// When the features do not have the estimator's dimension. A reward or feature that is not finite makes every later value NaN;
     /// [`Estimator::try_learn`] refuses both.
     pub fn learn(&mut self, transition: &Transition<'_>) {
+        self.learn_from(self.episode, transition);
+    }
+
+    /// As [`Estimator::learn`], for a transition of a numbered unit, such as a user, machine or site. Transitions of different units are independent
+    /// of each other; those of one unit need not follow each other, but those of one episode must.
+    ///
+    /// # Panics
+    /// As [`Estimator::learn`].
+    pub fn learn_from(&mut self, unit: u64, transition: &Transition<'_>) {
         self.solution.take();
-        self.sums.step(transition);
+        let starts = std::mem::take(&mut self.starts);
+        self.online.add(transition, unit, starts);
+        if transition.outcome.ends_episode() {
+            self.start_episode();
+        }
+    }
+
+    /// Marks the next transition as the first of an episode. Needed only where an episode breaks off without a terminated or truncated
+    /// transition.
+    pub fn start_episode(&mut self) {
+        if !self.starts {
+            self.starts = true;
+            self.episodic = true;
+            self.episode += 1;
+        }
     }
 
     /// Learns from one transition after checking it; what is refused leaves the estimator as it was.
@@ -117,7 +159,7 @@ impl Estimator {
         phi.into().dot(&self.solution().theta)
     }
 
-    /// The confidence interval of a state's value, unbounded where it depends on a feature that was always 0.
+    /// The confidence interval of a state's value, unbounded where the stream does not determine the value, or not how precisely.
     ///
     /// # Errors
     /// When the confidence is outside (0, 1), or there are too few transitions to estimate the error.
@@ -125,20 +167,52 @@ impl Estimator {
     /// # Panics
     /// When the features do not have the estimator's dimension.
     pub fn interval<'a>(&self, phi: impl Into<Features<'a>>, confidence: f64) -> Result<Interval> {
+        self.interval_with(phi.into(), &[], confidence)
+    }
+
+    /// The value of the policy: the mean value over the first states of episodes, or over all states if no episode has ended; 0 before
+    /// the first transition.
+    #[must_use]
+    pub fn start_value(&self) -> f64 {
+        let Solution { theta, starts, .. } = self.solution();
+        Features::Dense(&starts.features).dot(theta)
+    }
+
+    /// The confidence interval of [`Estimator::start_value`], which includes the sampling of the states.
+    ///
+    /// # Errors
+    /// As [`Estimator::interval`].
+    pub fn start_interval(&self, confidence: f64) -> Result<Interval> {
+        let starts = &self.solution().starts;
+        let phi = Features::Dense(&starts.features);
+        let interval = self.interval_with(phi, &starts.contributions, confidence)?;
+        // A single start does not show how starts vary.
+        Ok(match starts.count {
+            0 | 1 => Interval {
+                lower: f64::NEG_INFINITY,
+                upper: f64::INFINITY,
+            },
+            _ => interval,
+        })
+    }
+
+    fn interval_with(&self, phi: Features<'_>, more: &[f64], confidence: f64) -> Result<Interval> {
         if !(confidence > 0.0 && confidence < 1.0) {
             return Err(refused("confidence", confidence, "above 0 and below 1"));
         }
-        let phi = phi.into();
         let solution = self.solution();
-        let estimate = solution.estimate.as_ref();
-        let estimate = estimate.ok_or(Error::TooFewTransitions {
+        let known = solution.found.as_ref().zip(solution.influence.as_ref());
+        let (found, influence) = known.ok_or(Error::TooFewTransitions {
             seen: self.transitions(),
         })?;
-        let value = phi.dot(&solution.theta);
-        let half = estimate.half_width(phi, confidence);
+        let spread = match found.identified.covers(phi) {
+            true => influence.spread_with(phi, more),
+            false => Spread::UNKNOWN,
+        };
+        let (value, sides) = (phi.dot(&found.theta), spread.trusted_sides(confidence));
         Ok(Interval {
-            lower: value - half,
-            upper: value + half,
+            lower: value - sides.below,
+            upper: value + sides.above,
         })
     }
 
@@ -151,30 +225,37 @@ impl Estimator {
     /// The number of transitions learned from.
     #[must_use]
     pub fn transitions(&self) -> u64 {
-        self.sums.count()
+        self.online.count()
     }
 
     /// d, the length of the feature vectors.
     #[must_use]
     pub fn dimension(&self) -> usize {
-        self.sums.dimension()
+        self.online.dimension()
     }
 
     /// The discount gamma.
     #[must_use]
     pub fn discount(&self) -> f64 {
-        self.sums.discount()
+        self.online.discount()
     }
 
     fn solution(&self) -> &Solution {
         self.solution.get_or_init(|| {
-            let estimate = self.sums.estimate();
+            let found = self.online.fixed_point().ok();
+            let theta = match &found {
+                Some(found) => found.theta.clone(),
+                None => vec![f64::NAN; self.dimension()],
+            };
+            let rows = match self.episodic {
+                true => Rows::Starts,
+                false => Rows::All,
+            };
             Solution {
-                theta: match &estimate {
-                    Some(estimate) => estimate.theta.clone(),
-                    None => self.sums.solution(),
-                },
-                estimate,
+                influence: (found.as_ref()).and_then(|found| self.online.influence(found)),
+                starts: self.online.average(rows, &theta),
+                theta,
+                found,
             }
         })
     }

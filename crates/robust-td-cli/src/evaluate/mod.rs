@@ -33,8 +33,9 @@ the value of the policy with its interval, whether the answer has converged, and
 whether the features can express the values (predictions against returns on
 episodes that are held out). Intervals measure the sampling error around the TD
 fixed point; rows of one episode, or one --cluster, may depend on each other.
-On standard input auto is least squares of all transitions for up to 500
-features; algorithms that use phi_inf need --phi-inf there.
+On standard input auto reads once and leaves out the comparison with returns;
+above 4,000 features it keeps up to 1 gigabyte of rows in memory. Algorithms
+that use phi_inf need --phi-inf there.
 
 Other algorithms step through the log once; `robust-td algorithms` lists them.
 alg1 without --c runs sixteen constants and lets the data choose.
@@ -106,7 +107,7 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 
-    /// Resume a saved model: the same result as one pass over all rows. A model of auto reads its own files again; for other algorithms set --horizon and --phi-inf when it is made
+    /// Resume a saved model: the same result as one pass over all rows. A model that auto made of files reads these again; for other algorithms set --horizon and --phi-inf when it is made
     #[arg(long, value_name = "FILE")]
     resume: Option<PathBuf>,
 
@@ -243,6 +244,7 @@ fn show(progress: &Progress<'_>) {
     match progress {
         Progress::Warning(warning) => eprintln!("warning: {warning}"),
         Progress::SoFar(model) => so_far(model),
+        Progress::Following { steps, theta } => following(*steps, theta),
         Progress::Product { passes, residual } => {
             progress::say(&format!("pass {passes}: relative residual {residual:.1e}"));
         }
@@ -251,16 +253,32 @@ fn show(progress: &Progress<'_>) {
     }
 }
 
-/// Prints the answer so far as one line of JSON on standard error.
+/// Prints the answer of a stream so far.
+fn following(steps: u64, theta: &[f64]) {
+    let norm: f64 = theta.iter().map(|x| x * x).sum();
+    line(&serde_json::json!({
+        "steps": steps,
+        "theta_bar": theta,
+        "max_theta_norm_sq": norm,
+        "diverged": false,
+        "residual": null,
+    }));
+}
+
+/// Prints the answer of a learner so far.
 fn so_far(model: &Learned) {
     let learner = model.learner();
-    let line = serde_json::json!({
+    line(&serde_json::json!({
         "steps": learner.steps(),
         "theta_bar": learner.output(),
         "max_theta_norm_sq": learner.health().max_theta_norm_sq,
         "diverged": model.divergence().is_some(),
         "residual": model.diagnostics().residual(),
-    });
+    }));
+}
+
+/// Prints one line of JSON on standard error.
+fn line(line: &serde_json::Value) {
     // A closed pipe is not a failure.
     let _ = writeln!(std::io::stderr(), "{line}");
 }

@@ -114,9 +114,26 @@ fn a_stream_is_solved_like_a_file_by_default() {
     let line = "evaluate log.csv --discount 0.9 --features identity+bias --json";
     let expected = json(run_in(folder.path(), &words(line)).stdout.as_bytes());
     assert_eq!(found["features"], "identity + bias");
-    for key in ["algorithm", "solver", "steps", "rank", "phi_inf"] {
+    for key in [
+        "algorithm",
+        "solver",
+        "steps",
+        "rank",
+        "phi_inf",
+        "unit",
+        "monte_carlo",
+        "feature_names",
+    ] {
         assert_eq!(found[key], expected[key], "{key}");
     }
+    let of_start = |report: &Value, key: &str| report["start_value"][key].as_f64().unwrap();
+    for key in ["value", "starts"] {
+        let (x, y) = (of_start(&found, key), of_start(&expected, key));
+        assert!((x - y).abs() < 1e-9 * y.abs(), "{key}: {x} {y}");
+    }
+    let width = |report| of_start(report, "upper") - of_start(report, "lower");
+    let ratio = width(&found) / width(&expected);
+    assert!((0.7..1.4).contains(&ratio), "{ratio}");
     assert_eq!(found["converged"], true);
     let numbers = |report: &Value| -> Vec<f64> {
         serde_json::from_value(report["theta_bar"].clone()).unwrap()
@@ -138,9 +155,12 @@ fn a_stream_is_solved_like_a_file_by_default() {
     );
     let page = String::from_utf8(page).unwrap();
     for part in [
+        "value of the policy",
+        "mean over the first rows of",
         "converged",
         "yes (relative residual",
         "least squares, discount 0.9",
+        "are independent of each other",
     ] {
         assert!(page.contains(part), "{page}");
     }

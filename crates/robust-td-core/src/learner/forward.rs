@@ -39,11 +39,6 @@ macro_rules! forward {
     (@replicates $pick:ident) => {
         fn replicates(&self) -> usize { $pick!(self, learner => learner.replicates()) }
     };
-    (@least_squares $pick:ident) => {
-        fn least_squares(&self) -> Option<&$crate::sandwich::Sandwich> {
-            $pick!(self, learner => learner.least_squares())
-        }
-    };
     (@step $pick:ident) => {
         #[inline]
         fn step(&mut self, transition: &$crate::phi::Transition<'_>) {

@@ -8,8 +8,8 @@
 //! ```text
 //! A += rho_t phi(s_t) v_t',   b += rho_t r_t phi(s_t)
 //! ```
-//! and the answer is the solution of A theta = b, the smallest one where A is singular. [`Sandwich`] keeps the sums and estimates
-//! the error of the answer.
+//! and the answer is the solution of A theta = b, the smallest one where A is singular. [`Online`](crate::online::Online) also
+//! estimates the error of the answer.
 //!
 //! # Inputs
 //! None: least squares depends neither on the units of the features nor on the number of samples.
@@ -20,19 +20,22 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::check::check_length;
+use crate::check::{check_discount, check_length};
+use crate::equations::Equations;
 use crate::error::{Error, Result};
 use crate::iterate::{Health, nan_as_infinity};
-use crate::learner::{Learner, portfolio};
-use crate::method::{Abilities, Approach, Inputs, IntervalSource, Method, Standing};
+use crate::learner::Learner;
+use crate::method::{Abilities, Approach, Inputs, Method, Standing};
 use crate::phi::{Transition, dot};
-use crate::sandwich::{LARGEST_DIMENSION, Sandwich};
+
+/// The largest dimension.
+pub const LARGEST_DIMENSION: usize = 500;
 
 /// The learner `auto`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "SavedLeastSquares")]
 pub struct LeastSquares {
-    sums: Box<Sandwich>,
+    sums: Box<Equations>,
     /// The answer when the number of samples was last a power of two.
     #[serde(with = "crate::exact_float")]
     theta: Vec<f64>,
@@ -41,7 +44,7 @@ pub struct LeastSquares {
 
 impl Learner for LeastSquares {
     fn step(&mut self, transition: &Transition<'_>) {
-        self.sums.step(transition);
+        self.sums.add(transition);
         if self.sums.count().is_power_of_two() {
             self.theta = self.output();
             let norm_sq = nan_as_infinity(dot(&self.theta, &self.theta));
@@ -67,14 +70,11 @@ impl Learner for LeastSquares {
 
     /// The solution for the samples so far; O(d^3).
     fn output(&self) -> Vec<f64> {
-        match self.sums.fixed_point() {
-            Ok(found) => found.theta,
-            Err(_) => self.sums.solution(),
-        }
-    }
-
-    fn least_squares(&self) -> Option<&Sandwich> {
-        Some(&self.sums)
+        let found = self.sums.solve();
+        found.map_or_else(
+            |_| vec![f64::NAN; self.sums.dimension()],
+            |found| found.theta,
+        )
     }
 
     fn health(&self) -> &Health {
@@ -88,11 +88,24 @@ impl LeastSquares {
     /// # Errors
     /// When the discount is out of range, or the dimension is 0 or above [`LARGEST_DIMENSION`].
     pub fn new(discount: f64, dimension: usize) -> Result<Self> {
+        check(dimension, discount)?;
         Ok(Self {
-            sums: Box::new(Sandwich::new(dimension, discount)?),
+            sums: Box::new(Equations::new(dimension, discount)?),
             theta: vec![0.0; dimension],
             health: Health::default(),
         })
+    }
+}
+
+fn check(dimension: usize, discount: f64) -> Result<()> {
+    check_discount(discount)?;
+    match (1..=LARGEST_DIMENSION).contains(&dimension) {
+        true => Ok(()),
+        false => Err(Error::Parameter {
+            name: "dimension",
+            value: dimension as f64,
+            expected: "from 1 to 500",
+        }),
     }
 }
 
@@ -108,8 +121,6 @@ pub const METHOD: Method<LeastSquares> = Method {
         approach: Approach::Solution,
         ratios: true,
         solves_files: true,
-        intervals: IntervalSource::Own,
-        when_wide: Some(portfolio::METHOD.id),
         advice: "check the units of the rewards and features",
         ..Abilities::PLAIN
     },
@@ -130,7 +141,7 @@ fn build(inputs: &mut Inputs<'_>) -> Result<LeastSquares> {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SavedLeastSquares {
-    sums: Box<Sandwich>,
+    sums: Box<Equations>,
     #[serde(with = "crate::exact_float")]
     theta: Vec<f64>,
     health: Health,
@@ -145,6 +156,7 @@ impl TryFrom<SavedLeastSquares> for LeastSquares {
             theta,
             health,
         } = saved;
+        check(sums.dimension(), sums.discount())?;
         check_length("the saved theta", sums.dimension(), theta.len())?;
         if let Some(step) = health.diverged_at {
             let contradiction = format!("least squares that diverged at step {step}");
@@ -162,7 +174,6 @@ impl TryFrom<SavedLeastSquares> for LeastSquares {
 mod tests {
     use super::*;
     use crate::catalog;
-    use crate::equations::Equations;
     use crate::phi::Features;
     use crate::random::Stream;
 
@@ -204,38 +215,6 @@ mod tests {
         walk(512, |transition| before.step(transition));
         assert_eq!(learner.theta(), before.output());
         assert!(learner.health().max_theta_norm_sq >= dot(learner.theta(), learner.theta()));
-    }
-
-    #[test]
-    fn collinear_features_have_bounded_errors_only_where_they_are_seen_together() {
-        let mut learner = LeastSquares::new(0.9, 5).unwrap();
-        walk(20_000, |transition| learner.step(transition));
-        let sums = learner.least_squares().unwrap();
-        let estimate = sums.estimate_of(&sums.fixed_point().unwrap()).unwrap();
-        // The same chain with one feature per state.
-        let mut plain = Sandwich::new(3, 0.9).unwrap();
-        let tables = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
-        let state = |phi: &Features<'_>| match phi {
-            Features::Dense(phi) => phi.iter().position(|x| *x != 0.0).unwrap(),
-            Features::Sparse { .. } => unreachable!(),
-        };
-        walk(20_000, |transition| {
-            let next = transition.outcome.next_features().unwrap();
-            let [here, next] = [&transition.features, next].map(|phi| &tables[state(phi)]);
-            plain
-                .step(&Transition::new(here, transition.reward, next).with_ratio(transition.ratio));
-        });
-        let expected = plain.estimate().unwrap();
-        for (row, unit) in TABLE.iter().zip(&tables) {
-            let own = estimate.standard_error(Features::Dense(row));
-            let other = expected.standard_error(Features::Dense(unit));
-            // The scores are taken at the same values up to rounding.
-            assert!((own / other - 1.0).abs() < 1e-3, "{own} {other}");
-        }
-        for alone in [[1e6, 0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0, 1.0]] {
-            let error = estimate.standard_error(Features::Dense(&alone));
-            assert_eq!(error, f64::INFINITY);
-        }
     }
 
     #[test]

@@ -46,8 +46,6 @@ pub use crate::iterate::{DIVERGENCE_THRESHOLD, Health};
 pub use crate::phi::{Features, Outcome, Transition};
 pub use crate::schedule::{Phase, Steps};
 
-use crate::sandwich::Sandwich;
-
 /// A policy-evaluation algorithm with linear function approximation, V(s) = phi(s) . theta.
 pub trait Learner {
     /// The id on the command line and in saved models.
@@ -143,11 +141,6 @@ pub trait Learner {
     /// The number of bootstrap replicates that run alongside; 0 for most methods.
     fn replicates(&self) -> usize {
         0
-    }
-
-    /// The sums of a learner that is least squares, from which its answer and error are computed.
-    fn least_squares(&self) -> Option<&Sandwich> {
-        None
     }
 
     /// The largest norm, and whether the iterates diverged.

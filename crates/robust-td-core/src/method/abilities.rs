@@ -19,8 +19,6 @@ pub struct Abilities {
     pub without_c: Option<&'static str>,
     /// The id of the method that replaces it when the number of samples is not known.
     pub without_horizon: Option<&'static str>,
-    /// The id of the method that replaces it for more features than it can take.
-    pub when_wide: Option<&'static str>,
     /// What to try after divergence.
     pub advice: &'static str,
 }
@@ -36,7 +34,6 @@ impl Abilities {
         intervals: IntervalSource::None,
         without_c: None,
         without_horizon: None,
-        when_wide: None,
         advice: "try a smaller step, or alg1 with a larger c",
     };
 
@@ -78,6 +75,4 @@ pub enum IntervalSource {
     Replicates,
     /// The sandwich covariance of least squares on the same samples, without traces.
     LeastSquares,
-    /// The sandwich covariance of the learner itself, which is least squares.
-    Own,
 }

@@ -88,16 +88,15 @@ impl<L> Method<L> {
         self.id == id
     }
 
-    /// Whether the method with another id replaces it when an input is omitted or there are too many features.
+    /// Whether the method with another id replaces it when an input is omitted.
     #[must_use]
     pub fn is_replaced_by(&self, id: &str) -> bool {
         let Abilities {
             without_c,
             without_horizon,
-            when_wide,
             ..
         } = self.abilities;
-        [without_c, without_horizon, when_wide].contains(&Some(id))
+        [without_c, without_horizon].contains(&Some(id))
     }
 
     /// Whether its answer with these parameters solves the equations of TD(0).

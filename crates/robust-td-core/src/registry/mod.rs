@@ -76,13 +76,9 @@ mod tests {
             let Abilities {
                 without_c,
                 without_horizon,
-                when_wide,
                 ..
             } = method.abilities;
-            for id in [without_c, without_horizon, when_wide]
-                .into_iter()
-                .flatten()
-            {
+            for id in [without_c, without_horizon].into_iter().flatten() {
                 assert!(find(id).is_ok(), "{id}");
                 assert!(method.is_replaced_by(id));
             }

@@ -6,33 +6,45 @@
 //! Dense features are collected in blocks and added by matrix products; sparse ones entry by entry. The sums of parts of a log can be
 //! merged. In a fixed order of merging, the result does not depend on who computed which part.
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::{Error, Result};
 use crate::linalg;
+use crate::matrix::Matrix;
 use crate::phi::{Features, Transition};
 use crate::solve::fixed_point::FixedPoint;
 
 /// The number of transitions per matrix product.
 const BLOCK: usize = 256;
 
+/// The ridge of an approximate solution, relative to the mean square of the features.
+const RIDGE: f64 = 1e-10;
+
 /// The sums of the equations over the transitions so far.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "SavedEquations")]
 pub struct Equations {
     discount: f64,
     count: u64,
     /// The sum of rho phi_j^2.
+    #[serde(with = "crate::exact_float")]
     squares: Vec<f64>,
     /// The rows of (A | b).
+    #[serde(with = "crate::exact_float")]
     sums: Vec<f64>,
     block: Block,
 }
 
 /// Dense transitions that are not part of the sums yet.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Block {
     rows: usize,
     /// rho phi, row by row.
+    #[serde(with = "crate::exact_float")]
     left: Vec<f64>,
     /// phi - gamma phi' and r, row by row.
+    #[serde(with = "crate::exact_float")]
     right: Vec<f64>,
 }
 
@@ -177,6 +189,33 @@ impl Equations {
         add(&mut self.sums, &other.sums);
     }
 
+    /// A theta close to the solution, several times faster: with features scaled to mean square 1 and a tiny ridge. None if it is not
+    /// finite.
+    pub(super) fn approximate(&self) -> Option<Vec<f64>> {
+        let mut whole = self.clone();
+        whole.flush();
+        let (d, n) = (whole.squares.len(), whole.count.max(1) as f64);
+        let scale: Vec<f64> = (whole.squares.iter())
+            .map(|square| match *square > 0.0 {
+                true => (n / square).sqrt(),
+                false => 0.0,
+            })
+            .collect();
+        let entry = |i: usize, j: usize| whole.sums[i * (d + 1) + j] / n * scale[i];
+        let matrix = Matrix::from_fn(d, d, |i, j| {
+            let ridge = match (i == j, scale[i] > 0.0) {
+                (false, _) => 0.0,
+                (true, true) => RIDGE,
+                (true, false) => 1.0,
+            };
+            entry(i, j) * scale[j] + ridge
+        });
+        let y: Vec<f64> = (0..d).map(|i| entry(i, d)).collect();
+        let mut theta = linalg::solve(&matrix, &y);
+        theta.iter_mut().zip(&scale).for_each(|(x, s)| *x *= s);
+        theta.iter().all(|x| x.is_finite()).then_some(theta)
+    }
+
     /// The solution; see [`FixedPoint`].
     ///
     /// # Errors
@@ -200,6 +239,43 @@ fn check(dimension: usize, discount: f64) -> Result<()> {
         (0, _) => bad("dimension", 0.0, "at least 1"),
         (_, 0.0..=1.0) => Ok(()),
         _ => bad("discount", discount, "from 0 to 1"),
+    }
+}
+
+/// The saved form, before validation.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SavedEquations {
+    discount: f64,
+    count: u64,
+    #[serde(with = "crate::exact_float")]
+    squares: Vec<f64>,
+    #[serde(with = "crate::exact_float")]
+    sums: Vec<f64>,
+    block: Block,
+}
+
+impl TryFrom<SavedEquations> for Equations {
+    type Error = Error;
+
+    fn try_from(saved: SavedEquations) -> Result<Self> {
+        let (d, block) = (saved.squares.len(), &saved.block);
+        check(d, saved.discount)?;
+        let whole = d.checked_mul(d + 1) == Some(saved.sums.len())
+            && block.rows < BLOCK
+            && block.left.len() == block.rows * d
+            && block.right.len() == block.rows * (d + 1);
+        if !whole {
+            let contradiction = format!("equations whose parts do not fit dimension {d}");
+            return Err(Error::Saved { contradiction });
+        }
+        Ok(Self {
+            discount: saved.discount,
+            count: saved.count,
+            squares: saved.squares,
+            sums: saved.sums,
+            block: saved.block,
+        })
     }
 }
 

@@ -22,6 +22,8 @@ use crate::solve::trajectory::{self, Trajectory};
 
 /// The maximum number of groups of independent clusters.
 const CLUSTER_GROUPS: usize = 256;
+/// The maximum number of groups of any kind.
+const MOST_GROUPS: usize = 256;
 /// A feature that is nonzero in at least this share of the rows does not limit the support of a value.
 const COMMON: f64 = 0.5;
 
@@ -36,7 +38,7 @@ pub enum Grouping {
 }
 
 impl Grouping {
-    /// The maximum number of groups.
+    /// The maximum number of groups that a log is divided into.
     #[must_use]
     pub fn most_groups(self) -> usize {
         match self {
@@ -67,6 +69,17 @@ impl GroupSums {
             squares: Matrix::zeros(groups, dimension),
             rows: vec![0.0; dimension],
             transitions: 0,
+        }
+    }
+
+    /// Sums that were made elsewhere: scores and squares, one row per group, and for each feature the number of transitions in
+    /// which it is nonzero.
+    pub(super) fn of(scores: Matrix, squares: Matrix, rows: Vec<f64>, transitions: u64) -> Self {
+        Self {
+            scores,
+            squares,
+            rows,
+            transitions,
         }
     }
 
@@ -126,7 +139,7 @@ impl Influence {
     /// The influence of groups with these sums on a fixed point, given the number of independent clusters behind them.
     ///
     /// # Errors
-    /// When there are more groups than [`Grouping::most_groups`], or none.
+    /// When there are more than 256 groups, or none.
     pub fn new(
         found: &FixedPoint,
         grouping: Grouping,
@@ -170,7 +183,7 @@ impl Influence {
     /// The groups behind the error of one value, whose contributions are given; other values have an unknown error.
     ///
     /// # Errors
-    /// When there are more groups than [`Grouping::most_groups`], or none.
+    /// When there are more than 256 groups, or none.
     pub fn of_one_value(
         grouping: Grouping,
         groups: usize,
@@ -308,7 +321,7 @@ impl TryFrom<SavedInfluence> for Influence {
     type Error = Error;
 
     fn try_from(saved: SavedInfluence) -> Result<Self> {
-        if !(1..=saved.grouping.most_groups()).contains(&saved.groups) {
+        if !(1..=MOST_GROUPS).contains(&saved.groups) {
             let contradiction = format!("{} groups of transitions", saved.groups);
             return Err(Error::Saved { contradiction });
         }

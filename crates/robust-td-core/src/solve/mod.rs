@@ -6,6 +6,7 @@ pub mod equations;
 pub mod fixed_point;
 pub mod influence;
 pub mod krylov;
+pub mod online;
 pub(crate) mod quantile;
 pub mod sandwich;
 pub mod spread;

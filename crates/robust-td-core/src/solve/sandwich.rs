@@ -10,8 +10,7 @@
 //! the sandwich. C is estimated by batch means: sums of scores over blocks much longer than the correlation time, each taken at
 //! an estimate from before the block. It uses at least the later half of the samples.
 //!
-//! [`Sandwich::fixed_point`] solves the same sums without R and finds which values they determine; its covariance is
-//! [`Sandwich::estimate_of`].
+//! The learners `alg1-auto` and `lstd` show it beside their answer; [`online`](super::online) has the intervals of least squares itself.
 //!
 //! # Reference
 //! Bradtke & Barto 1996 for the estimate; Flegal & Jones, "Batch means and spectral variance estimators in Markov chain Monte
@@ -28,7 +27,7 @@ use crate::lanes::{Change, Difference, Outer};
 use crate::linalg;
 use crate::matrix::Matrix;
 use crate::phi::{Features, Transition};
-use crate::solve::fixed_point::{FixedPoint, Identified};
+use crate::solve::fixed_point::Identified;
 use crate::solve::quantile::{one_sided, two_sided};
 use crate::solve::{BlockLength, Correlation};
 
@@ -191,32 +190,6 @@ impl Sandwich {
         }
     }
 
-    /// theta of the samples so far, without its error; all 0 before the first sample.
-    #[must_use]
-    pub fn solution(&self) -> Vec<f64> {
-        linalg::solve(&self.sums.matrix(), &self.sums.b)
-    }
-
-    /// The TD fixed point of the samples so far, without a ridge.
-    ///
-    /// # Errors
-    /// When it is not finite.
-    pub fn fixed_point(&self) -> Result<FixedPoint> {
-        let Sums {
-            count,
-            squares,
-            minus_a,
-            b,
-            ..
-        } = &self.sums;
-        let mut rows = Vec::with_capacity(minus_a.len() + b.len());
-        for (row, b) in minus_a.chunks_exact(b.len()).zip(b) {
-            rows.extend(row.iter().map(|x| -x));
-            rows.push(*b);
-        }
-        FixedPoint::new(*count, squares, &rows)
-    }
-
     /// The estimate with its covariance; none while too little is known.
     #[must_use]
     pub fn estimate(&self) -> Option<Estimate> {
@@ -230,19 +203,6 @@ impl Sandwich {
         let seen = seen.map(|seen| if *seen { 1.0 } else { 0.0 }).collect();
         let theta = inverse.times(&self.sums.b);
         self.estimated(theta, covariance, Identified::all(seen))
-    }
-
-    /// The same for [`Sandwich::fixed_point`].
-    #[must_use]
-    pub fn estimate_of(&self, found: &FixedPoint) -> Option<Estimate> {
-        let middle = self.sums.score_covariance()?;
-        if !found.has_enough_samples() {
-            return None;
-        }
-        let d = self.dimension();
-        let half = found.influence(&middle);
-        let covariance = found.influence(&Matrix::from_fn(d, d, |i, j| half.get(j, i)));
-        self.estimated(found.theta.clone(), covariance, found.identified.clone())
     }
 
     fn estimated(

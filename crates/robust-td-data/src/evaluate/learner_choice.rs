@@ -10,7 +10,7 @@ use robust_td_core::registry::{self, AnyLearner, IntervalSource, Method, Prepare
 use robust_td_core::sandwich;
 use robust_td_core::schedule::SHORTEST_HORIZON;
 
-use super::request::{Constant, Request, STREAM_FEATURES, out_of_range};
+use super::request::{Constant, Request, out_of_range};
 use crate::error::{Error, Result};
 use crate::learned::Learned;
 use crate::option_error::{OptionError, OptionName};
@@ -33,8 +33,6 @@ pub(super) struct NewModel {
     limit: Option<u64>,
     replicates: usize,
     least_squares: LeastSquares,
-    /// The model for more features than the method can take.
-    when_wide: Option<Box<Self>>,
 }
 
 /// Whether least squares runs alongside the learner, for its standard errors.
@@ -51,9 +49,6 @@ enum LeastSquares {
 impl NewModel {
     /// Chooses the method; the number of transitions of a stream is not known.
     pub fn choose(request: &Request, is_stream: bool) -> Result<Self> {
-        if request.is_auto() {
-            return Self::least_squares(request);
-        }
         let discount = request.discount()?;
         if discount >= 1.0 {
             let expected =
@@ -81,33 +76,6 @@ impl NewModel {
             spec: (request.features.clone()).unwrap_or_else(|| "identity".into()),
             phi_inf: request.phi_inf,
             limit: request.horizon,
-            when_wide: None,
-        })
-    }
-
-    /// The default algorithm on a stream.
-    fn least_squares(request: &Request) -> Result<Self> {
-        request.check_auto()?;
-        let method = registry::find(registry::FOR_LOGS)?;
-        let spec = request.features.as_deref().unwrap_or(STREAM_FEATURES);
-        let when_wide = method.abilities.when_wide.map(|id| {
-            let other = Request {
-                algorithm: Some(id.into()),
-                features: Some(spec.into()),
-                ..request.clone()
-            };
-            Self::choose(&other, true).map(Box::new)
-        });
-        Ok(Self {
-            method,
-            discount: request.discount()?,
-            given: Vec::new(),
-            spec: spec.into(),
-            phi_inf: request.phi_inf,
-            limit: request.horizon,
-            replicates: 0,
-            least_squares: LeastSquares::Never,
-            when_wide: when_wide.transpose()?,
         })
     }
 
@@ -124,11 +92,6 @@ impl NewModel {
     /// The model for observations of the length of the first row.
     pub fn model(&self, inputs: usize) -> Result<Learned> {
         let features = Fitting::new(&self.spec, inputs).and_then(Fitting::finish)?;
-        if let Some(other) = &self.when_wide
-            && features.outputs() > sandwich::LARGEST_DIMENSION
-        {
-            return other.model(inputs);
-        }
         let bound = features.norm_bound();
         self.build(features, bound, UNKNOWN)
     }
@@ -269,7 +232,7 @@ fn least_squares(
     let fits = match intervals {
         IntervalSource::LeastSquares => method.solves_td0(parameter),
         IntervalSource::Replicates => true,
-        IntervalSource::Own | IntervalSource::None => false,
+        IntervalSource::None => false,
     };
     let once = request.passes == 1;
     if request.sandwich && !(fits && once) {

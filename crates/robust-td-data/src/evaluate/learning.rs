@@ -109,7 +109,7 @@ impl Evaluation {
 }
 
 /// The next step to report at.
-fn next_report(steps: u64, at: Option<ReportAt>) -> u64 {
+pub(super) fn next_report(steps: u64, at: Option<ReportAt>) -> u64 {
     match at {
         None => u64::MAX,
         Some(ReportAt::PowersOfTwo) => (steps + 1).next_power_of_two(),

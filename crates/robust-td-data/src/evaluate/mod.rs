@@ -1,5 +1,6 @@
 //! Evaluates the policy of a log: solves for the TD fixed point, or steps through the log with a learner; returns a [`Fit`].
 
+mod following;
 mod learner_choice;
 mod learning;
 mod online;
@@ -77,13 +78,32 @@ pub enum Progress<'a> {
     },
     /// A warning that is known before learning starts.
     Warning(&'a Warning),
-    /// The model so far, at the steps that [`Evaluation::report_at`] sets.
+    /// The model of a learner so far, at the steps that [`Evaluation::report_at`] sets.
     SoFar(&'a Learned),
+    /// The answer of a stream so far, at the same steps.
+    Following {
+        /// Transitions so far.
+        steps: u64,
+        /// The solution of their equations.
+        theta: &'a [f64],
+    },
     /// A pass over the log has ended.
     PassDone {
         /// Transitions learned from so far.
         steps: u64,
     },
+}
+
+impl<'a> From<Stage<'a>> for Progress<'a> {
+    fn from(stage: Stage<'a>) -> Self {
+        match stage {
+            Stage::Surveyed(report) => Self::Surveyed(report),
+            Stage::Product(state) => Self::Product {
+                passes: state.products as u64,
+                residual: state.residual,
+            },
+        }
+    }
 }
 
 /// When the model so far is reported.
@@ -102,7 +122,7 @@ type Listener = Box<dyn FnMut(Progress<'_>) + Send>;
 /// | option | default |
 /// |---|---|
 /// | [`discount`](Self::discount) | none: it must be set, unless a model is resumed |
-/// | [`algorithm`](Self::algorithm) | `auto`: least squares; with a constant c, or above 500 features of a stream, `alg1` |
+/// | [`algorithm`](Self::algorithm) | `auto`: least squares; with a constant c, `alg1` |
 /// | [`c`](Self::c), [`c_auto`](Self::c_auto) | auto, for `alg1` |
 /// | [`horizon`](Self::horizon) | the number of transitions in the files; phases of doubling length on a stream |
 /// | [`phi_inf`](Self::phi_inf) | measured; required on a stream by algorithms that use it, unless the feature map has a bound |
@@ -260,8 +280,8 @@ impl Evaluation {
         self
     }
 
-    /// Resumes a model: the result is that of one pass over all rows. A learner continues where it stopped; a solved model reads its
-    /// own files again, which must be unchanged. Options that are set must have the model's values.
+    /// Resumes a model: the result is that of one pass over all rows. A learner and a stream continue where they stopped; a model
+    /// solved from files reads these again, which must be unchanged. Options that are set must have the model's values.
     #[must_use]
     pub fn resume(mut self, model: Model) -> Self {
         self.resumed = Some(model);
@@ -325,6 +345,18 @@ impl Evaluation {
             return Err(OptionError::ReadOnce { option }.into());
         }
         let mut fit = match self.resumed.take() {
+            Some(Model::Solved(mut solved)) if solved.stream.is_some() => {
+                resume::streamed(&self.request, &solved, &self.log)?;
+                let origin = &solved.origin;
+                self.log
+                    .default_layout(&(origin.columns.clone(), origin.preset));
+                let stream = solved.stream.take();
+                self.follow(stream.map(|stream| *stream))?
+            }
+            Some(Model::Solved(solved)) if solved.origin.files.is_empty() => {
+                let features = solved.theta.len();
+                return Err(Error::StreamGone { features });
+            }
             Some(Model::Solved(_)) if self.log.is_stream() => {
                 let option = OptionName::Resume;
                 return Err(OptionError::ReadOnce { option }.into());
@@ -334,7 +366,8 @@ impl Evaluation {
                 self.log.after(&solved.origin)?;
                 self.solve()?
             }
-            None if self.request.is_auto() && !self.log.is_stream() => self.solve()?,
+            None if self.request.is_auto() && self.log.is_stream() => self.follow(None)?,
+            None if self.request.is_auto() => self.solve()?,
             Some(Model::Learned(learned)) => self.step(Some(learned))?,
             None => self.step(None)?,
         };
@@ -349,13 +382,7 @@ impl Evaluation {
         let Self { log, listener, .. } = self;
         let solved = solved::solve(log, &request, &mut |stage| {
             if let Some(listener) = listener {
-                listener(match stage {
-                    Stage::Surveyed(report) => Progress::Surveyed(report),
-                    Stage::Product(state) => Progress::Product {
-                        passes: state.products as u64,
-                        residual: state.residual,
-                    },
-                });
+                listener(stage.into());
             }
         })?;
         Fit::new(Model::Solved(Box::new(solved)), self.confidence)
@@ -364,15 +391,11 @@ impl Evaluation {
     /// Steps through the log with a learner.
     fn step(&mut self, resumed: Option<Box<Learned>>) -> Result<Fit> {
         if self.log.has_clusters() {
-            let option = OptionName::Cluster;
-            return Err(match self.log.is_stream() {
-                true => OptionError::ReadOnce { option },
-                false => OptionError::Needs {
-                    option,
-                    other: OptionName::Algorithm,
-                    value: registry::FOR_LOGS,
-                    why: "other algorithms have no intervals by cluster".into(),
-                },
+            return Err(OptionError::Needs {
+                option: OptionName::Cluster,
+                other: OptionName::Algorithm,
+                value: registry::FOR_LOGS,
+                why: "other algorithms have no intervals by cluster".into(),
             }
             .into());
         }

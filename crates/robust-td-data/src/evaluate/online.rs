@@ -5,7 +5,7 @@ use super::learner_choice::NewModel;
 use super::request::Request;
 use crate::error::Result;
 use crate::log::Log;
-use robust_td_core::registry::AnyLearner;
+use robust_td_core::registry::{self, AnyLearner};
 
 impl Evaluation {
     /// An evaluation of feature vectors that the caller passes to a [`learner`](Self::learner) one by one.
@@ -31,7 +31,12 @@ impl Evaluation {
     /// When an option is out of range or missing.
     pub fn learner(&self, dimension: usize) -> Result<AnyLearner> {
         self.request.check()?;
+        let algorithm = match self.request.is_auto() {
+            true => Some(registry::FOR_LOGS.into()),
+            false => self.request.algorithm.clone(),
+        };
         let request = Request {
+            algorithm,
             features: Some("identity".into()),
             ..self.request.clone()
         };

@@ -4,9 +4,12 @@ use robust_td_core::learner::Learner;
 use robust_td_core::registry::{self, Approach};
 
 use super::request::{Constant, Request, out_of_range};
+use crate::columns::ColumnMap;
 use crate::error::{Error, Result};
 use crate::learned::Learned;
+use crate::log::Log;
 use crate::option_error::{OptionError, OptionName};
+use crate::role::Role;
 use crate::solved::Solved;
 
 /// Accepts a model to resume if every option that is set has the model's value.
@@ -86,6 +89,24 @@ pub(super) fn solved(request: &mut Request, solved: &Solved) -> Result<()> {
     request.features = Some(spec.into());
     request.horizon = request.horizon.or(solved.limit);
     Ok(())
+}
+
+/// Accepts the model of a stream to continue, if every option that is set has the model's value.
+pub(super) fn streamed(request: &Request, solved: &Solved, log: &Log) -> Result<()> {
+    let mut others = request.clone();
+    self::solved(&mut others, solved)?;
+    if let Some(horizon) = request.horizon.filter(|_| solved.limit.is_none()) {
+        return Err(differs(OptionName::Horizon, horizon, "none"));
+    }
+    let column = |columns: &ColumnMap| {
+        let names = columns.get(Role::Cluster);
+        names.map_or_else(|| "none".into(), |names| names.join(", "))
+    };
+    let (given, own) = (column(log.column_map()), column(&solved.origin.columns));
+    match log.has_clusters() && given != own {
+        true => Err(differs(OptionName::Cluster, given, own)),
+        false => Ok(()),
+    }
 }
 
 fn constant(request: &Request, model: &Learned) -> Result<()> {

@@ -120,6 +120,8 @@ pub enum FindingKind {
     IntervalsUnknown,
     /// Importance ratios that the algorithm does not use.
     UnusedRatios,
+    /// A stream that was not used to its end.
+    MemoryLimit,
 }
 
 impl FindingKind {

@@ -15,6 +15,7 @@
 //! ```
 
 mod sums;
+pub(crate) mod whole;
 
 use robust_td_core::learner::{LinearValue, Outcome};
 use robust_td_core::spread::two_sided;
@@ -162,7 +163,7 @@ impl ReturnCheck {
 #[serde(deny_unknown_fields)]
 pub(crate) struct CompleteReturns {
     pub episodes: u64,
-    /// The number of independent units: the episodes themselves, or clusters of them.
+    /// The number of independent units: the episodes themselves, or clusters of them; 0 if it is not known.
     pub units: u64,
     pub mean: f64,
     /// The sum over units of (sum of the unit's returns - mean x its episodes)^2.

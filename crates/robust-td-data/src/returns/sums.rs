@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use super::whole::Whole;
 use super::{CompleteReturns, ReturnCheck, Tenth};
 
 /// A run is cut after this number of effective horizons 1 / (1 - gamma).
 const HORIZONS: f64 = 20.0;
-/// An episode that is cut counts as complete when what would follow is discounted by less than this.
-const NEGLIGIBLE: f64 = 1e-3;
 
 /// What the check needs of a transition.
 pub(super) struct Row {
@@ -78,36 +77,6 @@ impl Squares {
     }
 }
 
-/// The return of the current episode from its first row, and the moments of the complete ones, if they are independent.
-#[derive(Default)]
-struct Whole {
-    started: bool,
-    weight: f64,
-    sum: f64,
-    episodes: u64,
-    cut: u64,
-    mean: f64,
-    spread: f64,
-}
-
-impl Whole {
-    /// Ends the episode; returns its return if it is complete.
-    fn end(&mut self, complete: bool) -> Option<f64> {
-        if !std::mem::take(&mut self.started) {
-            return None;
-        }
-        if !(complete || self.weight < NEGLIGIBLE) {
-            self.cut += 1;
-            return None;
-        }
-        self.episodes += 1;
-        let away = self.sum - self.mean;
-        self.mean += away / self.episodes as f64;
-        self.spread += away * (self.sum - self.mean);
-        Some(self.sum)
-    }
-}
-
 /// The sums of one group: of the current episode, and over all.
 #[derive(Debug, Clone, Copy, Default)]
 struct Group {
@@ -152,18 +121,11 @@ impl Sums {
         if row.restarts {
             self.end(false);
             self.end_whole(false);
-            self.whole = Whole {
-                // An episode whose first rows are missing is not complete.
-                started: row.starts,
-                weight: 1.0,
-                sum: 0.0,
-                ..self.whole
-            };
+            self.whole.restart(row.starts);
         } else if self.compared != row.compared {
             self.end(false);
         }
-        self.whole.sum += self.whole.weight * row.reward;
-        self.whole.weight *= self.discount;
+        self.whole.add(row.reward, self.discount);
         self.compared = row.compared;
         self.cluster = row.cluster;
         if row.compared {
@@ -253,17 +215,13 @@ impl Sums {
             cut: self.cut,
             tenths: self.groups.iter().filter_map(Group::tenth).collect(),
         };
-        let whole = self.whole;
-        let (units, spread) = match returns.units {
-            0 => (whole.episodes, whole.spread),
-            clusters => (clusters, returns.around(whole.mean)),
-        };
-        let complete = (whole.episodes > 0).then_some(CompleteReturns {
-            episodes: whole.episodes,
-            units,
-            mean: whole.mean,
-            spread,
-            cut: whole.cut,
+        let complete = self.whole.finish().map(|complete| match returns.units {
+            0 => complete,
+            units => CompleteReturns {
+                units,
+                spread: returns.around(complete.mean),
+                ..complete
+            },
         });
         (check, complete)
     }

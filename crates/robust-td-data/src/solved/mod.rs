@@ -16,7 +16,7 @@ use robust_td_core::learner::LinearValue;
 use robust_td_core::spread::Spread;
 use serde::{Deserialize, Serialize};
 
-pub(crate) use solve::{Request, Stage, solve};
+pub(crate) use solve::{Request, Stage, solve, solve_replay};
 pub use unit::Unit;
 
 use crate::assess::Assessment;
@@ -24,6 +24,7 @@ use crate::diagnostics::TdErrors;
 use crate::error::{Error, Result};
 use crate::inspect::Finding;
 use crate::origin::Origin;
+use crate::streamed::Streamed;
 
 /// How the equations of the log were solved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,6 +64,8 @@ pub struct Solved {
     /// The number of transitions to use at most.
     pub(crate) limit: Option<u64>,
     pub(crate) facts: Facts,
+    /// The state of a stream, to be resumed.
+    pub(crate) stream: Option<Box<Streamed>>,
 }
 
 /// The facts about an answer and its log.
@@ -113,6 +116,7 @@ impl Solved {
             && self.influence.as_ref().is_none_or(|found| found.fits(d))
             && self.assessment.fits(&self.features)
             && [0, groups].contains(&self.assessment.starts.contributions.len())
+            && (self.stream.as_ref()).is_none_or(|stream| stream.fits(&self.features))
             && (0.0..=1.0).contains(&self.discount)
             && self.theta.iter().all(|x| x.is_finite());
         match whole {

@@ -51,8 +51,19 @@ pub(crate) fn solve(
     request: &Request,
     tell: &mut dyn FnMut(Stage<'_>),
 ) -> Result<Solved> {
-    let mut replay = Replay::new(log, request.threads);
-    let survey = Survey::take(&mut replay, &request.spec, false)?;
+    solve_replay(&mut Replay::new(log, request.threads), request, tell)
+}
+
+/// As [`solve`], for a log that may be in memory.
+///
+/// # Errors
+/// As [`solve`].
+pub(crate) fn solve_replay(
+    replay: &mut Replay<'_>,
+    request: &Request,
+    tell: &mut dyn FnMut(Stage<'_>),
+) -> Result<Solved> {
+    let survey = Survey::take(replay, &request.spec, false)?;
     let (map, report) = (&survey.features, &survey.report);
     tell(Stage::Surveyed(report));
     if map.adapts() {
@@ -71,9 +82,9 @@ pub(crate) fn solve(
     let answer = match map.outputs() <= LARGEST {
         true => {
             memory::check_direct(map.outputs(), plan.threads)?;
-            direct::answer(&mut replay, &plan)?
+            direct::answer(replay, &plan)?
         }
-        false => iterate::answer(&mut replay, &plan, &mut |state| tell(Stage::Product(state)))?,
+        false => iterate::answer(replay, &plan, &mut |state| tell(Stage::Product(state)))?,
     };
     let value = |theta: &Vec<f64>| LinearValue {
         theta: theta.clone(),
@@ -88,7 +99,7 @@ pub(crate) fn solve(
             plan.holds_out = answer.held_out.is_some();
             let value = value(answer.held_out.as_ref().unwrap_or(&answer.theta));
             let edges = returns::edges(predictions.values());
-            let (check, complete) = returns::check(&mut replay, &plan, &value, edges)?;
+            let (check, complete) = returns::check(replay, &plan, &value, edges)?;
             (Some(check), complete)
         }
     };
@@ -110,6 +121,7 @@ pub(crate) fn solve(
             complete,
             typical: predictions.typical(),
         },
+        stream: None,
         facts: Facts {
             solver: answer.solver,
             products: answer.products,

@@ -1,10 +1,10 @@
 //! Measures how often intervals contain the truth, on simulated logs of known answers.
 //!
 //! ```text
-//! cargo bench -p robust-td --bench coverage -- [--logs 400] [--only NAME] [--most-rows N] [--threads N] [--algorithm ID] [--seed 1]
+//! cargo bench -p robust-td --bench coverage -- [--logs 400] [--only NAME] [--most-rows N] [--threads N] [--algorithm ID] [--seed 1] [--stream]
 //! ```
 //!
-//! prints one Markdown table with a line per scenario. Each log is simulated, written to a CSV file and evaluated like a user's log. The values of
+//! prints one Markdown table with a line per scenario. Each log is simulated, written to a CSV file and evaluated like a user's log, with `--stream` like standard input. The values of
 //! a few typical rows and the start value are compared with the exact ones:
 //!
 //! - `coverage`: the share of nominal 95 % intervals that contain the truth, over logs and rows, and in brackets that of the worst row;
@@ -44,6 +44,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             // `cargo bench` passes it, `cargo test` does not.
             "--bench" => measured = true,
             "--logs" => settings.logs = value()?.parse()?,
+            "--stream" => settings.stream = true,
             "--only" => only = value()?,
             "--most-rows" => most_rows = value()?.parse()?,
             "--threads" => settings.threads = value()?.parse()?,

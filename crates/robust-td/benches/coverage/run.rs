@@ -8,7 +8,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use robust_td::evaluate;
+use robust_td::logs::Format;
+use robust_td::{Evaluation, Log, evaluate};
 
 use crate::draws::Draws;
 use crate::scenario::Scenario;
@@ -25,6 +26,8 @@ pub struct Settings {
     pub seed: u64,
     /// The most rows of a log.
     pub longest: usize,
+    /// Whether logs are evaluated as streams.
+    pub stream: bool,
 }
 
 impl Default for Settings {
@@ -35,6 +38,7 @@ impl Default for Settings {
             algorithm: None,
             seed: 1,
             longest: usize::MAX,
+            stream: false,
         }
     }
 }
@@ -91,9 +95,13 @@ fn one(scenario: &Scenario, settings: &Settings, log: u64, path: &Path) -> Outco
     (scenario.write)(rows, &mut draws, &mut out)?;
     out.flush()?;
     drop(out);
-    let mut evaluation = evaluate([path.display().to_string()])
-        .discount(scenario.discount)
-        .features(&*scenario.features);
+    let mut evaluation = match settings.stream {
+        false => evaluate([path.display().to_string()]).features(&*scenario.features),
+        // Least squares does not depend on units, so that both maps have the same values.
+        true => Evaluation::new(Log::stream(Format::Csv, File::open(path)?)?)
+            .features(scenario.features.replace("standardise", "identity")),
+    };
+    evaluation = evaluation.discount(scenario.discount);
     if let Some(id) = &settings.algorithm {
         evaluation = evaluation.algorithm(id);
     }

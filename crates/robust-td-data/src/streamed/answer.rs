@@ -1,0 +1,127 @@
+//! Solves for the answer of a stream.
+
+use robust_td_core::influence::Grouping;
+use robust_td_core::learner::LinearValue;
+use robust_td_core::online::Rows;
+
+use super::Streamed;
+use crate::assess::{Assessment, Starts, TOLERANCE};
+use crate::diagnostics::TdErrors;
+use crate::error::Result;
+use crate::findings::{self, finding};
+use crate::inspect::FindingKind;
+use crate::origin::Origin;
+use crate::returns::CompleteReturns;
+use crate::solved::{Facts, Solved, Solver, Unit};
+
+impl Streamed {
+    /// The answer so far, given how the stream is read.
+    ///
+    /// # Errors
+    /// When the sums overflow.
+    pub fn solved(self, origin: Origin) -> Result<Solved> {
+        let found = self.online.fixed_point()?;
+        let influence = self.online.influence(&found);
+        let unit = self.unit();
+        let units = match unit {
+            Unit::Time => self.transitions(),
+            _ => self.online.units(),
+        };
+        // A single cluster says nothing about how clusters vary.
+        let influence = influence.filter(|_| units > 1);
+        let episodic = self.episodes.have_starts();
+        let rows = match episodic {
+            true => Rows::Starts,
+            false => Rows::All,
+        };
+        let starts = self.online.average(rows, &found.theta);
+        let value = LinearValue {
+            theta: found.theta.clone(),
+            offset: 0.0,
+        };
+        let predictions = self.sample.sample().predictions(&self.features, &value);
+        let pairing = &self.pairing;
+        let td_errors = self.online.td_errors(&found.theta);
+        let mut solved = Solved {
+            discount: self.online.discount(),
+            origin,
+            limit: self.limit,
+            assessment: Assessment {
+                relative_residual: match self.transitions() {
+                    0 => 1.0,
+                    _ => found.relative_residual,
+                },
+                tolerance: TOLERANCE,
+                columns: self.columns.clone(),
+                starts: Starts {
+                    count: starts.count,
+                    episodic,
+                    features: starts.features,
+                    contributions: match influence {
+                        Some(_) => starts.contributions,
+                        None => Vec::new(),
+                    },
+                },
+                check: None,
+                // The returns are those of the logging policy.
+                complete: match self.ratios {
+                    true => None,
+                    false => self.whole.finish().map(|complete| CompleteReturns {
+                        // Sums by cluster are not kept.
+                        units: if self.clusters { 0 } else { complete.units },
+                        ..complete
+                    }),
+                },
+                typical: predictions.typical(),
+            },
+            facts: Facts {
+                solver: Solver::LeastSquares,
+                products: None,
+                unit,
+                units,
+                rows: pairing.rows(),
+                transitions: self.transitions(),
+                left_out: pairing.left_out() + u64::from(pairing.is_waiting()),
+                bad_rows: self.bad_rows,
+                rank: Some(found.rank),
+                phi_inf: self.norm_sq.sqrt(),
+                td_errors: TdErrors::of(self.transitions(), &td_errors),
+                findings: Vec::new(),
+            },
+            identified: found.identified,
+            influence,
+            theta: found.theta,
+            features: self.features.clone(),
+            stream: None,
+        };
+        solved.facts.findings = findings::of_solved(&solved);
+        if self.episodes.are_mixed() {
+            solved.facts.findings.push(finding(
+                FindingKind::MixedEpisodes,
+                "rows of several episodes are interleaved: their first rows are not known, so the value of the policy is the mean \
+                 over all rows; sort the rows by episode",
+            ));
+        }
+        solved.stream = Some(Box::new(self));
+        Ok(solved)
+    }
+
+    /// The unit of independence.
+    fn unit(&self) -> Unit {
+        match self.online.grouping() {
+            _ if self.clusters => Unit::Cluster,
+            Grouping::Ordered => Unit::Time,
+            Grouping::Independent if self.episodes.are_mixed() => Unit::NamedEpisode,
+            Grouping::Independent => Unit::Episode,
+        }
+    }
+
+    /// theta so far; NaN where the sums overflowed.
+    pub fn theta(&self) -> Vec<f64> {
+        let found = self.online.fixed_point();
+        found.map_or_else(
+            |_| vec![f64::NAN; self.online.dimension()],
+            |found| found.theta,
+        )
+    }
+}
