@@ -70,4 +70,6 @@ pub use model::problem::Problem;
 pub use model::reward::Reward;
 pub use model::{chain, constants, mdp, mixing, problem, reward, simulate};
 pub use phi::{Features, Outcome, Transition};
-pub use solve::{equations, fixed_point, influence, krylov, sandwich, spread, support, trajectory};
+pub use solve::{
+    equations, fixed_point, influence, krylov, sandwich, sparse, spread, support, trajectory,
+};

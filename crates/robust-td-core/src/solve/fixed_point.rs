@@ -124,7 +124,8 @@ pub struct Identified {
     /// The root mean square of each feature; 0 if it was never nonzero.
     #[serde(with = "crate::exact_float")]
     scale: Vec<f64>,
-    /// Vectors u, one after the other, with u.phi = 0 for all phi of the log; features never seen are 0 in them.
+    /// Vectors u, one after the other, with u.phi = 0 for all phi of the log; features never seen are 0 in them. A basis of all such
+    /// vectors, or some random ones.
     #[serde(with = "crate::exact_float")]
     never: Vec<f64>,
 }
@@ -134,6 +135,11 @@ impl Identified {
     #[must_use]
     pub fn all(scale: Vec<f64>) -> Self {
         let never = Vec::new();
+        Self { scale, never }
+    }
+
+    /// Features of these root mean squares, and vectors u.
+    pub(super) fn with_never(scale: Vec<f64>, never: Vec<f64>) -> Self {
         Self { scale, never }
     }
 

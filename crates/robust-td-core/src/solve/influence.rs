@@ -16,6 +16,7 @@ use crate::error::{Error, Result};
 use crate::matrix::Matrix;
 use crate::phi::{Features, Transition};
 use crate::solve::fixed_point::FixedPoint;
+use crate::solve::sparse::SparseFactors;
 use crate::solve::spread::{Spread, independent};
 use crate::solve::support::{Support, leverage};
 use crate::solve::trajectory::{self, Trajectory};
@@ -50,12 +51,12 @@ impl Grouping {
 #[derive(Debug, Clone, PartialEq)]
 pub struct GroupSums {
     /// The scores rho delta phi, one row per group.
-    scores: Matrix,
+    pub(super) scores: Matrix,
     /// rho phi_j^2, one row per group.
-    squares: Matrix,
+    pub(super) squares: Matrix,
     /// For each feature, the number of transitions in which it is nonzero.
-    rows: Vec<f64>,
-    transitions: u64,
+    pub(super) rows: Vec<f64>,
+    pub(super) transitions: u64,
 }
 
 impl GroupSums {
@@ -113,6 +114,9 @@ pub struct Influence {
 struct SavedInfluence {
     grouping: Grouping,
     groups: usize,
+    /// The features that W_k has columns for, in increasing order; empty if it has all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    seen: Vec<u32>,
     /// W_k, row by row.
     #[serde(with = "crate::exact_float")]
     rows: Vec<f64>,
@@ -133,13 +137,38 @@ impl Influence {
         sums: &GroupSums,
         clusters: u64,
     ) -> Result<Self> {
+        let influence = found.influence(&sums.scores);
+        Self::of_seen(influence, Vec::new(), grouping, sums, clusters)
+    }
+
+    /// The same for a fixed point with sparse features, from sums over the features seen.
+    ///
+    /// # Errors
+    /// When there are more groups than [`Grouping::most_groups`], or none.
+    pub fn of_sparse(
+        factors: &SparseFactors<'_>,
+        grouping: Grouping,
+        sums: &GroupSums,
+        clusters: u64,
+    ) -> Result<Self> {
+        let influence = factors.influence(&sums.scores);
+        let seen = factors.seen().to_vec();
+        Self::of_seen(influence, seen, grouping, sums, clusters)
+    }
+
+    fn of_seen(
+        mut influence: Matrix,
+        seen: Vec<u32>,
+        grouping: Grouping,
+        sums: &GroupSums,
+        clusters: u64,
+    ) -> Result<Self> {
         let (groups, d) = (sums.scores.rows(), sums.scores.columns());
         let mut total = vec![0.0; d];
         for k in 0..groups {
             let squares = total.iter_mut().zip(sums.squares.row(k));
             squares.for_each(|(sum, x)| *sum += x);
         }
-        let mut influence = found.influence(&sums.scores);
         for k in 0..groups {
             let squares = sums.squares.row(k).iter().zip(&total);
             for (w, (own, all)) in influence.row_mut(k).iter_mut().zip(squares) {
@@ -160,6 +189,7 @@ impl Influence {
         SavedInfluence {
             grouping,
             groups,
+            seen,
             rows: influence.as_slice().to_vec(),
             log,
             features,
@@ -180,6 +210,7 @@ impl Influence {
         SavedInfluence {
             grouping,
             groups,
+            seen: Vec::new(),
             rows: Vec::new(),
             log: Support {
                 clusters: clusters as f64,
@@ -200,7 +231,16 @@ impl Influence {
     #[must_use]
     pub fn fits(&self, dimension: usize) -> bool {
         let saved = &self.saved;
-        (self.is_of_one_value() || saved.groups.checked_mul(dimension) == Some(saved.rows.len()))
+        let ordered = saved.seen.windows(2).all(|pair| pair[0] < pair[1]);
+        let inside = (saved.seen.last()).is_none_or(|last| (*last as usize) < dimension);
+        let dimension = match saved.seen.len() {
+            0 => dimension,
+            seen => seen,
+        };
+        ordered
+            && inside
+            && (self.is_of_one_value()
+                || saved.groups.checked_mul(dimension) == Some(saved.rows.len()))
             && [0, dimension].contains(&saved.features.len())
     }
 
@@ -232,6 +272,14 @@ impl Influence {
     #[must_use]
     pub fn spread_with(&self, phi: Features<'_>, more: &[f64]) -> Spread {
         let SavedInfluence { groups, rows, .. } = &self.saved;
+        let (indices, values) = self.places(phi);
+        let phi = match self.saved.seen.is_empty() {
+            true => phi,
+            false => Features::Sparse {
+                indices: &indices,
+                values: &values,
+            },
+        };
         let rows = rows.chunks_exact((rows.len() / groups).max(1));
         let mut contributions: Vec<f64> = rows.map(|row| phi.dot(row)).collect();
         contributions.resize(*groups, 0.0);
@@ -247,6 +295,23 @@ impl Influence {
             Some(trajectory) => trajectory.spread(&contributions, support),
             None => independent(&contributions, support),
         }
+    }
+
+    /// The nonzero features of phi among the columns, if they are not all features.
+    fn places(&self, phi: Features<'_>) -> (Vec<u32>, Vec<f64>) {
+        let (mut indices, mut values) = (Vec::new(), Vec::new());
+        let seen = &self.saved.seen;
+        if !seen.is_empty() {
+            phi.for_each(|j, x| {
+                if x != 0.0
+                    && let Ok(place) = seen.binary_search(&(j as u32))
+                {
+                    indices.push(place as u32);
+                    values.push(x);
+                }
+            });
+        }
+        (indices, values)
     }
 
     /// The data behind phi.theta.

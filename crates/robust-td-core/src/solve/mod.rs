@@ -8,6 +8,7 @@ pub mod influence;
 pub mod krylov;
 pub(crate) mod quantile;
 pub mod sandwich;
+pub mod sparse;
 pub mod spread;
 #[cfg(test)]
 mod spread_coverage;
