@@ -33,10 +33,10 @@ pub(crate) fn most_entries() -> usize {
     (bytes / (2 * 16)) as usize
 }
 
-/// The number of entries that the factors of a sparse matrix may have: a third of the memory, at most 4 gigabytes, with what is
+/// The number of entries that the factors of a sparse matrix may have: a third of the memory, at most 6 gigabytes, with what is
 /// needed on the way.
 pub(crate) fn most_fill() -> f64 {
-    let most = 2 * MOST_BYTES;
+    let most = 3 * MOST_BYTES;
     let bytes = available().map_or(most, |available| most.min(available / 3));
     (bytes / (8 * 3)) as f64
 }

@@ -16,7 +16,6 @@ use crate::error::{Error, Result};
 use crate::matrix::Matrix;
 use crate::phi::{Features, Transition};
 use crate::solve::fixed_point::FixedPoint;
-use crate::solve::sparse::SparseFactors;
 use crate::solve::spread::{Spread, independent};
 use crate::solve::support::{Support, leverage};
 use crate::solve::trajectory::{self, Trajectory};
@@ -87,6 +86,12 @@ impl GroupSums {
         self.transitions += 1;
     }
 
+    /// The scores rho delta phi, one row per group.
+    #[must_use]
+    pub fn scores(&self) -> &Matrix {
+        &self.scores
+    }
+
     /// Adds the sums of other transitions.
     ///
     /// # Panics
@@ -141,22 +146,11 @@ impl Influence {
         Self::of_seen(influence, Vec::new(), grouping, sums, clusters)
     }
 
-    /// The same for a fixed point with sparse features, from sums over the features seen.
+    /// The same from A^{-1} times the scores, for the features seen; for all if none are given.
     ///
     /// # Errors
     /// When there are more groups than [`Grouping::most_groups`], or none.
-    pub fn of_sparse(
-        factors: &SparseFactors<'_>,
-        grouping: Grouping,
-        sums: &GroupSums,
-        clusters: u64,
-    ) -> Result<Self> {
-        let influence = factors.influence(&sums.scores);
-        let seen = factors.seen().to_vec();
-        Self::of_seen(influence, seen, grouping, sums, clusters)
-    }
-
-    fn of_seen(
+    pub fn of_seen(
         mut influence: Matrix,
         seen: Vec<u32>,
         grouping: Grouping,

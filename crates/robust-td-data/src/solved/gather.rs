@@ -1,5 +1,7 @@
 //! Adds up the equations of a log, in one pass.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use robust_td_core::equations::Equations;
 use robust_td_core::features::{FeatureMap, Row};
 use robust_td_core::learner::{Features, Transition};
@@ -71,6 +73,10 @@ pub(super) trait Sums: Sized + Clone + Send {
     fn add(&mut self, transition: &Transition<'_>);
     fn add_start(&mut self, phi: Features<'_>);
     fn merge(&mut self, other: Self);
+    /// Whether the matrix is left out.
+    fn lacks_matrix(&self) -> bool {
+        false
+    }
 }
 
 /// Dense sums.
@@ -139,6 +145,10 @@ impl Sums for Sparse {
             self.sums.leave_out_matrix();
         }
     }
+
+    fn lacks_matrix(&self) -> bool {
+        !self.sums.has_matrix()
+    }
 }
 
 /// The sums over a log.
@@ -176,12 +186,17 @@ impl<S: Sums> Gathered<S> {
     /// Those of reading.
     pub fn take(replay: &mut Replay<'_>, plan: &Plan<'_>, most: usize) -> Result<Self> {
         let mut all = Self::new(plan, most)?;
+        // Once the matrix is left out, no chunk needs to add it up.
+        let most = AtomicUsize::new(most);
         let counts = for_each_chunk(
             replay,
             plan,
-            |chunk| part(chunk, plan, most),
+            |chunk| part(chunk, plan, most.load(Ordering::Relaxed)),
             |part| {
                 all.merge(part?);
+                if all.kept.lacks_matrix() {
+                    most.store(0, Ordering::Relaxed);
+                }
                 Ok(())
             },
         )?;

@@ -1,14 +1,15 @@
 //! Solves the equations of a log by repeated products with their matrix: a stored one, or by passes over the log.
 //!
-//! The error of the value of the policy follows from one more solution, v = A^{-T} (mean features of the starts): the
-//! contribution of a transition is its TD error times v.phi. Other values would each need a solution of their own, so they have no
-//! interval.
+//! The error of all values takes a solution per group of transitions. Where that is too much, the error of the value of the policy
+//! follows from one more solution, v = A^{-T} (mean features of the starts): the contribution of a transition is its TD
+//! error times v.phi. Other values would each need a solution of their own, so they have no interval then.
 
 use std::ops::ControlFlow;
 
+use robust_td_core::Matrix;
 use robust_td_core::fixed_point::Identified;
 use robust_td_core::influence::Influence;
-use robust_td_core::krylov::{Krylov, Progress, RowProducts, Solution};
+use robust_td_core::krylov::{End, Krylov, Progress, RowProducts, Solution};
 use robust_td_core::learner::{Features, Transition};
 use robust_td_core::sparse::SparseSystem;
 use robust_td_core::support::leverage;
@@ -16,8 +17,10 @@ use robust_td_core::support::leverage;
 use super::Solver;
 use super::answer::Answer;
 use super::gather::{Plan, Route, Summary};
-use super::scores::{At, Scores, Scoring};
+use super::scores::{At, Scores, Scoring, with_errors};
+use super::wide::most_groups;
 use crate::chunks::for_each_chunk;
+use crate::diagnostics::TdErrors;
 use crate::error::Result;
 use crate::replay::Replay;
 
@@ -33,6 +36,14 @@ const AIM: f64 = 1e-6;
 const MOST_LEFT: f64 = 0.25;
 /// The tolerance for the error, which is needed to a few digits only.
 const ERROR_TOLERANCE: f64 = 2e-2;
+/// One product with a stored matrix in this number is reported.
+const REPORTED: usize = 100;
+/// The tolerance for the influence of groups, of which values use parts.
+const INFLUENCE_TOLERANCE: f64 = 1e-3;
+/// The tolerance for what the log identifies.
+const PROBE_TOLERANCE: f64 = 1e-8;
+/// The number of random vectors that show it.
+const PROBES: u64 = 8;
 
 /// The sums of the scores, times the weights of one value, and the number of rows of each group.
 struct OneValue<'a> {
@@ -65,36 +76,21 @@ pub(super) fn answer(
     log: Summary,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Answer> {
+    let is_stored = system.stored().is_some();
+    let found = match is_stored {
+        true => solve_stored(system, &system.b, AIM, false, progress),
+        false => solve(system, &system.b, TOLERANCE, false, progress, |x, y| {
+            pass(replay, plan, x, y, false)
+        }),
+    }?;
     let start_features = start_features(system, &log);
-    let mut solve = |b: &[f64], tolerance: f64, adjoint: bool| -> Result<Solution> {
-        let most = MOST_PRODUCTS[usize::from(adjoint)];
-        let solver = Krylov {
-            tolerance,
-            max_products: system.stored().map_or(most, |stored| {
-                most.max(MOST_WORK / stored.max(1)).min(10 * most)
-            }),
-            ..Krylov::default()
-        };
-        let product = |x: &[f64], y: &mut [f64]| match system.stored() {
-            Some(_) => {
-                system.product(x, y, adjoint);
-                Ok(())
-            }
-            None => pass(replay, plan, x, y, adjoint),
-        };
-        solver.solve(b, &system.squares, product, |state| {
-            progress(state);
-            ControlFlow::Continue(())
-        })
+    let all = match is_stored && found.end == End::Converged {
+        true => all_errors(system, plan, &log, found.products, progress)?,
+        false => None,
     };
-    let aim = system.stored().map_or(TOLERANCE, |_| AIM);
-    let found = solve(&system.b, aim, false)?;
-    let weights = solve(&start_features, ERROR_TOLERANCE, true)?;
-    let known = weights.residual <= 1.5 * ERROR_TOLERANCE
-        && log.counts.transitions as f64 >= 1.5 * system.seen() as f64 + 10.0;
-    let answer = Answer {
+    let mut answer = Answer {
         solver: Solver::Iterative,
-        products: Some((found.products + weights.products) as u64),
+        products: Some(found.products as u64),
         held_out: None,
         rank: None,
         relative_residual: found.residual,
@@ -103,12 +99,121 @@ pub(super) fn answer(
         contributions: Vec::new(),
         influence: None,
         theta: found.theta,
-        td_errors: Default::default(),
+        td_errors: TdErrors::default(),
         start_features,
         units: log.unit_count(plan.unit),
         log,
     };
-    with_error_of_starts(replay, plan, answer, &weights.theta, known)
+    if let Some((most, identified)) = all {
+        answer.identified = identified;
+        return with_errors(replay, plan, answer, system, most, |scores| {
+            influence(system, scores, progress)
+        });
+    }
+    let b = &answer.start_features;
+    let weights = match is_stored {
+        true => solve_stored(system, b, ERROR_TOLERANCE, true, progress),
+        false => solve(system, b, ERROR_TOLERANCE, true, progress, |x, y| {
+            pass(replay, plan, x, y, true)
+        }),
+    }?;
+    answer.products = Some((found.products + weights.products) as u64);
+    let known = weights.residual <= 1.5 * ERROR_TOLERANCE;
+    with_error_of_starts(replay, plan, answer, system, &weights.theta, known)
+}
+
+/// Solves A x = b or A' x = b with the given product.
+fn solve(
+    system: &SparseSystem,
+    b: &[f64],
+    tolerance: f64,
+    adjoint: bool,
+    progress: &mut dyn FnMut(Progress),
+    product: impl FnMut(&[f64], &mut [f64]) -> Result<()>,
+) -> Result<Solution> {
+    let most = MOST_PRODUCTS[usize::from(adjoint)];
+    let stored = |entries: usize| (MOST_WORK / entries.max(1)).clamp(most, 10 * most);
+    let solver = Krylov {
+        tolerance,
+        max_products: system.stored().map_or(most, stored),
+        ..Krylov::default()
+    };
+    let every = system.stored().map_or(1, |_| REPORTED);
+    solver.solve(b, &system.squares, product, |state| {
+        if state.products.is_multiple_of(every) {
+            progress(state);
+        }
+        ControlFlow::Continue(())
+    })
+}
+
+/// The same with the stored matrix.
+fn solve_stored(
+    system: &SparseSystem,
+    b: &[f64],
+    tolerance: f64,
+    adjoint: bool,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Solution> {
+    solve(system, b, tolerance, adjoint, progress, |x, y| {
+        system.product(x, y, adjoint);
+        Ok(())
+    })
+}
+
+/// The maximum number of groups and what the log identifies, if the error of all values can be found in reasonable time, given the
+/// number of products of one solution.
+fn all_errors(
+    system: &SparseSystem,
+    plan: &Plan<'_>,
+    log: &Summary,
+    products: usize,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Option<(usize, Identified)>> {
+    let (Some(entries), Some(most)) = (system.stored(), most_groups(system.seen())) else {
+        return Ok(None);
+    };
+    let solutions = log.groups(plan.unit, most).count() + 2 * PROBES as usize;
+    let product = entries + Krylov::default().vectors() * system.seen();
+    if solutions * products > MOST_WORK / product {
+        return Ok(None);
+    }
+    let mut probes = Vec::new();
+    for k in 0..PROBES {
+        // The part of random signs that A' x cannot reach is what is left after solving A' x = A' (signs).
+        let mut probe = Identified::probe(system.scale(), k);
+        let mut image = vec![0.0; probe.len()];
+        system.product(&probe, &mut image, true);
+        let found = solve_stored(system, &image, PROBE_TOLERANCE, true, progress)?;
+        if found.end != End::Converged {
+            return Ok(None);
+        }
+        let pairs = probe.iter_mut().zip(&found.theta);
+        pairs.for_each(|(sign, x)| *sign -= x);
+        probes.push(probe);
+    }
+    let (identified, _) = Identified::from_probes(system.scale().to_vec(), &probes);
+    Ok(Some((most, identified)))
+}
+
+/// A^{-1} times each row of scores, both for the features seen.
+fn influence(
+    system: &SparseSystem,
+    scores: &Matrix,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Matrix> {
+    let mut influence = Matrix::zeros(scores.rows(), scores.columns());
+    let mut b = vec![0.0; system.b.len()];
+    for k in 0..scores.rows() {
+        for (score, &j) in scores.row(k).iter().zip(system.features()) {
+            b[j as usize] = *score;
+        }
+        let found = solve_stored(system, &b, INFLUENCE_TOLERANCE, false, progress)?;
+        for (w, &j) in influence.row_mut(k).iter_mut().zip(system.features()) {
+            *w = found.theta[j as usize];
+        }
+    }
+    Ok(influence)
 }
 
 /// The mean features of the starts.
@@ -122,6 +227,7 @@ pub(super) fn with_error_of_starts(
     replay: &mut Replay<'_>,
     plan: &Plan<'_>,
     answer: Answer,
+    system: &SparseSystem,
     weights: &[f64],
     known: bool,
 ) -> Result<Answer> {
@@ -149,7 +255,10 @@ pub(super) fn with_error_of_starts(
     let (grouping, clusters) = (groups.grouping(), groups.clusters());
     let influence = Influence::of_one_value(grouping, groups.count(), clusters, n)?;
     let spread = influence.spread_with(Features::Dense(&[]), &contributions);
-    let known = known && groups.count() > 1 && left <= MOST_LEFT * spread.standard_error();
+    let rank = answer.rank.unwrap_or(system.seen()) as f64;
+    let enough = n as f64 >= 1.5 * rank + 10.0;
+    let known =
+        known && enough && groups.count() > 1 && left <= MOST_LEFT * spread.standard_error();
     let influence = known.then_some(influence);
     Ok(Answer {
         contributions: influence.as_ref().map_or(Vec::new(), |_| contributions),

@@ -1,6 +1,9 @@
 //! Adds up the scores of a log at its fixed point, group by group.
 
+use robust_td_core::Matrix;
+use robust_td_core::influence::{GroupSums, Influence};
 use robust_td_core::learner::{Features, Transition};
+use robust_td_core::sparse::{SparseGroupSums, SparseSystem};
 use robust_td_core::support::leverage;
 
 use super::answer::Answer;
@@ -104,6 +107,67 @@ impl Scores {
         counts.for_each(|(sum, x)| *sum += x);
         self.td_errors.merge(&part.td_errors);
     }
+}
+
+/// The sums of the scores of sparse features.
+struct SparseScores<'a> {
+    system: &'a SparseSystem,
+    groups: usize,
+}
+
+impl<'a> Scoring for SparseScores<'a> {
+    type Sum = SparseGroupSums<'a>;
+
+    fn new(&self) -> Self::Sum {
+        SparseGroupSums::new(self.system, self.groups)
+    }
+
+    fn add(&self, sum: &mut Self::Sum, group: usize, transition: &Transition<'_>, delta: f64) {
+        sum.add(group, transition, delta);
+    }
+}
+
+/// Adds the error of all values to an answer with sparse features, by groups of at most `most`, if there are enough
+/// transitions; `solve` finds A^{-1} times each row of scores.
+///
+/// # Errors
+/// Those of reading and of `solve`.
+pub(super) fn with_errors(
+    replay: &mut Replay<'_>,
+    plan: &Plan<'_>,
+    answer: Answer,
+    system: &SparseSystem,
+    most: usize,
+    solve: impl FnOnce(&Matrix) -> Result<Matrix>,
+) -> Result<Answer> {
+    let groups = answer.log.groups(plan.unit, most);
+    let scoring = SparseScores {
+        system,
+        groups: groups.count(),
+    };
+    let mut sums = GroupSums::new(groups.count(), system.seen());
+    let scores = Scores::take(replay, plan, &groups, At::of(&answer), &scoring, |part| {
+        part.add_to(&mut sums);
+    })?;
+    let rank = answer.rank.unwrap_or(system.seen()) as f64;
+    let enough = answer.log.counts.transitions as f64 >= 1.5 * rank + 10.0;
+    let mut answer = Answer {
+        td_errors: scores.td_errors,
+        ..answer
+    };
+    if enough && groups.count() > 1 {
+        let (seen, grouping) = (system.features().to_vec(), groups.grouping());
+        let rows = solve(sums.scores())?;
+        answer.influence = Some(Influence::of_seen(
+            rows,
+            seen,
+            grouping,
+            &sums,
+            groups.clusters(),
+        )?);
+        answer.contributions = scores.contributions(answer.log.starts);
+    }
+    Ok(answer)
 }
 
 fn part<S: Scoring>(

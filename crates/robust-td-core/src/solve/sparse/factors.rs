@@ -7,13 +7,11 @@
 //! ```text
 //! y0 = y - (e N)^3 y,     x += N (y0 - M x)
 //! ```
-//! The same with M' and random signs gives vectors u with u.phi = 0 for all phi of the log. Eight of them stand for all: if
-//! u.phi is 0 for each, phi is almost surely identified.
+//! The same with M' and random signs shows what the log identifies ([`Identified::from_probes`]).
 
 use super::system::SparseSystem;
 use crate::linalg::SparseLu;
 use crate::matrix::{Matrix, SparseMatrix};
-use crate::random::Stream;
 use crate::solve::fixed_point::Identified;
 
 /// e.
@@ -21,9 +19,7 @@ const SHIFT: f64 = 1e-9;
 /// k.
 const ROUNDS: usize = 3;
 /// The number of vectors u.
-const PROBES: usize = 8;
-/// A vector u shorter than this is rounding; otherwise its squared length is about the number of open combinations.
-const SHORT: f64 = 1e-2;
+const PROBES: u64 = 8;
 /// A pivot below this belongs to an open combination.
 const SMALL_PIVOT: f64 = 1e-6;
 /// The relative residual that refinement must reach.
@@ -78,23 +74,13 @@ impl SparseFactors<'_> {
             return None;
         }
         let left = norm(&self.residual(&y, x.row(0)));
-        let mut theta = vec![0.0; system.scale.len()];
-        for (x, &j) in x.row(0).iter().zip(&system.seen) {
-            theta[j as usize] = x / system.scale[j as usize];
-        }
         let (identified, rank) = self.identified();
         Some(SparsePoint {
-            theta,
+            theta: system.unscaled(x.row(0)),
             rank,
             relative_residual: if whole > 0.0 { left / whole } else { 0.0 },
             identified,
         })
-    }
-
-    /// The features that were nonzero at least once.
-    #[must_use]
-    pub fn seen(&self) -> &[u32] {
-        &self.system.seen
     }
 
     /// A^{-1} s for each row s of scores, both for the features seen only.
@@ -114,37 +100,29 @@ impl SparseFactors<'_> {
     pub fn adjoint(&self, phi: &[f64]) -> Vec<f64> {
         let system = self.system;
         let x = self.refined(&as_rows(&system.scaled(phi)), 1, true);
-        let mut solution = vec![0.0; phi.len()];
-        for (x, &j) in x.row(0).iter().zip(&system.seen) {
-            solution[j as usize] = x / system.scale[j as usize];
-        }
-        solution
+        system.unscaled(x.row(0))
     }
 
     /// What the log identifies, and the rank if two ways to find it agree.
     fn identified(&self) -> (Identified, Option<usize>) {
         let (system, n) = (self.system, self.matrix.size());
-        let mut signs = Stream::new(0, 0);
-        let probes: Vec<f64> = (0..PROBES * n)
-            .map(|_| if signs.uniform() < 0.5 { -1.0 } else { 1.0 })
+        let signs = (0..PROBES).map(|k| Identified::probe(&system.scale, k));
+        let signs: Vec<Vec<f64>> = signs.collect();
+        let scaled = Matrix::from_fn(signs.len(), n, |k, i| {
+            let j = system.seen[i] as usize;
+            signs[k][j] * system.scale[j]
+        });
+        let open = self.open_part(scaled, true);
+        let probes: Vec<Vec<f64>> = (0..open.rows())
+            .map(|k| system.unscaled(open.row(k)))
             .collect();
-        let probes = Matrix::from_fn(PROBES, n, |k, i| probes[k * n + i]);
-        let open = self.open_part(probes, true);
-        let lengths: Vec<f64> = (0..PROBES).map(|k| norm(open.row(k))).collect();
-        if lengths.iter().all(|length| *length < SHORT) {
-            return (Identified::all(system.scale.clone()), Some(n));
+        let (identified, estimate) = Identified::from_probes(system.scale.clone(), &probes);
+        if estimate == 0.0 {
+            return (identified, Some(n));
         }
-        let estimate = lengths.iter().map(|l| l * l).sum::<f64>() / PROBES as f64;
         let pivots = self.lu.small_pivots(SMALL_PIVOT);
         let error = (2.0 * pivots as f64 / PROBES as f64).sqrt();
         let certain = (estimate - pivots as f64).abs() <= 4.0 * error + 0.5;
-        let mut never = vec![0.0; PROBES * system.scale.len()];
-        for (k, never) in never.chunks_exact_mut(system.scale.len()).enumerate() {
-            for (u, &j) in open.row(k).iter().zip(&system.seen) {
-                never[j as usize] = u / (system.scale[j as usize] * (PROBES as f64).sqrt());
-            }
-        }
-        let identified = Identified::with_never(system.scale.clone(), never);
         (identified, certain.then_some(n - pivots.min(n)))
     }
 

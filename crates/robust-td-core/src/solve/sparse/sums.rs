@@ -124,7 +124,7 @@ impl SparseSums {
         }
     }
 
-    /// Adds the sums of other transitions.
+    /// Adds the sums of other transitions; without the matrix if either has none.
     ///
     /// # Panics
     /// When the dimensions or discounts differ.
@@ -134,8 +134,10 @@ impl SparseSums {
             (other.dimension, other.discount),
             "sums of the same kind"
         );
-        if other.has_matrix && !self.has_matrix {
-            other.leave_out_matrix();
+        match (self.has_matrix, other.has_matrix) {
+            (true, false) => self.leave_out_matrix(),
+            (false, true) => other.leave_out_matrix(),
+            _ => {}
         }
         self.count += other.count;
         self.close();

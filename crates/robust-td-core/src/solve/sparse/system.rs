@@ -114,6 +114,21 @@ impl SparseSystem {
         }
     }
 
+    /// The features that were nonzero at least once, in increasing order.
+    #[must_use]
+    pub fn features(&self) -> &[u32] {
+        &self.seen
+    }
+
+    /// Values for the features seen, divided by the scale, among all features.
+    pub(super) fn unscaled(&self, x: &[f64]) -> Vec<f64> {
+        let mut all = vec![0.0; self.scale.len()];
+        for (x, &j) in x.iter().zip(&self.seen) {
+            all[j as usize] = x / self.scale[j as usize];
+        }
+        all
+    }
+
     /// Scores divided by n and the scale, for the features seen.
     pub(super) fn scaled(&self, vector: &[f64]) -> Vec<f64> {
         let n = self.count.max(1) as f64;
