@@ -22,7 +22,7 @@ struct DenseScores {
 impl Scoring for DenseScores {
     type Sum = GroupSums;
 
-    fn new(&self) -> GroupSums {
+    fn start(&self) -> GroupSums {
         GroupSums::new(self.groups, self.dimension)
     }
 
@@ -51,7 +51,7 @@ pub(super) fn answer(replay: &mut Replay<'_>, plan: &Plan<'_>) -> Result<Answer>
         groups: groups.count(),
         dimension: found.theta.len(),
     };
-    let mut sums = scoring.new();
+    let mut sums = scoring.start();
     let scores = Scores::take(replay, plan, &groups, at, &scoring, |part| {
         sums.merge(&part);
     })?;

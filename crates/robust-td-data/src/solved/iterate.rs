@@ -54,7 +54,7 @@ struct OneValue<'a> {
 impl Scoring for OneValue<'_> {
     type Sum = Vec<[f64; 2]>;
 
-    fn new(&self) -> Self::Sum {
+    fn start(&self) -> Self::Sum {
         vec![[0.0; 2]; self.groups]
     }
 
@@ -236,7 +236,7 @@ pub(super) fn with_error_of_starts(
         groups: groups.count(),
         weights,
     };
-    let mut sums = scoring.new();
+    let mut sums = scoring.start();
     let scores = Scores::take(replay, plan, &groups, At::of(&answer), &scoring, |part| {
         for (sum, part) in sums.iter_mut().zip(part) {
             sum[0] += part[0];

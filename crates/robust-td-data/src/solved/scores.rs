@@ -51,10 +51,10 @@ pub(super) struct Scores {
     pub td_errors: TdErrors,
 }
 
-/// How the scores of a chunk are added up: a new sum, and a transition with its group and TD error added to it.
+/// How the scores of a chunk are added up: the start of a sum, and a transition with its group and TD error added to it.
 pub(super) trait Scoring: Sync {
     type Sum: Send;
-    fn new(&self) -> Self::Sum;
+    fn start(&self) -> Self::Sum;
     fn add(&self, sum: &mut Self::Sum, group: usize, transition: &Transition<'_>, delta: f64);
 }
 
@@ -118,7 +118,7 @@ struct SparseScores<'a> {
 impl<'a> Scoring for SparseScores<'a> {
     type Sum = SparseGroupSums<'a>;
 
-    fn new(&self) -> Self::Sum {
+    fn start(&self) -> Self::Sum {
         SparseGroupSums::new(self.system, self.groups)
     }
 
@@ -177,7 +177,7 @@ fn part<S: Scoring>(
     at: At<'_>,
     scoring: &S,
 ) -> (S::Sum, Scores) {
-    let (mut sum, mut part) = (scoring.new(), Scores::new(groups.count()));
+    let (mut sum, mut part) = (scoring.start(), Scores::new(groups.count()));
     let (mean, count) = (at.mean(), at.count());
     chunk.for_each(plan.map, |placed| {
         let transition = &placed.transition;
