@@ -1,4 +1,5 @@
-//! Counts the products that the equations of large logs take: tile-coded mountain car and pole, one-hot walks.
+//! Measures how the equations of large logs are solved: tile-coded mountain car and pole, one-hot walks; directly from their
+//! sparse matrix, and by iteration.
 //!
 //! `cargo bench -p robust-td-core --bench krylov -- car` runs the problems whose name starts with "car".
 
@@ -9,8 +10,9 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use robust_td_core::features::{FeatureMap, Fitting, Rows};
-use robust_td_core::krylov::{Equations, Krylov, Solution};
+use robust_td_core::krylov::Krylov;
 use robust_td_core::random::Stream;
+use robust_td_core::sparse::{SparseSums, SparseSystem};
 use robust_td_core::{Outcome, Transition};
 
 /// What follows a row of a simulation.
@@ -160,41 +162,10 @@ impl Log {
         }
     }
 
-    fn solve(&self, discount: f64, tolerance: f64, step: Option<f64>) -> (Solution, Vec<usize>) {
-        let equations = Equations { discount };
-        let d = self.map.outputs();
-        let (mut b, mut squares) = (vec![0.0; d], vec![0.0; d]);
-        self.visit(|transition| equations.add_sums(transition, &mut b, &mut squares));
-        let product = |x: &[f64], y: &mut [f64]| -> Result<(), Infallible> {
-            y.fill(0.0);
-            self.visit(|transition| equations.add_product(transition, x, y));
-            Ok(())
-        };
-        let mut levels = Vec::new();
-        let progress = |progress: robust_td_core::krylov::Progress| {
-            while progress.residual <= 10_f64.powi(-(levels.len() as i32 + 2)) {
-                levels.push(progress.products - 1);
-            }
-            ControlFlow::Continue(())
-        };
-        let solver = Krylov {
-            tolerance,
-            max_products: 5000,
-            ..Krylov::default()
-        };
-        let solution = match step {
-            None => solver.solve(&b, &squares, product, progress),
-            Some(step) => {
-                let sweep = |x: &[f64], y: &mut [f64]| {
-                    y.fill(0.0);
-                    self.visit(|transition| equations.sweep(transition, step, &squares, x, y));
-                    Ok(())
-                };
-                solver.solve_with(&b, &squares, product, sweep, progress)
-            }
-        };
-        let Ok(solution) = solution;
-        (solution, levels)
+    fn system(&self, discount: f64) -> SparseSystem {
+        let mut sums = SparseSums::new(self.map.outputs(), discount, true).unwrap();
+        self.visit(|transition| sums.add(transition));
+        sums.into_system().unwrap()
     }
 
     /// The root mean square of the difference of values over the rows, relative to that of the values.
@@ -245,31 +216,58 @@ fn main() {
         ("garnet", &|| chain(1_000_000, &garnet)),
         ("corridor", &|| chain(200_000, &corridor)),
     ];
-    println!(
-        "IDR(8), {} vectors; products to a residual of 1e-2, 1e-3, ...",
-        Krylov::default().vectors()
-    );
     for (name, make) in problems {
         if !asked.is_empty() && !asked.iter().any(|a| name.starts_with(&a[..])) {
             continue;
         }
         let log = make();
         for discount in [0.9, 0.99, 0.999] {
-            let reference = (log.map.outputs() < 50_000).then(|| log.solve(discount, 1e-9, None).0);
-            for (method, step) in [("plain", None), ("sweep", Some(0.5))] {
-                let start = Instant::now();
-                let (solution, levels) = log.solve(discount, 1e-6, step);
-                let error = reference.as_ref().map_or("-".into(), |r| {
-                    format!("{:.1e}", log.error(&solution.theta, &r.theta))
-                });
+            let start = Instant::now();
+            let system = log.system(discount);
+            println!(
+                "{name} {discount}: {} of {} features, {} entries, {:.1} s",
+                system.seen(),
+                log.map.outputs(),
+                system.stored().unwrap(),
+                start.elapsed().as_secs_f64()
+            );
+            let start = Instant::now();
+            let factors = system.factor(2e8, 2e11);
+            let direct = factors.as_ref().and_then(|factors| {
+                let factored = start.elapsed().as_secs_f64();
+                let found = factors.solve()?;
                 println!(
-                    "{name:9} {discount:<5} {method} {levels:?} {:?} {:.1e} after {}, error of values {error}, {:.0} s",
-                    solution.end,
-                    solution.residual,
-                    solution.products,
+                    "    direct: residual {:.1e}, rank {:?}, factors {factored:.1} s, in all {:.1} s",
+                    found.relative_residual,
+                    found.rank,
                     start.elapsed().as_secs_f64()
                 );
-            }
+                Some(found)
+            });
+            drop(factors);
+            let start = Instant::now();
+            let mut levels = Vec::new();
+            let progress = |progress: robust_td_core::krylov::Progress| {
+                while progress.residual <= 10_f64.powi(-(levels.len() as i32 + 2)) {
+                    levels.push(progress.products - 1);
+                }
+                ControlFlow::Continue(())
+            };
+            let product = |x: &[f64], y: &mut [f64]| -> Result<(), Infallible> {
+                system.product(x, y, false);
+                Ok(())
+            };
+            let Ok(found) = Krylov::default().solve(&system.b, &system.squares, product, progress);
+            let error = direct.as_ref().map_or("-".into(), |direct| {
+                format!("{:.1e}", log.error(&found.theta, &direct.theta))
+            });
+            println!(
+                "    IDR(8): products to 1e-2, 1e-3, ... {levels:?}, {:?} {:.1e} after {}, error of values {error}, {:.1} s",
+                found.end,
+                found.residual,
+                found.products,
+                start.elapsed().as_secs_f64()
+            );
         }
     }
 }

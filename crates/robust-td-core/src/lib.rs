@@ -71,5 +71,6 @@ pub use model::reward::Reward;
 pub use model::{chain, constants, mdp, mixing, problem, reward, simulate};
 pub use phi::{Features, Outcome, Transition};
 pub use solve::{
-    equations, fixed_point, influence, krylov, online, sandwich, spread, support, trajectory,
+    equations, fixed_point, influence, krylov, online, sandwich, sparse, spread, support,
+    trajectory,
 };

@@ -1,5 +1,8 @@
 //! Wraps the linear-algebra crate, so that no other file depends on it.
 
+mod elimination_tree;
+mod multifrontal;
+
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::matmul::matmul;
 use faer::linalg::solvers::{ColPivQr, PartialPivLu, Solve};
@@ -9,6 +12,7 @@ use faer::{Accum, Mat, MatMut, MatRef, Par};
 
 use crate::error::{Error, Result};
 use crate::matrix::{Matrix, SparseMatrix};
+pub(crate) use multifrontal::SparseLu;
 
 fn view(matrix: &Matrix) -> MatRef<'_, f64> {
     MatRef::from_row_major_slice(matrix.as_slice(), matrix.rows(), matrix.columns())

@@ -279,6 +279,32 @@ impl SparseMatrix {
         dense
     }
 
+    /// The transposed matrix.
+    pub fn transposed(&self) -> Self {
+        let mut offsets = vec![0; self.size() + 1];
+        for &j in &self.columns {
+            offsets[j as usize + 1] += 1;
+        }
+        for j in 0..self.size() {
+            offsets[j + 1] += offsets[j];
+        }
+        let mut next = offsets.clone();
+        let mut columns = vec![0; self.stored()];
+        let mut values = vec![0.0; self.stored()];
+        for i in 0..self.size() {
+            for (j, value) in self.entries(i) {
+                let place = &mut next[j];
+                (columns[*place], values[*place]) = (i as u32, value);
+                *place += 1;
+            }
+        }
+        Self {
+            offsets,
+            columns,
+            values,
+        }
+    }
+
     /// The product with a column vector.
     pub fn times(&self, x: &[f64]) -> Vec<f64> {
         (0..self.size())

@@ -113,7 +113,7 @@ fn intervals(solved: &Solved) -> Option<Finding> {
         let why = match facts.units {
             0 | 1 => "the log has only one episode or cluster".into(),
             _ if facts.products.is_some() => {
-                format!("{rows} and this many passes do not determine it for {features}")
+                format!("{rows} and this many products do not determine it for {features}")
             }
             _ => format!("{rows} are too few for {features}"),
         };
@@ -122,7 +122,8 @@ fn intervals(solved: &Solved) -> Option<Finding> {
     if influence.is_of_one_value() {
         return Some(finding(
             kind,
-            "only the value of the policy has an interval: with this many features, that of a row would take as long as the solution",
+            "only the value of the policy has an interval: with this many features, that of a row would take as long as the solution; use \
+             fewer or coarser features for intervals of rows",
         ));
     }
     let starts = &solved.assessment.starts;

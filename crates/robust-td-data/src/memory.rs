@@ -10,6 +10,8 @@ const MATRICES: u64 = 8;
 const PER_THREAD: u64 = 4;
 /// Vectors of an iterative solution beside those of the solver.
 const VECTORS: u64 = 10;
+/// The memory for the entries of a sparse matrix.
+const MOST_BYTES: u64 = 2 << 30;
 
 /// The maximum number of bytes of rows to keep.
 const MOST_FOR_ROWS: u64 = 1 << 30;
@@ -25,6 +27,21 @@ pub(crate) fn check_direct(features: usize, threads: usize) -> Result<()> {
 pub(crate) fn check_iterative(features: usize) -> Result<()> {
     let vectors = VECTORS + Krylov::default().vectors() as u64;
     check(features, 8 * vectors * features as u64)
+}
+
+/// The number of entries that a sparse matrix may have: a quarter of the memory for their lists, which take twice their
+/// size while they are merged, at most 2 gigabytes.
+pub(crate) fn most_entries() -> usize {
+    let bytes = available().map_or(MOST_BYTES, |available| MOST_BYTES.min(available / 4));
+    (bytes / (2 * 16)) as usize
+}
+
+/// The number of entries that the factors of a sparse matrix may have: a third of the memory, at most 6 gigabytes, with what is
+/// needed on the way.
+pub(crate) fn most_fill() -> f64 {
+    let most = 3 * MOST_BYTES;
+    let bytes = available().map_or(most, |available| most.min(available / 3));
+    (bytes / (8 * 3)) as f64
 }
 
 fn check(features: usize, needed: u64) -> Result<()> {

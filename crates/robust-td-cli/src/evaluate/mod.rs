@@ -28,7 +28,8 @@ A truncated row bootstraps from its successor, then the episode restarts. A lone
 `done` column is ambiguous: use --column terminated=done or truncated=done.
 
 The default algorithm, auto, solves for the TD fixed point of the log: directly
-for up to 4,000 features, by repeated passes over the files beyond. It prints
+where its matrix can be factored (4,000 dense features, some 100,000 sparse
+ones), by iteration beyond. It prints
 the value of the policy with its interval, whether the answer has converged, and
 whether the features can express the values (predictions against returns on
 episodes that are held out). Intervals measure the sampling error around the TD
@@ -246,7 +247,9 @@ fn show(progress: &Progress<'_>) {
         Progress::SoFar(model) => so_far(model),
         Progress::Following { steps, theta } => following(*steps, theta),
         Progress::Product { passes, residual } => {
-            progress::say(&format!("pass {passes}: relative residual {residual:.1e}"));
+            progress::say(&format!(
+                "product {passes}: relative residual {residual:.1e}"
+            ));
         }
         Progress::PassDone { steps } => progress::say(&format!("{steps} transitions")),
         _ => {}

@@ -227,7 +227,8 @@ impl Equations {
     }
 }
 
-fn check(dimension: usize, discount: f64) -> Result<()> {
+/// Checks the size and the discount of equations.
+pub(super) fn check(dimension: usize, discount: f64) -> Result<()> {
     let bad = |name, value, expected| {
         Err(Error::Parameter {
             name,

@@ -19,9 +19,12 @@ use crate::error::{Error, Result};
 use crate::linalg::{Factors, factors};
 use crate::matrix::Matrix;
 use crate::phi::Features;
+use crate::random::Stream;
 
 /// The part of a scaled feature vector outside the range, relative to its norm, above which its value is not identified.
 const OUTSIDE: f64 = 1e-4;
+/// A probe shorter than this is rounding.
+const SHORT: f64 = 1e-2;
 
 /// The TD fixed point of a log.
 #[derive(Debug, Clone)]
@@ -124,7 +127,8 @@ pub struct Identified {
     /// The root mean square of each feature; 0 if it was never nonzero.
     #[serde(with = "crate::exact_float")]
     scale: Vec<f64>,
-    /// Vectors u, one after the other, with u.phi = 0 for all phi of the log; features never seen are 0 in them.
+    /// Vectors u, one after the other, with u.phi = 0 for all phi of the log; features never seen are 0 in them. A basis of all such
+    /// vectors, or some random ones.
     #[serde(with = "crate::exact_float")]
     never: Vec<f64>,
 }
@@ -135,6 +139,37 @@ impl Identified {
     pub fn all(scale: Vec<f64>) -> Self {
         let never = Vec::new();
         Self { scale, never }
+    }
+
+    /// Features of these root mean squares, and random vectors with u.phi = 0 for all phi of the log: each the part of random
+    /// signs, divided by the root mean squares, that the equations cannot reach.
+    ///
+    /// Some stand for all: if u.phi is 0 for each, phi is almost surely identified. Their mean squared length in scaled
+    /// coordinates, returned too, is about the number of independent ones.
+    #[must_use]
+    pub fn from_probes(scale: Vec<f64>, probes: &[Vec<f64>]) -> (Self, f64) {
+        let square = |u: &f64, scale: &f64| (u * scale) * (u * scale);
+        let length = |u: &Vec<f64>| u.iter().zip(&scale).map(|(u, s)| square(u, s)).sum::<f64>();
+        let lengths: Vec<f64> = probes.iter().map(length).collect();
+        let count = probes.len().max(1) as f64;
+        if lengths.iter().all(|square| *square < SHORT * SHORT) {
+            return (Self::all(scale), 0.0);
+        }
+        let never = probes.iter().flatten().map(|u| u / count.sqrt());
+        let never = never.collect();
+        (Self { scale, never }, lengths.iter().sum::<f64>() / count)
+    }
+
+    /// A vector of random signs for [`Identified::from_probes`]; 0 for features never seen.
+    #[must_use]
+    pub fn probe(scale: &[f64], number: u64) -> Vec<f64> {
+        let mut random = Stream::new(number, 0);
+        let sign = |scale: &f64| match (*scale > 0.0, random.uniform() < 0.5) {
+            (false, _) => 0.0,
+            (true, true) => -1.0 / scale,
+            (true, false) => 1.0 / scale,
+        };
+        scale.iter().map(sign).collect()
     }
 
     fn new(scale: Vec<f64>, active: &[usize], factors: Option<&Factors>) -> Self {

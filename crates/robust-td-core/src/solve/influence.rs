@@ -52,12 +52,12 @@ impl Grouping {
 #[derive(Debug, Clone, PartialEq)]
 pub struct GroupSums {
     /// The scores rho delta phi, one row per group.
-    scores: Matrix,
+    pub(super) scores: Matrix,
     /// rho phi_j^2, one row per group.
-    squares: Matrix,
+    pub(super) squares: Matrix,
     /// For each feature, the number of transitions in which it is nonzero.
-    rows: Vec<f64>,
-    transitions: u64,
+    pub(super) rows: Vec<f64>,
+    pub(super) transitions: u64,
 }
 
 impl GroupSums {
@@ -99,6 +99,12 @@ impl GroupSums {
         self.transitions += 1;
     }
 
+    /// The scores rho delta phi, one row per group.
+    #[must_use]
+    pub fn scores(&self) -> &Matrix {
+        &self.scores
+    }
+
     /// Adds the sums of other transitions.
     ///
     /// # Panics
@@ -126,6 +132,9 @@ pub struct Influence {
 struct SavedInfluence {
     grouping: Grouping,
     groups: usize,
+    /// The features that W_k has columns for, in increasing order; empty if it has all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    seen: Vec<u32>,
     /// W_k, row by row.
     #[serde(with = "crate::exact_float")]
     rows: Vec<f64>,
@@ -146,13 +155,27 @@ impl Influence {
         sums: &GroupSums,
         clusters: u64,
     ) -> Result<Self> {
+        let influence = found.influence(&sums.scores);
+        Self::of_seen(influence, Vec::new(), grouping, sums, clusters)
+    }
+
+    /// The same from A^{-1} times the scores, for the features seen; for all if none are given.
+    ///
+    /// # Errors
+    /// When there are more groups than [`Grouping::most_groups`], or none.
+    pub fn of_seen(
+        mut influence: Matrix,
+        seen: Vec<u32>,
+        grouping: Grouping,
+        sums: &GroupSums,
+        clusters: u64,
+    ) -> Result<Self> {
         let (groups, d) = (sums.scores.rows(), sums.scores.columns());
         let mut total = vec![0.0; d];
         for k in 0..groups {
             let squares = total.iter_mut().zip(sums.squares.row(k));
             squares.for_each(|(sum, x)| *sum += x);
         }
-        let mut influence = found.influence(&sums.scores);
         for k in 0..groups {
             let squares = sums.squares.row(k).iter().zip(&total);
             for (w, (own, all)) in influence.row_mut(k).iter_mut().zip(squares) {
@@ -173,6 +196,7 @@ impl Influence {
         SavedInfluence {
             grouping,
             groups,
+            seen,
             rows: influence.as_slice().to_vec(),
             log,
             features,
@@ -193,6 +217,7 @@ impl Influence {
         SavedInfluence {
             grouping,
             groups,
+            seen: Vec::new(),
             rows: Vec::new(),
             log: Support {
                 clusters: clusters as f64,
@@ -213,7 +238,16 @@ impl Influence {
     #[must_use]
     pub fn fits(&self, dimension: usize) -> bool {
         let saved = &self.saved;
-        (self.is_of_one_value() || saved.groups.checked_mul(dimension) == Some(saved.rows.len()))
+        let ordered = saved.seen.windows(2).all(|pair| pair[0] < pair[1]);
+        let inside = (saved.seen.last()).is_none_or(|last| (*last as usize) < dimension);
+        let dimension = match saved.seen.len() {
+            0 => dimension,
+            seen => seen,
+        };
+        ordered
+            && inside
+            && (self.is_of_one_value()
+                || saved.groups.checked_mul(dimension) == Some(saved.rows.len()))
             && [0, dimension].contains(&saved.features.len())
     }
 
@@ -245,6 +279,14 @@ impl Influence {
     #[must_use]
     pub fn spread_with(&self, phi: Features<'_>, more: &[f64]) -> Spread {
         let SavedInfluence { groups, rows, .. } = &self.saved;
+        let (indices, values) = self.places(phi);
+        let phi = match self.saved.seen.is_empty() {
+            true => phi,
+            false => Features::Sparse {
+                indices: &indices,
+                values: &values,
+            },
+        };
         let rows = rows.chunks_exact((rows.len() / groups).max(1));
         let mut contributions: Vec<f64> = rows.map(|row| phi.dot(row)).collect();
         contributions.resize(*groups, 0.0);
@@ -260,6 +302,23 @@ impl Influence {
             Some(trajectory) => trajectory.spread(&contributions, support),
             None => independent(&contributions, support),
         }
+    }
+
+    /// The nonzero features of phi among the columns, if they are not all features.
+    fn places(&self, phi: Features<'_>) -> (Vec<u32>, Vec<f64>) {
+        let (mut indices, mut values) = (Vec::new(), Vec::new());
+        let seen = &self.saved.seen;
+        if !seen.is_empty() {
+            phi.for_each(|j, x| {
+                if x != 0.0
+                    && let Ok(place) = seen.binary_search(&(j as u32))
+                {
+                    indices.push(place as u32);
+                    values.push(x);
+                }
+            });
+        }
+        (indices, values)
     }
 
     /// The data behind phi.theta.

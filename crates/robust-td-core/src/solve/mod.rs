@@ -9,6 +9,7 @@ pub mod krylov;
 pub mod online;
 pub(crate) mod quantile;
 pub mod sandwich;
+pub mod sparse;
 pub mod spread;
 #[cfg(test)]
 mod spread_coverage;

@@ -2,11 +2,11 @@
 
 use robust_td_core::fixed_point::Identified;
 use robust_td_core::influence::Influence;
+use robust_td_core::learner::Features;
 
 use super::Solver;
-use crate::chunks::PassCounts;
+use super::gather::Summary;
 use crate::diagnostics::TdErrors;
-use crate::sample::Sample;
 
 /// The TD fixed point of a log and its error.
 pub(super) struct Answer {
@@ -25,12 +25,16 @@ pub(super) struct Answer {
     /// What each group contributes to the error of the value of the policy, beyond `influence`.
     pub contributions: Vec<f64>,
     pub td_errors: TdErrors,
-    pub phi_inf: f64,
-    /// The mean features of the rows that the value of the policy is the mean of, and their number.
+    /// The mean features of the rows that the value of the policy is the mean of.
     pub start_features: Vec<f64>,
-    pub starts: u64,
     /// The number of independent units.
     pub units: u64,
-    pub sample: Sample,
-    pub counts: PassCounts,
+    pub log: Summary,
+}
+
+impl Answer {
+    /// The mean features of the starts.
+    pub fn start_phi(&self) -> Features<'_> {
+        Features::Dense(&self.start_features)
+    }
 }

@@ -1,50 +1,70 @@
-//! Solves the equations of a log directly, from their sums.
+//! Solves the equations of a log directly, from their dense sums.
 
-use robust_td_core::Features;
 use robust_td_core::fixed_point::FixedPoint;
 use robust_td_core::influence::{GroupSums, Influence};
-use robust_td_core::support::leverage;
+use robust_td_core::learner::Transition;
 
 use super::Solver;
 use super::answer::Answer;
-use super::gather::{Gathered, Plan};
-use super::scores::{Scores, Start};
-use super::unit::{Groups, Unit};
+use super::gather::{Dense, Gathered, Plan};
+use super::scores::{At, Scores, Scoring};
+use super::unit::Groups;
 use crate::assess::TOLERANCE;
 use crate::error::Result;
 use crate::replay::Replay;
+
+/// The sums of the scores of dense features.
+struct DenseScores {
+    groups: usize,
+    dimension: usize,
+}
+
+impl Scoring for DenseScores {
+    type Sum = GroupSums;
+
+    fn start(&self) -> GroupSums {
+        GroupSums::new(self.groups, self.dimension)
+    }
+
+    fn add(&self, sum: &mut GroupSums, group: usize, transition: &Transition<'_>, delta: f64) {
+        sum.add(group, transition, delta);
+    }
+}
 
 /// Finds the answer in two passes: one for the equations, one for the error of their solution.
 ///
 /// # Errors
 /// Those of reading, and sums that overflow.
 pub(super) fn answer(replay: &mut Replay<'_>, plan: &Plan<'_>) -> Result<Answer> {
-    let gathered = Gathered::take(replay, plan)?;
-    let found = gathered.equations().solve()?;
-    let count = gathered.starts.max(1) as f64;
-    let sums = gathered.start_features.iter();
-    let start_features: Vec<f64> = sums.map(|sum| sum / count).collect();
-    let start = Start {
-        mean: Features::Dense(&start_features).dot(&found.theta),
-        count,
+    let gathered = Gathered::<Dense>::take(replay, plan, 0)?;
+    let (all, kept, log) = gathered.split(plan.checks);
+    let found = all.equations.solve()?;
+    let count = log.starts.max(1) as f64;
+    let start_features: Vec<f64> = (all.start_features.iter()).map(|sum| sum / count).collect();
+    let at = At {
+        theta: &found.theta,
+        start_features: &start_features,
+        starts: log.starts,
     };
-    let units = match plan.unit {
-        Unit::Time => gathered.counts.transitions,
-        Unit::Episode => gathered.counts.runs,
-        _ => gathered.units.count(),
+    let groups = log.groups(plan.unit, usize::MAX);
+    let scoring = DenseScores {
+        groups: groups.count(),
+        dimension: found.theta.len(),
     };
-    let groups = Groups::new(plan.unit, units, &gathered.units);
-    let scores = Scores::take(replay, plan, &groups, &found.theta, start)?;
-    let influence = influence(&found, &scores.sums, &groups)?;
-    let contributions = scores.starts.iter().zip(&scores.start_counts);
-    let contributions = contributions.map(|(sum, own)| sum * leverage(own / count));
+    let mut sums = scoring.start();
+    let scores = Scores::take(replay, plan, &groups, at, &scoring, |part| {
+        sums.merge(&part);
+    })?;
+    let influence = influence(&found, &sums, &groups)?;
+    let known = influence.is_some();
     Ok(Answer {
         solver: Solver::LeastSquares,
         products: None,
-        held_out: plan.checks.then(|| held_out(&gathered, &found)).flatten(),
-        contributions: influence
-            .as_ref()
-            .map_or(Vec::new(), |_| contributions.collect()),
+        held_out: kept.and_then(|kept| held_out(&kept, &found)),
+        contributions: match known {
+            true => scores.contributions(log.starts),
+            false => Vec::new(),
+        },
         influence,
         rank: Some(found.rank),
         relative_residual: found.relative_residual,
@@ -52,12 +72,9 @@ pub(super) fn answer(replay: &mut Replay<'_>, plan: &Plan<'_>) -> Result<Answer>
         identified: found.identified,
         theta: found.theta,
         td_errors: scores.td_errors,
-        phi_inf: gathered.phi_inf,
         start_features,
-        starts: gathered.starts,
-        units,
-        sample: gathered.sample,
-        counts: gathered.counts,
+        units: log.unit_count(plan.unit),
+        log,
     })
 }
 
@@ -71,8 +88,7 @@ fn influence(found: &FixedPoint, sums: &GroupSums, groups: &Groups) -> Result<Op
 }
 
 /// theta without what is held out, if it knows the same features.
-fn held_out(gathered: &Gathered, all: &FixedPoint) -> Option<Vec<f64>> {
-    gathered.held_out.as_ref().filter(|held| held.count() > 0)?;
-    let kept = gathered.kept.solve().ok()?;
+fn held_out(kept: &Dense, all: &FixedPoint) -> Option<Vec<f64>> {
+    let kept = kept.equations.solve().ok()?;
     (kept.rank == all.rank).then_some(kept.theta)
 }

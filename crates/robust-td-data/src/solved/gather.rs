@@ -1,13 +1,51 @@
 //! Adds up the equations of a log, in one pass.
 
-use robust_td_core::equations::Equations;
-use robust_td_core::features::FeatureMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::unit::{Unit, Units};
+use robust_td_core::equations::Equations;
+use robust_td_core::features::{FeatureMap, Row};
+use robust_td_core::learner::{Features, Transition};
+use robust_td_core::sparse::SparseSums;
+
+use super::unit::{Groups, Unit, Units};
 use crate::chunks::{Chunk, PassCounts, for_each_chunk};
 use crate::error::Result;
 use crate::replay::Replay;
 use crate::sample::Sample;
+
+/// The maximum number of features for dense sums. At this number they take 128 megabytes each.
+const LARGEST: usize = 4000;
+/// The minimum number of features for a sparse matrix.
+const FEWEST_SPARSE: usize = 1000;
+/// A sparse matrix needs this number of features for each pair of nonzero ones in a row.
+const PER_PAIR: usize = 8;
+
+/// How the equations are added up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Route {
+    /// As a dense matrix.
+    Dense,
+    /// As a sparse matrix, as long as it fits.
+    Sparse,
+    /// Without a matrix.
+    Products,
+}
+
+impl Route {
+    /// The route for a map.
+    pub fn of(map: &FeatureMap) -> Self {
+        let (d, mut row) = (map.outputs(), Row::for_map(map));
+        map.write(&vec![0.0; map.inputs()], &mut row);
+        let mut nonzero = 0_usize;
+        row.features().for_each(|_, _| nonzero += 1);
+        let is_sparse = map.is_sparse() && PER_PAIR * nonzero * nonzero <= d;
+        match d {
+            _ if is_sparse && d >= FEWEST_SPARSE => Self::Sparse,
+            _ if d <= LARGEST => Self::Dense,
+            _ => Self::Products,
+        }
+    }
+}
 
 /// What all passes over a log need to know.
 #[derive(Clone, Copy)]
@@ -27,33 +65,118 @@ pub(crate) struct Plan<'a> {
     pub limit: Option<u64>,
 }
 
-/// The sums over a log.
-pub(crate) struct Gathered {
-    /// Of what is not held out, and of what is.
-    pub kept: Equations,
-    pub held_out: Option<Equations>,
-    pub phi_inf: f64,
-    /// The rows that the value of the policy is the mean of: the sum of their features, and their number.
+/// The sums of the equations, and of the features of the starts.
+pub(super) trait Sums: Sized + Clone + Send {
+    /// No transitions; `most` is the number of entries that a sparse matrix may have.
+    fn new(plan: &Plan<'_>, most: usize) -> Result<Self>;
+    fn count(&self) -> u64;
+    fn add(&mut self, transition: &Transition<'_>);
+    fn add_start(&mut self, phi: Features<'_>);
+    fn merge(&mut self, other: Self);
+    /// Whether the matrix is left out.
+    fn lacks_matrix(&self) -> bool {
+        false
+    }
+}
+
+/// Dense sums.
+#[derive(Clone)]
+pub(super) struct Dense {
+    pub equations: Equations,
     pub start_features: Vec<f64>,
+}
+
+impl Sums for Dense {
+    fn new(plan: &Plan<'_>, _: usize) -> Result<Self> {
+        let d = plan.map.outputs();
+        Ok(Self {
+            equations: Equations::new(d, plan.discount)?,
+            start_features: vec![0.0; d],
+        })
+    }
+
+    fn count(&self) -> u64 {
+        self.equations.count()
+    }
+
+    fn add(&mut self, transition: &Transition<'_>) {
+        self.equations.add(transition);
+    }
+
+    fn add_start(&mut self, phi: Features<'_>) {
+        phi.axpy(1.0, &mut self.start_features);
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.equations.merge(other.equations);
+        let features = self.start_features.iter_mut().zip(&other.start_features);
+        features.for_each(|(sum, x)| *sum += x);
+    }
+}
+
+/// Sparse sums, with a limit.
+#[derive(Clone)]
+pub(super) struct Sparse {
+    pub sums: SparseSums,
+    most: usize,
+}
+
+impl Sums for Sparse {
+    fn new(plan: &Plan<'_>, most: usize) -> Result<Self> {
+        let sums = SparseSums::new(plan.map.outputs(), plan.discount, most > 0)?;
+        Ok(Self { sums, most })
+    }
+
+    fn count(&self) -> u64 {
+        self.sums.count()
+    }
+
+    fn add(&mut self, transition: &Transition<'_>) {
+        self.sums.add(transition);
+    }
+
+    fn add_start(&mut self, phi: Features<'_>) {
+        self.sums.add_start(phi);
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.sums.merge(other.sums);
+        if self.sums.has_matrix() && self.sums.stored() > self.most {
+            self.sums.leave_out_matrix();
+        }
+    }
+
+    fn lacks_matrix(&self) -> bool {
+        !self.sums.has_matrix()
+    }
+}
+
+/// The sums over a log.
+pub(super) struct Gathered<S> {
+    /// Of what is not held out, and of what is.
+    kept: S,
+    held_out: Option<S>,
+    summary: Summary,
+}
+
+/// What is known about a log beside its equations.
+#[derive(Default)]
+pub(super) struct Summary {
+    pub phi_inf: f64,
+    /// The number of rows that the value of the policy is the mean of.
     pub starts: u64,
     pub units: Units,
     pub sample: Sample,
     pub counts: PassCounts,
 }
 
-impl Gathered {
-    fn new(plan: &Plan<'_>) -> Result<Self> {
-        let d = plan.map.outputs();
-        let equations = || Equations::new(d, plan.discount);
+impl<S: Sums> Gathered<S> {
+    fn new(plan: &Plan<'_>, most: usize) -> Result<Self> {
+        let sums = || S::new(plan, most);
         Ok(Self {
-            kept: equations()?,
-            held_out: plan.holds_out.then(equations).transpose()?,
-            phi_inf: 0.0,
-            start_features: vec![0.0; d],
-            starts: 0,
-            units: Units::default(),
-            sample: Sample::default(),
-            counts: PassCounts::default(),
+            kept: sums()?,
+            held_out: plan.holds_out.then(sums).transpose()?,
+            summary: Summary::default(),
         })
     }
 
@@ -61,19 +184,24 @@ impl Gathered {
     ///
     /// # Errors
     /// Those of reading.
-    pub fn take(replay: &mut Replay<'_>, plan: &Plan<'_>) -> Result<Self> {
-        let mut all = Self::new(plan)?;
+    pub fn take(replay: &mut Replay<'_>, plan: &Plan<'_>, most: usize) -> Result<Self> {
+        let mut all = Self::new(plan, most)?;
+        // Once the matrix is left out, no chunk needs to add it up.
+        let most = AtomicUsize::new(most);
         let counts = for_each_chunk(
             replay,
             plan,
-            |chunk| part(chunk, plan),
+            |chunk| part(chunk, plan, most.load(Ordering::Relaxed)),
             |part| {
                 all.merge(part?);
+                if all.kept.lacks_matrix() {
+                    most.store(0, Ordering::Relaxed);
+                }
                 Ok(())
             },
         )?;
-        all.counts = counts;
-        all.phi_inf = all.phi_inf.sqrt();
+        all.summary.counts = counts;
+        all.summary.phi_inf = all.summary.phi_inf.sqrt();
         Ok(all)
     }
 
@@ -82,30 +210,52 @@ impl Gathered {
         if let (Some(all), Some(part)) = (&mut self.held_out, part.held_out) {
             all.merge(part);
         }
+        self.summary.merge(part.summary);
+    }
+
+    /// The sums of all transitions, and those of what is kept if something is held out for the check.
+    pub fn split(self, checks: bool) -> (S, Option<S>, Summary) {
+        let Self {
+            mut kept,
+            held_out,
+            summary,
+        } = self;
+        let held_out = held_out.filter(|held_out| held_out.count() > 0);
+        let copy = (checks && held_out.is_some()).then(|| kept.clone());
+        if let Some(held_out) = held_out {
+            kept.merge(held_out);
+        }
+        (kept, copy, summary)
+    }
+}
+
+impl Summary {
+    fn merge(&mut self, part: Self) {
         self.phi_inf = self.phi_inf.max(part.phi_inf);
-        let features = self.start_features.iter_mut().zip(&part.start_features);
-        features.for_each(|(sum, x)| *sum += x);
         self.starts += part.starts;
-        part.units
-            .keys()
-            .into_iter()
-            .for_each(|key| self.units.add(key));
+        let units = part.units.keys().into_iter();
+        units.for_each(|key| self.units.add(key));
         self.sample.merge(part.sample);
     }
 
-    /// The equations of all transitions.
-    pub fn equations(&self) -> Equations {
-        let mut all = self.kept.clone();
-        if let Some(held_out) = &self.held_out {
-            all.merge(held_out.clone());
+    /// The number of independent units.
+    pub fn unit_count(&self, unit: Unit) -> u64 {
+        match unit {
+            Unit::Time => self.counts.transitions,
+            Unit::Episode => self.counts.runs,
+            _ => self.units.count(),
         }
-        all
+    }
+
+    /// The groups of transitions for the error, at most this number.
+    pub fn groups(&self, unit: Unit, most: usize) -> Groups {
+        Groups::new(unit, self.unit_count(unit), &self.units, most)
     }
 }
 
 /// The sums of one chunk; `phi_inf` is still squared.
-fn part(chunk: &Chunk, plan: &Plan<'_>) -> Result<Gathered> {
-    let mut part = Gathered::new(plan)?;
+fn part<S: Sums>(chunk: &Chunk, plan: &Plan<'_>, most: usize) -> Result<Gathered<S>> {
+    let mut part = Gathered::<S>::new(plan, most)?;
     chunk.for_each(plan.map, |placed| {
         let (transition, phi) = (&placed.transition, placed.transition.features);
         let held = plan.unit.is_held_out(placed, plan.transitions);
@@ -113,17 +263,19 @@ fn part(chunk: &Chunk, plan: &Plan<'_>) -> Result<Gathered> {
             Some(held_out) if held => held_out.add(transition),
             _ => part.kept.add(transition),
         }
+        let summary = &mut part.summary;
+        if !plan.episodic || placed.starts {
+            // Starts are not held out.
+            part.kept.add_start(phi);
+            summary.starts += 1;
+        }
         let next = transition.outcome.next_features();
         let next = next.map_or(0.0, |next| next.norm_sq());
-        part.phi_inf = part.phi_inf.max(phi.norm_sq()).max(next);
-        if !plan.episodic || placed.starts {
-            phi.axpy(1.0, &mut part.start_features);
-            part.starts += 1;
-        }
+        summary.phi_inf = summary.phi_inf.max(phi.norm_sq()).max(next);
         if plan.unit.is_named() {
-            part.units.add(plan.unit.key(placed));
+            summary.units.add(plan.unit.key(placed));
         }
-        part.sample.consider(placed, plan.transitions);
+        summary.sample.consider(placed, plan.transitions);
     });
     Ok(part)
 }

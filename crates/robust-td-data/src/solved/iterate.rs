@@ -1,179 +1,309 @@
-//! Solves the equations of a log by repeated passes over it, for features too many for their matrix.
+//! Solves the equations of a log by repeated products with their matrix: a stored one, or by passes over the log.
 //!
-//! The error of the value of the policy follows from one more solution, v = A^{-T} (mean features of the starts): the
-//! contribution of a transition is its TD error times v.phi. Other values would each need a solution of their own, so they have no
-//! interval.
+//! The error of all values takes a solution per group of transitions. Where that is too much, the error of the value of the policy
+//! follows from one more solution, v = A^{-T} (mean features of the starts): the contribution of a transition is its TD
+//! error times v.phi. Other values would each need a solution of their own, so they have no interval then.
 
 use std::ops::ControlFlow;
 
-use robust_td_core::Features;
+use robust_td_core::Matrix;
 use robust_td_core::fixed_point::Identified;
 use robust_td_core::influence::Influence;
-use robust_td_core::krylov::{Equations, Krylov, Progress, Solution};
+use robust_td_core::krylov::{End, Krylov, Progress, RowProducts, Solution};
+use robust_td_core::learner::{Features, Transition};
+use robust_td_core::sparse::SparseSystem;
 use robust_td_core::support::leverage;
 
 use super::Solver;
 use super::answer::Answer;
-use super::gather::Plan;
-use super::unit::{Groups, Unit, Units};
-use crate::chunks::{PassCounts, for_each_transition};
+use super::gather::{Plan, Route, Summary};
+use super::scores::{At, Scores, Scoring, with_errors};
+use super::wide::most_groups;
+use crate::chunks::for_each_chunk;
 use crate::diagnostics::TdErrors;
 use crate::error::Result;
 use crate::replay::Replay;
-use crate::sample::Sample;
 
 /// The maximum number of passes for the answer, and for its error.
 const MOST_PRODUCTS: [usize; 2] = [1000, 300];
-/// The relative residual to reach. The relative error of values is within about ten times of it.
+/// The maximum number of multiplications with a stored matrix, instead.
+const MOST_WORK: usize = 1 << 36;
+/// The relative residual up to which an answer counts as converged. The relative error of values is within about ten times of it.
 const TOLERANCE: f64 = 1e-4;
+/// The relative residual to reach with a stored matrix, whose products cost little.
+const AIM: f64 = 1e-6;
 /// The largest error that the unsolved part of the equations may add, in standard errors.
 const MOST_LEFT: f64 = 0.25;
 /// The tolerance for the error, which is needed to a few digits only.
 const ERROR_TOLERANCE: f64 = 2e-2;
+/// One product with a stored matrix in this number is reported.
+const REPORTED: usize = 100;
+/// The tolerance for the influence of groups, of which values use parts.
+const INFLUENCE_TOLERANCE: f64 = 1e-3;
+/// The tolerance for what the log identifies.
+const PROBE_TOLERANCE: f64 = 1e-8;
+/// The number of random vectors that show it.
+const PROBES: u64 = 8;
 
-/// The sums of the first pass.
-struct Sums {
-    b: Vec<f64>,
-    squares: Vec<f64>,
-    start_features: Vec<f64>,
-    starts: u64,
-    phi_inf: f64,
-    units: Units,
-    sample: Sample,
-    counts: PassCounts,
+/// The sums of the scores, times the weights of one value, and the number of rows of each group.
+struct OneValue<'a> {
+    groups: usize,
+    weights: &'a [f64],
 }
 
-/// Finds the answer; `progress` is called after every pass.
+impl Scoring for OneValue<'_> {
+    type Sum = Vec<[f64; 2]>;
+
+    fn start(&self) -> Self::Sum {
+        vec![[0.0; 2]; self.groups]
+    }
+
+    fn add(&self, sum: &mut Self::Sum, group: usize, transition: &Transition<'_>, delta: f64) {
+        let [score, rows] = &mut sum[group];
+        *score += transition.ratio * delta * transition.features.dot(self.weights);
+        *rows += 1.0;
+    }
+}
+
+/// Finds the answer; `progress` is called after every product.
 ///
 /// # Errors
 /// Those of reading.
 pub(super) fn answer(
     replay: &mut Replay<'_>,
     plan: &Plan<'_>,
+    system: &SparseSystem,
+    log: Summary,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Answer> {
-    let sums = sums(replay, plan)?;
-    let equations = Equations {
-        discount: plan.discount,
+    let is_stored = system.stored().is_some();
+    let found = match is_stored {
+        true => solve_stored(system, &system.b, AIM, false, progress),
+        false => solve(system, &system.b, TOLERANCE, false, progress, |x, y| {
+            pass(replay, plan, x, y, false)
+        }),
+    }?;
+    let start_features = start_features(system, &log);
+    let all = match is_stored && found.end == End::Converged {
+        true => all_errors(system, plan, &log, found.products, progress)?,
+        false => None,
     };
-    let mut solve = |b: &[f64], tolerance: f64, adjoint: bool| -> Result<Solution> {
-        let solver = Krylov {
-            tolerance,
-            max_products: MOST_PRODUCTS[usize::from(adjoint)],
-            ..Krylov::default()
-        };
-        let product = |x: &[f64], y: &mut [f64]| -> Result<()> {
-            y.fill(0.0);
-            for_each_transition(replay, plan.map, plan.limit, |placed| match adjoint {
-                false => equations.add_product(&placed.transition, x, y),
-                true => equations.add_adjoint(&placed.transition, x, y),
-            })?;
-            Ok(())
-        };
-        solver.solve(b, &sums.squares, product, |state| {
-            progress(state);
-            ControlFlow::Continue(())
-        })
-    };
-    let found = solve(&sums.b, TOLERANCE, false)?;
-    let weights = solve(&sums.start_features, ERROR_TOLERANCE, true)?;
-    let units = match plan.unit {
-        Unit::Time => sums.counts.transitions,
-        Unit::Episode => sums.counts.runs,
-        _ => sums.units.count(),
-    };
-    let groups = Groups::new(plan.unit, units, &sums.units);
-    let start = Features::Dense(&sums.start_features).dot(&found.theta);
-    let [mut scores, mut starts, mut sizes, mut start_sizes] =
-        [(); 4].map(|()| vec![0.0; groups.count()]);
-    let mut td_errors = TdErrors::default();
-    for_each_transition(replay, plan.map, plan.limit, |placed| {
-        let (transition, group) = (&placed.transition, groups.of(placed));
-        let delta = transition.td_error(&found.theta, plan.discount);
-        td_errors.record(transition.ratio * delta);
-        let phi = transition.features;
-        scores[group] += transition.ratio * delta * phi.dot(&weights.theta);
-        sizes[group] += 1.0;
-        if !plan.episodic || placed.starts {
-            starts[group] += (phi.dot(&found.theta) - start) / sums.starts.max(1) as f64;
-            start_sizes[group] += 1.0;
-        }
-    })?;
-    // What is left of the equations moves the value by the sum of the scores.
-    let left: f64 = scores.iter().sum::<f64>().abs();
-    let n = sums.counts.transitions;
-    let parts = (scores.iter().zip(&sizes)).zip(starts.iter().zip(&start_sizes));
-    let contributions: Vec<f64> = parts
-        .map(|((score, rows), (start, own))| {
-            let share = |count: f64, all: u64| leverage(count / all.max(1) as f64);
-            score * share(*rows, n) + start * share(*own, sums.starts)
-        })
-        .collect();
-    let seen = sums.squares.iter().filter(|square| **square > 0.0).count();
-    let known = weights.residual <= 1.5 * ERROR_TOLERANCE
-        && groups.count() > 1
-        && n as f64 >= 1.5 * seen as f64 + 10.0;
-    let (grouping, clusters) = (groups.grouping(), groups.clusters());
-    let influence = Influence::of_one_value(grouping, groups.count(), clusters, n)?;
-    let spread = influence.spread_with(Features::Dense(&[]), &contributions);
-    let influence = (known && left <= MOST_LEFT * spread.standard_error()).then_some(influence);
-    let scale = |square: &f64| (square / n.max(1) as f64).sqrt();
-    Ok(Answer {
+    let mut answer = Answer {
         solver: Solver::Iterative,
-        products: Some((found.products + weights.products) as u64),
+        products: Some(found.products as u64),
         held_out: None,
         rank: None,
         relative_residual: found.residual,
         tolerance: TOLERANCE,
-        identified: Identified::all(sums.squares.iter().map(scale).collect()),
-        contributions: influence.as_ref().map_or(Vec::new(), |_| contributions),
-        influence,
+        identified: Identified::all(system.scale().to_vec()),
+        contributions: Vec::new(),
+        influence: None,
         theta: found.theta,
-        td_errors,
-        phi_inf: sums.phi_inf,
-        start_features: sums.start_features,
-        starts: sums.starts,
-        units,
-        sample: sums.sample,
-        counts: sums.counts,
+        td_errors: TdErrors::default(),
+        start_features,
+        units: log.unit_count(plan.unit),
+        log,
+    };
+    if let Some((most, identified)) = all {
+        answer.identified = identified;
+        return with_errors(replay, plan, answer, system, most, |scores| {
+            influence(system, scores, progress)
+        });
+    }
+    let b = &answer.start_features;
+    let weights = match is_stored {
+        true => solve_stored(system, b, ERROR_TOLERANCE, true, progress),
+        false => solve(system, b, ERROR_TOLERANCE, true, progress, |x, y| {
+            pass(replay, plan, x, y, true)
+        }),
+    }?;
+    answer.products = Some((found.products + weights.products) as u64);
+    let known = weights.residual <= 1.5 * ERROR_TOLERANCE;
+    with_error_of_starts(replay, plan, answer, system, &weights.theta, known)
+}
+
+/// Solves A x = b or A' x = b with the given product.
+fn solve(
+    system: &SparseSystem,
+    b: &[f64],
+    tolerance: f64,
+    adjoint: bool,
+    progress: &mut dyn FnMut(Progress),
+    product: impl FnMut(&[f64], &mut [f64]) -> Result<()>,
+) -> Result<Solution> {
+    let most = MOST_PRODUCTS[usize::from(adjoint)];
+    let stored = |entries: usize| (MOST_WORK / entries.max(1)).clamp(most, 10 * most);
+    let solver = Krylov {
+        tolerance,
+        max_products: system.stored().map_or(most, stored),
+        ..Krylov::default()
+    };
+    let every = system.stored().map_or(1, |_| REPORTED);
+    solver.solve(b, &system.squares, product, |state| {
+        if state.products.is_multiple_of(every) {
+            progress(state);
+        }
+        ControlFlow::Continue(())
     })
 }
 
-fn sums(replay: &mut Replay<'_>, plan: &Plan<'_>) -> Result<Sums> {
-    let d = plan.map.outputs();
-    let mut sums = Sums {
-        b: vec![0.0; d],
-        squares: vec![0.0; d],
-        start_features: vec![0.0; d],
-        starts: 0,
-        phi_inf: 0.0,
-        units: Units::default(),
-        sample: Sample::default(),
-        counts: PassCounts::default(),
+/// The same with the stored matrix.
+fn solve_stored(
+    system: &SparseSystem,
+    b: &[f64],
+    tolerance: f64,
+    adjoint: bool,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Solution> {
+    solve(system, b, tolerance, adjoint, progress, |x, y| {
+        system.product(x, y, adjoint);
+        Ok(())
+    })
+}
+
+/// The maximum number of groups and what the log identifies, if the error of all values can be found in reasonable time, given the
+/// number of products of one solution.
+fn all_errors(
+    system: &SparseSystem,
+    plan: &Plan<'_>,
+    log: &Summary,
+    products: usize,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Option<(usize, Identified)>> {
+    let (Some(entries), Some(most)) = (system.stored(), most_groups(system.seen())) else {
+        return Ok(None);
     };
-    let equations = Equations {
+    let solutions = log.groups(plan.unit, most).count() + 2 * PROBES as usize;
+    let product = entries + Krylov::default().vectors() * system.seen();
+    if solutions * products > MOST_WORK / product {
+        return Ok(None);
+    }
+    let mut probes = Vec::new();
+    for k in 0..PROBES {
+        // The part of random signs that A' x cannot reach is what is left after solving A' x = A' (signs).
+        let mut probe = Identified::probe(system.scale(), k);
+        let mut image = vec![0.0; probe.len()];
+        system.product(&probe, &mut image, true);
+        let found = solve_stored(system, &image, PROBE_TOLERANCE, true, progress)?;
+        if found.end != End::Converged {
+            return Ok(None);
+        }
+        let pairs = probe.iter_mut().zip(&found.theta);
+        pairs.for_each(|(sign, x)| *sign -= x);
+        probes.push(probe);
+    }
+    let (identified, _) = Identified::from_probes(system.scale().to_vec(), &probes);
+    Ok(Some((most, identified)))
+}
+
+/// A^{-1} times each row of scores, both for the features seen.
+fn influence(
+    system: &SparseSystem,
+    scores: &Matrix,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Matrix> {
+    let mut influence = Matrix::zeros(scores.rows(), scores.columns());
+    let mut b = vec![0.0; system.b.len()];
+    for k in 0..scores.rows() {
+        for (score, &j) in scores.row(k).iter().zip(system.features()) {
+            b[j as usize] = *score;
+        }
+        let found = solve_stored(system, &b, INFLUENCE_TOLERANCE, false, progress)?;
+        for (w, &j) in influence.row_mut(k).iter_mut().zip(system.features()) {
+            *w = found.theta[j as usize];
+        }
+    }
+    Ok(influence)
+}
+
+/// The mean features of the starts.
+pub(super) fn start_features(system: &SparseSystem, log: &Summary) -> Vec<f64> {
+    let count = log.starts.max(1) as f64;
+    system.starts.iter().map(|sum| sum / count).collect()
+}
+
+/// Adds the error of the value of the policy, given the weights A^{-T} (mean features of the starts) if they are known.
+pub(super) fn with_error_of_starts(
+    replay: &mut Replay<'_>,
+    plan: &Plan<'_>,
+    answer: Answer,
+    system: &SparseSystem,
+    weights: &[f64],
+    known: bool,
+) -> Result<Answer> {
+    let groups = answer.log.groups(plan.unit, usize::MAX);
+    let scoring = OneValue {
+        groups: groups.count(),
+        weights,
+    };
+    let mut sums = scoring.start();
+    let scores = Scores::take(replay, plan, &groups, At::of(&answer), &scoring, |part| {
+        for (sum, part) in sums.iter_mut().zip(part) {
+            sum[0] += part[0];
+            sum[1] += part[1];
+        }
+    })?;
+    let n = answer.log.counts.transitions;
+    // What is left of the equations moves the value by the sum of the scores.
+    let left = sums.iter().map(|[score, _]| score).sum::<f64>().abs();
+    let starts = scores.contributions(answer.log.starts);
+    let contributions: Vec<f64> = sums
+        .iter()
+        .zip(starts)
+        .map(|([score, rows], start)| score * leverage(rows / n.max(1) as f64) + start)
+        .collect();
+    let (grouping, clusters) = (groups.grouping(), groups.clusters());
+    let influence = Influence::of_one_value(grouping, groups.count(), clusters, n)?;
+    let spread = influence.spread_with(Features::Dense(&[]), &contributions);
+    let rank = answer.rank.unwrap_or(system.seen()) as f64;
+    let enough = n as f64 >= 1.5 * rank + 10.0;
+    let known =
+        known && enough && groups.count() > 1 && left <= MOST_LEFT * spread.standard_error();
+    let influence = known.then_some(influence);
+    Ok(Answer {
+        contributions: influence.as_ref().map_or(Vec::new(), |_| contributions),
+        influence,
+        td_errors: scores.td_errors,
+        ..answer
+    })
+}
+
+/// y = A x, or y = A' x, by a pass over the log.
+fn pass(
+    replay: &mut Replay<'_>,
+    plan: &Plan<'_>,
+    x: &[f64],
+    y: &mut [f64],
+    adjoint: bool,
+) -> Result<()> {
+    y.fill(0.0);
+    let rows = RowProducts {
         discount: plan.discount,
     };
-    sums.counts = for_each_transition(replay, plan.map, plan.limit, |placed| {
-        let phi = placed.transition.features;
-        equations.add_sums(&placed.transition, &mut sums.b, &mut sums.squares);
-        let next = placed.transition.outcome.next_features();
-        let next = next.map_or(0.0, |next| next.norm_sq());
-        sums.phi_inf = sums.phi_inf.max(phi.norm_sq()).max(next);
-        if !plan.episodic || placed.starts {
-            phi.axpy(1.0, &mut sums.start_features);
-            sums.starts += 1;
-        }
-        if plan.unit.is_named() {
-            sums.units.add(plan.unit.key(placed));
-        }
-        sums.sample.consider(placed, plan.transitions);
-    })?;
-    sums.phi_inf = sums.phi_inf.sqrt();
-    if sums.b.iter().chain(&sums.squares).any(|x| !x.is_finite()) {
-        return Err(robust_td_core::Error::Overflow.into());
-    }
-    let count = sums.starts.max(1) as f64;
-    sums.start_features.iter_mut().for_each(|sum| *sum /= count);
-    Ok(sums)
+    // Threads find the terms, or their sums where they are many; adding these in the order of the log gives the same bits for any
+    // number of threads.
+    let adds_up = Route::of(plan.map) != Route::Sparse;
+    for_each_chunk(
+        replay,
+        plan,
+        |chunk| {
+            let mut sums = vec![0.0; if adds_up { x.len() } else { 0 }];
+            let mut terms: Vec<(u32, f64)> = Vec::new();
+            chunk.for_each(plan.map, |placed| {
+                rows.terms(&placed.transition, x, adjoint, |j, term| match adds_up {
+                    true => sums[j] += term,
+                    false => terms.push((j as u32, term)),
+                });
+            });
+            (sums, terms)
+        },
+        |(sums, terms)| {
+            y.iter_mut().zip(sums).for_each(|(y, sum)| *y += sum);
+            for (j, term) in terms {
+                y[j as usize] += term;
+            }
+            Ok(())
+        },
+    )?;
+    Ok(())
 }

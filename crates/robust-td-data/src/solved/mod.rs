@@ -4,9 +4,10 @@ mod answer;
 mod direct;
 pub(crate) mod gather;
 mod iterate;
-pub(crate) mod scores;
+mod scores;
 mod solve;
 pub(crate) mod unit;
+mod wide;
 
 use robust_td_core::Features;
 use robust_td_core::features::FeatureMap;
@@ -32,7 +33,7 @@ use crate::streamed::Streamed;
 pub enum Solver {
     /// Directly.
     LeastSquares,
-    /// By repeated passes over the log.
+    /// By repeated products with their matrix, stored or by passes over the log.
     Iterative,
 }
 
@@ -73,7 +74,7 @@ pub struct Solved {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Facts {
     pub solver: Solver,
-    /// Passes over the log that an iterative solution took.
+    /// The products that an iterative solution took.
     pub products: Option<u64>,
     pub unit: Unit,
     pub units: u64,

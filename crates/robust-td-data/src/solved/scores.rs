@@ -1,7 +1,12 @@
 //! Adds up the scores of a log at its fixed point, group by group.
 
-use robust_td_core::influence::GroupSums;
+use robust_td_core::Matrix;
+use robust_td_core::influence::{GroupSums, Influence};
+use robust_td_core::learner::{Features, Transition};
+use robust_td_core::sparse::{SparseGroupSums, SparseSystem};
+use robust_td_core::support::leverage;
 
+use super::answer::Answer;
 use super::gather::Plan;
 use super::unit::Groups;
 use crate::chunks::{Chunk, for_each_chunk};
@@ -9,50 +14,78 @@ use crate::diagnostics::TdErrors;
 use crate::error::Result;
 use crate::replay::Replay;
 
-/// The sums of each group.
-pub(crate) struct Scores {
-    pub sums: GroupSums,
+/// The answer that scores are taken at.
+#[derive(Clone, Copy)]
+pub(super) struct At<'a> {
+    pub theta: &'a [f64],
+    /// The mean features of the starts, and their number.
+    pub start_features: &'a [f64],
+    pub starts: u64,
+}
+
+impl<'a> At<'a> {
+    /// The place of an answer.
+    pub fn of(answer: &'a Answer) -> Self {
+        Self {
+            theta: &answer.theta,
+            start_features: &answer.start_features,
+            starts: answer.log.starts,
+        }
+    }
+
+    fn mean(&self) -> f64 {
+        Features::Dense(self.start_features).dot(self.theta)
+    }
+
+    fn count(&self) -> f64 {
+        self.starts.max(1) as f64
+    }
+}
+
+/// The sums of each group, beside those of the scores.
+pub(super) struct Scores {
     /// (phi.theta - mean) / number, over the rows that the value of the policy is the mean of.
-    pub starts: Vec<f64>,
+    starts: Vec<f64>,
     /// The number of these rows.
-    pub start_counts: Vec<f64>,
+    start_counts: Vec<f64>,
     pub td_errors: TdErrors,
 }
 
-/// The mean value over the starts, and their number.
-#[derive(Clone, Copy)]
-pub(crate) struct Start {
-    pub mean: f64,
-    pub count: f64,
+/// How the scores of a chunk are added up: the start of a sum, and a transition with its group and TD error added to it.
+pub(super) trait Scoring: Sync {
+    type Sum: Send;
+    fn start(&self) -> Self::Sum;
+    fn add(&self, sum: &mut Self::Sum, group: usize, transition: &Transition<'_>, delta: f64);
 }
 
 impl Scores {
-    fn new(groups: usize, dimension: usize) -> Self {
+    fn new(groups: usize) -> Self {
         Self {
-            sums: GroupSums::new(groups, dimension),
             starts: vec![0.0; groups],
             start_counts: vec![0.0; groups],
             td_errors: TdErrors::default(),
         }
     }
 
-    /// Makes the pass, for a theta and what is known about the starts.
+    /// Makes the pass; `take` receives the sums of the chunks in order.
     ///
     /// # Errors
     /// Those of reading.
-    pub fn take(
+    pub fn take<S: Scoring>(
         replay: &mut Replay<'_>,
         plan: &Plan<'_>,
         groups: &Groups,
-        theta: &[f64],
-        start: Start,
+        at: At<'_>,
+        scoring: &S,
+        mut take: impl FnMut(S::Sum),
     ) -> Result<Self> {
-        let mut all = Self::new(groups.count(), theta.len());
+        let mut all = Self::new(groups.count());
         for_each_chunk(
             replay,
             plan,
-            |chunk| part(chunk, plan, groups, theta, start),
-            |part| {
+            |chunk| part(chunk, plan, groups, at, scoring),
+            |(sum, part)| {
+                take(sum);
                 all.merge(&part);
                 Ok(())
             },
@@ -60,8 +93,14 @@ impl Scores {
         Ok(all)
     }
 
+    /// What each group contributes to the error of the value of the policy by its starts.
+    pub fn contributions(&self, starts: u64) -> Vec<f64> {
+        let pairs = self.starts.iter().zip(&self.start_counts);
+        let all = starts.max(1) as f64;
+        pairs.map(|(sum, own)| sum * leverage(own / all)).collect()
+    }
+
     fn merge(&mut self, part: &Self) {
-        self.sums.merge(&part.sums);
         let starts = self.starts.iter_mut().zip(&part.starts);
         starts.for_each(|(sum, x)| *sum += x);
         let counts = self.start_counts.iter_mut().zip(&part.start_counts);
@@ -70,19 +109,87 @@ impl Scores {
     }
 }
 
-fn part(chunk: &Chunk, plan: &Plan<'_>, groups: &Groups, theta: &[f64], start: Start) -> Scores {
-    let mut part = Scores::new(groups.count(), theta.len());
+/// The sums of the scores of sparse features.
+struct SparseScores<'a> {
+    system: &'a SparseSystem,
+    groups: usize,
+}
+
+impl<'a> Scoring for SparseScores<'a> {
+    type Sum = SparseGroupSums<'a>;
+
+    fn start(&self) -> Self::Sum {
+        SparseGroupSums::new(self.system, self.groups)
+    }
+
+    fn add(&self, sum: &mut Self::Sum, group: usize, transition: &Transition<'_>, delta: f64) {
+        sum.add(group, transition, delta);
+    }
+}
+
+/// Adds the error of all values to an answer with sparse features, by groups of at most `most`, if there are enough
+/// transitions; `solve` finds A^{-1} times each row of scores.
+///
+/// # Errors
+/// Those of reading and of `solve`.
+pub(super) fn with_errors(
+    replay: &mut Replay<'_>,
+    plan: &Plan<'_>,
+    answer: Answer,
+    system: &SparseSystem,
+    most: usize,
+    solve: impl FnOnce(&Matrix) -> Result<Matrix>,
+) -> Result<Answer> {
+    let groups = answer.log.groups(plan.unit, most);
+    let scoring = SparseScores {
+        system,
+        groups: groups.count(),
+    };
+    let mut sums = GroupSums::new(groups.count(), system.seen());
+    let scores = Scores::take(replay, plan, &groups, At::of(&answer), &scoring, |part| {
+        part.add_to(&mut sums);
+    })?;
+    let rank = answer.rank.unwrap_or(system.seen()) as f64;
+    let enough = answer.log.counts.transitions as f64 >= 1.5 * rank + 10.0;
+    let mut answer = Answer {
+        td_errors: scores.td_errors,
+        ..answer
+    };
+    if enough && groups.count() > 1 {
+        let (seen, grouping) = (system.features().to_vec(), groups.grouping());
+        let rows = solve(sums.scores())?;
+        answer.influence = Some(Influence::of_seen(
+            rows,
+            seen,
+            grouping,
+            &sums,
+            groups.clusters(),
+        )?);
+        answer.contributions = scores.contributions(answer.log.starts);
+    }
+    Ok(answer)
+}
+
+fn part<S: Scoring>(
+    chunk: &Chunk,
+    plan: &Plan<'_>,
+    groups: &Groups,
+    at: At<'_>,
+    scoring: &S,
+) -> (S::Sum, Scores) {
+    let (mut sum, mut part) = (scoring.start(), Scores::new(groups.count()));
+    let (mean, count) = (at.mean(), at.count());
     chunk.for_each(plan.map, |placed| {
         let transition = &placed.transition;
         let group = groups.of(placed);
-        let delta = transition.td_error(theta, plan.discount);
+        let delta = transition.td_error(at.theta, plan.discount);
         part.td_errors.record(transition.ratio * delta);
-        part.sums.add(group, transition, delta);
+        scoring.add(&mut sum, group, transition, delta);
         if !plan.episodic || placed.starts {
-            let away = transition.features.dot(theta) - start.mean;
-            part.starts[group] += away / start.count;
+            let away = transition.features.dot(at.theta) - mean;
+            part.starts[group] += away / count;
             part.start_counts[group] += 1.0;
         }
     });
-    part
+    (sum, part)
 }

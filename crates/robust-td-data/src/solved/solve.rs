@@ -3,9 +3,9 @@
 use robust_td_core::krylov;
 use robust_td_core::learner::LinearValue;
 
-use super::gather::Plan;
+use super::gather::{Plan, Route};
 use super::unit::Unit;
-use super::{Facts, Solved, direct, iterate};
+use super::{Facts, Solved, direct, wide};
 use crate::assess::{Assessment, Starts};
 use crate::error::{Error, Result};
 use crate::findings;
@@ -17,8 +17,6 @@ use crate::replay::Replay;
 use crate::returns;
 use crate::survey::Survey;
 
-/// The maximum number of features for a direct solution. At this number the sums take 128 megabytes each.
-const LARGEST: usize = 4000;
 /// The memory for the sums of chunks that are processed at the same time.
 const CHUNK_MEMORY: usize = 1 << 30;
 /// With fewer units than this, none are held out.
@@ -38,7 +36,7 @@ pub(crate) struct Request {
 pub(crate) enum Stage<'a> {
     /// The log was read once.
     Surveyed(&'a DataReport),
-    /// An iterative solution made a pass over the log.
+    /// An iterative solution took another product.
     Product(krylov::Progress),
 }
 
@@ -76,21 +74,26 @@ pub(crate) fn solve_replay(
         return Err(Error::NoTransitions);
     }
     let mut plan = plan(&survey, request, transitions);
-    if map.outputs() > LARGEST {
-        memory::check_iterative(map.outputs())?;
-    }
-    let answer = match map.outputs() <= LARGEST {
-        true => {
+    let answer = match Route::of(map) {
+        Route::Dense => {
             memory::check_direct(map.outputs(), plan.threads)?;
             direct::answer(replay, &plan)?
         }
-        false => iterate::answer(replay, &plan, &mut |state| tell(Stage::Product(state)))?,
+        route => {
+            memory::check_iterative(map.outputs())?;
+            let most = match route {
+                Route::Sparse => memory::most_entries(),
+                _ => 0,
+            };
+            let mut progress = |state| tell(Stage::Product(state));
+            wide::answer(replay, &plan, most, &mut progress)?
+        }
     };
     let value = |theta: &Vec<f64>| LinearValue {
         theta: theta.clone(),
         offset: 0.0,
     };
-    let predictions = answer.sample.predictions(map, &value(&answer.theta));
+    let predictions = answer.log.sample.predictions(map, &value(&answer.theta));
     // The returns are those of the logging policy.
     let checks = request.check && !report.schema.ratio;
     let (check, complete) = match checks {
@@ -112,7 +115,7 @@ pub(crate) fn solve_replay(
             tolerance: answer.tolerance,
             columns: replay.columns(map.inputs()),
             starts: Starts {
-                count: answer.starts,
+                count: answer.log.starts,
                 episodic: plan.episodic,
                 features: answer.start_features,
                 contributions: answer.contributions,
@@ -127,12 +130,12 @@ pub(crate) fn solve_replay(
             products: answer.products,
             unit: plan.unit,
             units: answer.units,
-            rows: answer.counts.rows,
-            transitions: answer.counts.transitions,
-            left_out: answer.counts.left_out,
+            rows: answer.log.counts.rows,
+            transitions: answer.log.counts.transitions,
+            left_out: answer.log.counts.left_out,
             bad_rows: replay.bad_rows().count(),
             rank: answer.rank,
-            phi_inf: answer.phi_inf,
+            phi_inf: answer.log.phi_inf,
             td_errors: answer.td_errors,
             findings: survey.report.findings,
         },
@@ -167,9 +170,9 @@ fn plan<'a>(survey: &'a Survey, request: &Request, transitions: u64) -> Plan<'a>
         // Also without the check, so that it does not change the order of additions.
         holds_out: units >= FEWEST_HELD_OUT,
         checks: request.check,
-        threads: match d <= LARGEST {
-            true => request.threads.min(most_threads.max(1)),
-            false => request.threads,
+        threads: match Route::of(map) {
+            Route::Dense => request.threads.min(most_threads.max(1)),
+            _ => request.threads,
         },
         limit: request.horizon,
     }

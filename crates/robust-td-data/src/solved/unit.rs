@@ -117,22 +117,28 @@ pub(crate) struct Groups {
     /// The number of units, or of transitions in a trajectory.
     units: u64,
     index: HashMap<u64, u32>,
+    most: usize,
 }
 
 impl Groups {
-    /// The groups of a log: its units, or several units in each group if there are too many.
-    pub fn new(unit: Unit, units: u64, known: &Units) -> Self {
-        let index = match known.index.len() <= unit.grouping().most_groups() {
+    /// The groups of a log, at most this number: its units, or several units in each group if there are too many.
+    pub fn new(unit: Unit, units: u64, known: &Units, most: usize) -> Self {
+        let most = most.min(unit.grouping().most_groups());
+        let index = match known.index.len() <= most {
             true => known.index.clone(),
             false => HashMap::new(),
         };
-        Self { unit, units, index }
+        Self {
+            unit,
+            units,
+            index,
+            most,
+        }
     }
 
     /// Their number.
     pub fn count(&self) -> usize {
-        let most = self.grouping().most_groups() as u64;
-        self.units.clamp(1, most) as usize
+        self.units.clamp(1, self.most as u64) as usize
     }
 
     /// How they depend on each other.

@@ -69,7 +69,6 @@ impl Idr<'_> {
                 let c = solve_lower(&m, &f, k, s);
                 self.spare.copy_from_slice(self.r);
                 combine((k..s).map(|i| (-c[i], &self.g[i])), self.spare);
-                work.precondition(self.spare)?;
                 // u_k is in the sum itself, so it is scaled first.
                 let (before, rest) = self.u.split_at_mut(k);
                 let Some((u, after)) = rest.split_first_mut() else {
@@ -114,9 +113,7 @@ impl Idr<'_> {
 
     /// The step into the next space: x += omega r, r -= omega B r.
     fn space_step<E>(&mut self, work: &mut Work<'_, E>, omega: &mut f64) -> Result<(), Halt<E>> {
-        self.spare.copy_from_slice(self.r);
-        work.precondition(self.spare)?;
-        work.product(self.spare, self.image)?;
+        work.product(self.r, self.image)?;
         let (tt, tr) = (dot(self.image, self.image), dot(self.image, self.r));
         let cosine = (tr / (tt.sqrt() * norm(self.r))).abs();
         *omega = tr / tt
@@ -126,7 +123,7 @@ impl Idr<'_> {
                 1.0
             };
         if omega.is_finite() {
-            axpy(*omega, self.spare, self.x);
+            axpy(*omega, self.r, self.x);
             axpy(-*omega, self.image, self.r);
         }
         Ok(())

@@ -15,9 +15,6 @@
 //! tile-coded logs IDR(8) is within a tenth of GMRES with 300 vectors, BiCGSTAB takes 1.3 to 2 times and GMRES(20) 3 to
 //! 10 times its products. When IDR(s) breaks down or stalls, GMRES cycles in the same memory continue from the best iterate.
 //!
-//! With a preconditioner, an approximation of A^{-1} that itself takes about one pass ([`Krylov::solve_with`]), it is applied
-//! from the right, so the residual stays the same number.
-//!
 //! # References
 //! Sonneveld & van Gijzen, "IDR(s): a family of simple and fast algorithms for solving large nonsymmetric systems", SIAM J. Sci.
 //! Comput. 31, 2008; Saad & Schultz 1986 (GMRES); compared with van der Vorst, "Bi-CGSTAB", SIAM J. Sci. Stat. Comput. 13, 1992,
@@ -38,9 +35,9 @@
 //! assert!((solution.theta[0] - 1.0).abs() < 1e-6);
 //! ```
 
-mod equations;
 mod gmres;
 mod idr;
+mod row_products;
 #[cfg(test)]
 mod tests;
 mod vectors;
@@ -48,10 +45,10 @@ mod work;
 
 use std::ops::ControlFlow;
 
-pub use equations::Equations;
 use idr::Idr;
+pub use row_products::RowProducts;
 use vectors::{SHADOWS, axpy, norm};
-use work::{Halt, Map, Work};
+use work::{Halt, Work};
 
 /// The iteration aims a little below the tolerance, so that the true residual is rarely above it.
 const AIM: f64 = 0.8;
@@ -63,13 +60,13 @@ const GAIN: f64 = 0.99;
 /// | field | default | meaning | range |
 /// |---|---|---|---|
 /// | `tolerance` | 1e-6 | stop at this true relative residual | above 0 |
-/// | `max_products` | 1000 | the maximum number of products, those of a preconditioner included | any |
+/// | `max_products` | 1000 | the maximum number of products | any |
 /// | `shadows` | 8 | s of IDR(s): more take fewer products and more memory | 1 to 8 |
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Krylov {
     /// Stop at this true relative residual.
     pub tolerance: f64,
-    /// The maximum number of products, those of a preconditioner included.
+    /// The maximum number of products.
     pub max_products: usize,
     /// s of IDR(s), clamped to 1 to 8.
     pub shadows: usize,
@@ -148,36 +145,6 @@ impl Krylov {
         mut product: impl FnMut(&[f64], &mut [f64]) -> Result<(), E>,
         mut progress: impl FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<Solution, E> {
-        self.run(b, squares, &mut product, None, &mut progress)
-    }
-
-    /// As [`Krylov::solve`], with a linear map y = M^{-1} x close to A^{-1}. Each call of either counts as a product.
-    ///
-    /// # Errors
-    /// Those of the two maps.
-    ///
-    /// # Panics
-    /// When `b` and `squares` differ in length.
-    pub fn solve_with<E>(
-        &self,
-        b: &[f64],
-        squares: &[f64],
-        mut product: impl FnMut(&[f64], &mut [f64]) -> Result<(), E>,
-        mut precondition: impl FnMut(&[f64], &mut [f64]) -> Result<(), E>,
-        mut progress: impl FnMut(Progress) -> ControlFlow<()>,
-    ) -> Result<Solution, E> {
-        let precondition: Map<'_, E> = &mut precondition;
-        self.run(b, squares, &mut product, Some(precondition), &mut progress)
-    }
-
-    fn run<'a, E>(
-        &self,
-        b: &[f64],
-        squares: &[f64],
-        product: Map<'a, E>,
-        precondition: Option<Map<'a, E>>,
-        progress: &'a mut dyn FnMut(Progress) -> ControlFlow<()>,
-    ) -> Result<Solution, E> {
         assert_eq!(b.len(), squares.len(), "one sum of squares per equation");
         let scale = squares
             .iter()
@@ -195,9 +162,8 @@ impl Krylov {
         }
         let restarts = Restarts::new(rhs, unit, self.count());
         let work = Work {
-            product,
-            precondition,
-            progress,
+            product: &mut product,
+            progress: &mut progress,
             scaled: vec![0.0; b.len()],
             scale,
             estimate: restarts.residual,

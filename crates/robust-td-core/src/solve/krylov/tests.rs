@@ -10,6 +10,7 @@ use crate::linalg;
 use crate::matrix::Matrix;
 use crate::phi::{Features, Outcome, Transition};
 use crate::random::Stream;
+use crate::solve::sparse::SparseSums;
 
 /// A log with dense features of a small dimension: the rows phi and phi', the rewards and the discount.
 struct Log {
@@ -92,15 +93,12 @@ impl Log {
     /// A x, or A' x.
     fn multiply(&self, adjoint: bool, x: &[f64], y: &mut [f64]) {
         y.fill(0.0);
-        let equations = Equations {
+        let equations = RowProducts {
             discount: self.discount,
         };
         for (phi, next) in self.phi.iter().zip(&self.next) {
             let transition = Transition::new(&phi[..], 0.0, &next[..]);
-            match adjoint {
-                true => equations.add_adjoint(&transition, x, y),
-                false => equations.add_product(&transition, x, y),
-            }
+            equations.terms(&transition, x, adjoint, |j, term| y[j] += term);
         }
     }
 
@@ -305,30 +303,6 @@ fn trivial_and_broken_systems_end() {
     assert!((solution.theta[0] + 2.0).abs() < 1e-6 && (solution.theta[1] - 1.0).abs() < 1e-6);
 }
 
-#[test]
-fn a_preconditioner_saves_products() {
-    let log = Log::random(7, 30, 200, 0.95);
-    let b = log.b();
-    let plain = log.solve(exact(8), false, &b);
-    let product = |x: &[f64], y: &mut [f64]| -> Result<(), Infallible> {
-        log.multiply(false, x, y);
-        Ok(())
-    };
-    let precondition = |x: &[f64], y: &mut [f64]| -> Result<(), Infallible> {
-        y.copy_from_slice(&log.direct(false, x));
-        Ok(())
-    };
-    let solver = Krylov {
-        tolerance: 1e-10,
-        ..Krylov::default()
-    };
-    let Ok(solution) = solver.solve_with(&b, &log.squares(), product, precondition, keep_going);
-    assert_eq!((solution.end, solution.products), (End::Converged, 3));
-    for (one, other) in plain.theta.iter().zip(&solution.theta) {
-        assert!((one - other).abs() <= 1e-6 * one.abs());
-    }
-}
-
 /// A sparse log with a terminated row and a ratio.
 fn transitions() -> [Transition<'static>; 3] {
     let sparse = |indices, values| Features::Sparse { indices, values };
@@ -342,73 +316,24 @@ fn transitions() -> [Transition<'static>; 3] {
 
 #[test]
 fn the_equations_are_those_of_the_definition() {
-    let equations = Equations { discount: 0.5 };
-    let (mut b, mut squares) = ([0.0; 3], [0.0; 3]);
+    let equations = RowProducts { discount: 0.5 };
+    let mut sums = SparseSums::new(3, 0.5, true).unwrap();
     let (mut a, mut adjoint) = ([[0.0; 3]; 3], [[0.0; 3]; 3]);
     for transition in &transitions() {
-        equations.add_sums(transition, &mut b, &mut squares);
+        sums.add(transition);
         for j in 0..3 {
             let unit: [f64; 3] = std::array::from_fn(|i| f64::from(u8::from(i == j)));
-            equations.add_product(transition, &unit, &mut a[j]);
-            equations.add_adjoint(transition, &unit, &mut adjoint[j]);
+            equations.terms(transition, &unit, false, |i, term| a[j][i] += term);
+            equations.terms(transition, &unit, true, |i, term| adjoint[j][i] += term);
         }
     }
-    assert_eq!((b, squares), ([0.5, 3.0, 1.0], [0.5, 18.0, 2.0]));
+    let system = sums.into_system().unwrap();
+    assert_eq!(system.b, [0.5, 3.0, 1.0]);
+    assert_eq!(system.squares, [0.5, 18.0, 2.0]);
     // 1/2 (1, 0, 2)' (1, -3/2, 2) + (0, 3, 0)' (-1/2, 3, -1) + (0, 3, 0)' (0, 3, 0), here by columns.
     assert_eq!(a, [[0.5, -1.5, 1.0], [-0.75, 18.0, -1.5], [1.0, -3.0, 2.0]]);
     assert_eq!(
         adjoint,
         [[0.5, -0.75, 1.0], [-1.5, 18.0, -3.0], [1.0, -1.5, 2.0]]
     );
-}
-
-#[test]
-fn a_sweep_is_a_preconditioner_of_a_corridor() {
-    // 300 states in a row, each left with probability 0.9.
-    let (states, mut random) = (300_usize, Stream::new(4, 0));
-    let mut path = vec![0];
-    for t in 0..20_000 {
-        let stays = random.uniform() < 0.1;
-        path.push((path[t] + usize::from(!stays)) % states);
-    }
-    let indices: Vec<[u32; 1]> = path.iter().map(|&s| [s as u32]).collect();
-    let visit = |visit: &mut dyn FnMut(&Transition<'_>)| {
-        for pair in indices.windows(2) {
-            let phi = |i: usize| Features::Sparse {
-                indices: &pair[i],
-                values: &[1.0],
-            };
-            let reward = f64::from(pair[0][0] % 5);
-            visit(&match pair[1][0] {
-                0 => Transition::terminated(phi(0), reward),
-                _ => Transition::new(phi(0), reward, phi(1)),
-            });
-        }
-    };
-    let equations = Equations { discount: 0.999 };
-    let (mut b, mut squares) = (vec![0.0; states], vec![0.0; states]);
-    visit(&mut |transition| equations.add_sums(transition, &mut b, &mut squares));
-    let product = |x: &[f64], y: &mut [f64]| -> Result<(), Infallible> {
-        y.fill(0.0);
-        visit(&mut |transition| equations.add_product(transition, x, y));
-        Ok(())
-    };
-    let sweep = |x: &[f64], y: &mut [f64]| -> Result<(), Infallible> {
-        y.fill(0.0);
-        visit(&mut |transition| equations.sweep(transition, 0.5, &squares, x, y));
-        Ok(())
-    };
-    let solver = Krylov::default();
-    let Ok(plain) = solver.solve(&b, &squares, product, keep_going);
-    let Ok(swept) = solver.solve_with(&b, &squares, product, sweep, keep_going);
-    assert_eq!((plain.end, swept.end), (End::Converged, End::Converged));
-    assert!(
-        4 * swept.products < plain.products,
-        "{} {}",
-        swept.products,
-        plain.products
-    );
-    for (one, other) in plain.theta.iter().zip(&swept.theta) {
-        assert!((one - other).abs() < 1e-2);
-    }
 }

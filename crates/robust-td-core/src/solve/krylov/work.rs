@@ -20,7 +20,6 @@ pub(super) type Map<'a, E> = &'a mut dyn FnMut(&[f64], &mut [f64]) -> Result<(),
 /// The operator B = S A S and its counters.
 pub(super) struct Work<'a, E> {
     pub product: Map<'a, E>,
-    pub precondition: Option<Map<'a, E>>,
     pub progress: &'a mut dyn FnMut(Progress) -> ControlFlow<()>,
     /// S: 1 / sqrt(squares), 0 for coordinates that are never seen.
     pub scale: Vec<f64>,
@@ -37,7 +36,9 @@ pub(super) struct Work<'a, E> {
 impl<E> Work<'_, E> {
     /// y = S A S x.
     pub fn product(&mut self, x: &[f64], y: &mut [f64]) -> Result<(), Halt<E>> {
-        self.admit()?;
+        if self.products >= self.limit {
+            return Err(Halt::Limit);
+        }
         for ((scaled, x), scale) in self.scaled.iter_mut().zip(x).zip(&self.scale) {
             *scaled = scale * x;
         }
@@ -46,32 +47,6 @@ impl<E> Work<'_, E> {
             *y = if *scale > 0.0 { *y * scale } else { 0.0 };
         }
         self.report()
-    }
-
-    /// v -> S^{-1} M^{-1} S^{-1} v with the given approximate inverse M^{-1}; without one, v stays.
-    pub fn precondition(&mut self, v: &mut [f64]) -> Result<(), Halt<E>> {
-        if self.precondition.is_none() {
-            return Ok(());
-        }
-        self.admit()?;
-        let unscale = |v: f64, scale: f64| if scale > 0.0 { v / scale } else { 0.0 };
-        for ((scaled, v), &scale) in self.scaled.iter_mut().zip(v.iter()).zip(&self.scale) {
-            *scaled = unscale(*v, scale);
-        }
-        if let Some(precondition) = &mut self.precondition {
-            precondition(&self.scaled, v).map_err(Halt::Failed)?;
-        }
-        for (v, &scale) in v.iter_mut().zip(&self.scale) {
-            *v = unscale(*v, scale);
-        }
-        self.report()
-    }
-
-    fn admit(&self) -> Result<(), Halt<E>> {
-        if self.products >= self.limit {
-            return Err(Halt::Limit);
-        }
-        Ok(())
     }
 
     fn report(&mut self) -> Result<(), Halt<E>> {

@@ -33,6 +33,14 @@ fn every_number_of_threads_gives_the_same_bits() {
             assert!(of(threads) == expected, "{features}, {threads} threads");
         }
     }
+    // Sparse features, in several chunks.
+    let file = folder.write("long.csv", csv(&episodes(150_000, 5)));
+    let features = "tiles(tilings=4, bins=15)";
+    let of = |threads| model(evaluate([&file]).features(features).threads(threads));
+    let expected = of(1);
+    for threads in [2, 3] {
+        assert!(of(threads) == expected, "{features}, {threads} threads");
+    }
     // Rows of one trajectory.
     let plain: Vec<Row> = (episodes(40_000, 6).iter())
         .map(|row| Row {

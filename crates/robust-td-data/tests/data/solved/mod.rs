@@ -3,7 +3,7 @@
 mod answer;
 mod bits;
 mod clusters;
-mod iterative;
 mod log;
 mod rank;
 mod saved;
+mod wide;

@@ -1,0 +1,58 @@
+//! Adds up the scores of groups of transitions with sparse features.
+
+use super::system::SparseSystem;
+use super::table::Table;
+use crate::phi::Transition;
+use crate::solve::influence::GroupSums;
+
+/// A part of [`GroupSums`], for the features that a system has seen.
+#[derive(Debug)]
+pub struct SparseGroupSums<'a> {
+    system: &'a SparseSystem,
+    groups: usize,
+    table: Table,
+    transitions: u64,
+}
+
+impl<'a> SparseGroupSums<'a> {
+    /// No transitions.
+    #[must_use]
+    pub fn new(system: &'a SparseSystem, groups: usize) -> Self {
+        Self {
+            system,
+            groups,
+            table: Table::default(),
+            transitions: 0,
+        }
+    }
+
+    /// Adds a transition with its TD error to a group.
+    pub fn add(&mut self, group: usize, transition: &Transition<'_>, delta: f64) {
+        let (ratio, columns) = (transition.ratio, 2 * self.groups as u64 + 1);
+        let (place, table) = (&self.system.place, &mut self.table);
+        transition.features.for_each(|j, x| {
+            if x != 0.0 && place[j] != u32::MAX {
+                let first = u64::from(place[j]) * columns;
+                table.add(first + 2 * group as u64, ratio * delta * x);
+                table.add(first + 2 * group as u64 + 1, ratio * x * x);
+                table.add(first + columns - 1, 1.0);
+            }
+        });
+        self.transitions += 1;
+    }
+
+    /// Adds the sums to those of all transitions.
+    pub fn add_to(mut self, all: &mut GroupSums) {
+        let columns = 2 * self.groups as u64 + 1;
+        for (key, sum) in self.table.drain() {
+            let (j, column) = ((key / columns) as usize, key % columns);
+            let group = (column / 2) as usize;
+            match column {
+                _ if column + 1 == columns => all.rows[j] += sum,
+                _ if column % 2 == 0 => all.scores.row_mut(group)[j] += sum,
+                _ => all.squares.row_mut(group)[j] += sum,
+            }
+        }
+        all.transitions += self.transitions;
+    }
+}
