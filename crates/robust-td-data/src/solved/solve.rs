@@ -109,6 +109,7 @@ pub(crate) fn solve(
             check,
             complete,
             typical: predictions.typical(),
+            sample: Some(predictions.into_sample()),
         },
         facts: Facts {
             solver: answer.solver,
