@@ -21,6 +21,7 @@ mod predict;
 mod problem_argument;
 mod problems;
 mod progress;
+mod report_argument;
 mod reproduce;
 mod sweep;
 mod text;
@@ -70,7 +71,8 @@ enum Command {
 /// The command line for reports and manifests, without the path of the program.
 fn command_line() -> String {
     let words = std::iter::once("robust-td".to_string()).chain(std::env::args().skip(1));
-    words.collect::<Vec<_>>().join(" ")
+    let words: Vec<String> = words.map(|word| robust_td::report::quoted(&word)).collect();
+    words.join(" ")
 }
 
 /// Suppresses the panic message when the data crate reports the panic as an error.
