@@ -181,10 +181,10 @@ impl Chart {
         };
         let bars = (self.layers.iter()).any(|layer| matches!(layer, Layer::Bars { .. }));
         let y_axis = match bars && y.1 > 0.0 {
-            true => Axis::counts(y.1, 5),
-            false => Axis::new(Scale::Linear, y.0, y.1, 5),
+            true => Axis::counts(y.1, 6),
+            false => Axis::new(Scale::Linear, y.0, y.1, 6),
         };
-        let x_axis = Axis::new(Scale::Linear, x.0, x.1, 5);
+        let x_axis = Axis::new(Scale::Linear, x.0, x.1, 6);
         let left = 4.0 + style::LABEL + 6.0 + y_axis.label_width(style::TICK) + 3.0;
         let panel = Panel {
             frame: Rect {

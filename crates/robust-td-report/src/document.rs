@@ -67,6 +67,8 @@ pub enum Block {
     Figure(PageFigure),
     /// Figures side by side where the page is wide enough.
     Gallery(Vec<PageFigure>),
+    /// A figure and a table, side by side where the page is wide enough.
+    Beside(PageFigure, Table),
     /// A table; its title and text are not shown.
     Table(Table),
     /// A table that is closed until the reader opens it; its title is what the reader sees.

@@ -21,7 +21,7 @@ pub struct HeatMap {
 /// The widest label.
 const LABELS: f64 = 70.0;
 /// The largest cell.
-const CELL: f64 = 22.0;
+const CELL: f64 = 34.0;
 const RIGHT: f64 = WIDTH - 8.0;
 const TOP: f64 = 6.0;
 /// The least size of a cell in which its number is written.

@@ -69,7 +69,7 @@ impl IntervalFigure {
             .collect();
         let widths = labels.iter().map(|label| label.width(style::TICK));
         let left = 8.0 + widths.fold(0.0, f64::max) + 4.0;
-        let x = Axis::new(Scale::Linear, low, high, 4);
+        let x = Axis::new(Scale::Linear, low, high, 6);
         let y = Axis::rate();
         let panel = Panel {
             frame: Rect {

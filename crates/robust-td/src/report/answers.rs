@@ -3,8 +3,7 @@
 use robust_td_data::{EvaluationReport, FindingKind, MonteCarlo, ReturnCheck, StartValue, Verdict};
 use robust_td_report::{Answer, Cell, Mood};
 
-use super::parts::{answer, percent};
-use crate::number::{count, short};
+use super::parts::{answer, count, percent, short};
 
 /// The value of the policy, the mean return beside it, whether the answer converged, whether the features fit.
 pub fn answers(report: &EvaluationReport, confidence: f64) -> Vec<Answer> {
@@ -40,7 +39,7 @@ fn over(report: &EvaluationReport, start: &StartValue) -> String {
     match report.episodic {
         true => format!(
             "mean over the first rows of {}",
-            count(start.starts as usize, "episode")
+            count(start.starts, "episode")
         ),
         false => "mean over all rows".into(),
     }
@@ -62,7 +61,7 @@ fn mean_return(report: &EvaluationReport, found: &MonteCarlo, confidence: f64) -
         true => interval("monte_carlo", found.lower, found.upper, confidence),
         false => Vec::new(),
     };
-    let episodes = count(found.episodes as usize, "complete episode");
+    let episodes = count(found.episodes, "complete episode");
     let (agrees, mood) = agreement(report, found);
     detail.push(Cell::prose(format!("plain mean over {episodes}; {agrees}")));
     let value = Cell::exact(Some(found.value), "monte_carlo.value");

@@ -6,10 +6,9 @@ use robust_td_report::{
 };
 
 use super::histogram::bars;
-use super::parts::{answer, figure, findings, names, paragraph, rerun, section};
+use super::parts::{answer, count, figure, findings, names, paragraph, rerun, section};
 use super::pictures::histogram;
 use crate::error::Result;
-use crate::number::count;
 
 /// The number of features that are drawn.
 const DRAWN: usize = 30;
@@ -87,31 +86,34 @@ fn answers(report: &DataReport) -> Vec<Answer> {
 fn picture(
     title: &str,
     what: &str,
-    nouns: [&str; 2],
+    noun: &str,
     sample: &[f64],
     stats: &Stats,
 ) -> Result<Option<PageFigure>> {
-    let drawing = histogram(title, what, nouns[1], bars(sample, nouns), Some(stats.mean));
+    let drawing = histogram(
+        title,
+        what,
+        &format!("{noun}s"),
+        bars(sample, noun),
+        Some(stats.mean),
+    );
     figure(title, "", drawing)
 }
 
 fn rewards(report: &DataReport) -> Result<Option<Section>> {
-    let (sample, rows) = (&report.sample, ["row", "rows"]);
+    let sample = &report.sample;
     let reward = match &report.reward {
-        Some(stats) => picture("Rewards", "reward", rows, &sample.rewards, stats)?,
+        Some(stats) => picture("Rewards", "reward", "row", &sample.rewards, stats)?,
         None => None,
     };
     let lengths = match &report.episodes.length {
-        Some(stats) => {
-            let nouns = ["episode", "episodes"];
-            picture(
-                "Lengths of episodes",
-                "rows of the episode",
-                nouns,
-                &sample.lengths,
-                stats,
-            )?
-        }
+        Some(stats) => picture(
+            "Lengths of episodes",
+            "rows of the episode",
+            "episode",
+            &sample.lengths,
+            stats,
+        )?,
         None => None,
     };
     let figures: Vec<PageFigure> = [reward, lengths].into_iter().flatten().collect();
@@ -136,7 +138,7 @@ fn rewards(report: &DataReport) -> Result<Option<Section>> {
     if !table.rows.is_empty() {
         blocks.push(Block::Table(table));
     }
-    Ok((!blocks.is_empty()).then(|| section("rewards", title, blocks)))
+    Ok((!blocks.is_empty()).then(|| section("Rewards", title, blocks)))
 }
 
 fn features(report: &DataReport) -> Result<Option<Section>> {
@@ -144,13 +146,7 @@ fn features(report: &DataReport) -> Result<Option<Section>> {
     let sample = report.features.iter().zip(&report.sample.features);
     for (feature, values) in sample.take(DRAWN) {
         let name = feature.name.as_str();
-        figures.extend(picture(
-            name,
-            name,
-            ["row", "rows"],
-            values,
-            &feature.stats,
-        )?);
+        figures.extend(picture(name, name, "row", values, &feature.stats)?);
     }
     if figures.is_empty() {
         return Ok(None);
@@ -160,13 +156,13 @@ fn features(report: &DataReport) -> Result<Option<Section>> {
         true => String::from("The values of all rows. The lines are the means."),
         false => format!(
             "A sample of {}. The lines are the means of all rows.",
-            count(sampled, "row")
+            count(sampled as u64, "row")
         ),
     };
     if report.features.len() > DRAWN {
         text += &format!(
             " The first {DRAWN} of {} are drawn.",
-            count(report.features.len(), "feature")
+            count(report.features.len() as u64, "feature")
         );
     }
     let rows = report.features.iter().enumerate().take(LISTED);
@@ -180,7 +176,7 @@ fn features(report: &DataReport) -> Result<Option<Section>> {
         Block::Gallery(figures),
         Block::Table(table),
     ];
-    Ok(Some(section("features", "Features", blocks)))
+    Ok(Some(section("Features", "Features", blocks)))
 }
 
 fn stats_row(name: &str, key: &str, stats: &Stats) -> Vec<Cell> {
@@ -231,12 +227,12 @@ fn correlations(report: &DataReport) -> Result<Option<Section>> {
     if values.len() > shown {
         text += &format!(
             " The first {shown} of {} are drawn.",
-            count(values.len(), "feature")
+            count(values.len() as u64, "feature")
         );
     }
     let picture = figure("Correlations over all rows", "", map.draw())?;
     let blocks = picture.map(|picture| vec![paragraph(text), Block::Gallery(vec![picture])]);
-    Ok(blocks.map(|blocks| section("correlations", "Correlations", blocks)))
+    Ok(blocks.map(|blocks| section("Correlations", "Correlations", blocks)))
 }
 
 /// The rows that were skipped, by kind.
@@ -259,5 +255,5 @@ fn bad_rows(report: &DataReport) -> Option<Section> {
         rows: rows.collect(),
         ..Table::default()
     };
-    (!kinds.is_empty()).then(|| section("bad", "Missing and bad rows", vec![Block::Table(table)]))
+    (!kinds.is_empty()).then(|| section("Bad", "Missing and bad rows", vec![Block::Table(table)]))
 }

@@ -4,11 +4,12 @@ use robust_td_data::{EvaluationReport, Fit, ReturnCheck, Unit, ValueSample};
 use robust_td_report::{Block, Cell, Column, Document, Fact, PageFigure, Section, Table};
 
 use super::answers::answers;
-use super::parts::{figure, findings, names, paragraph, percent, quoted, rerun, section};
+use super::parts::{
+    count, figure, findings, names, paragraph, percent, quoted, rerun, section, short,
+};
 use super::pictures;
 use super::weights::weights;
 use crate::error::Result;
-use crate::number::{count, short};
 
 /// The number of columns that are listed by name.
 const COLUMNS: usize = 40;
@@ -36,7 +37,7 @@ pub fn document(fit: &Fit, command: Option<&str>) -> Result<Document> {
             .or_else(|| own_command(fit, &report)),
     ));
     Ok(Document {
-        title: "Value of the policy".into(),
+        title: "Evaluation of a logged policy".into(),
         summary: summary(fit, &report),
         answers: answers(&report, fit.confidence()),
         sections,
@@ -52,7 +53,7 @@ fn summary(fit: &Fit, report: &EvaluationReport) -> String {
     format!(
         "The expected discounted return of the logged policy at discount {}, estimated from {}{from}.",
         report.discount,
-        count(report.steps as usize, "transition")
+        count(report.steps, "transition")
     )
 }
 
@@ -101,7 +102,7 @@ fn estimates(
                 false => format!(
                     "A sample of {} of {}. The line is the mean over all of them.",
                     sample.starts.len(),
-                    count(start.starts as usize, "episode")
+                    count(start.starts, "episode")
                 ),
             };
             figure("Values of the first rows", caption, drawing)?
@@ -109,17 +110,17 @@ fn estimates(
         None => None,
     };
     let blocks = gallery([both, starts]);
-    Ok(blocks.map(|block| section("value", "Value of the policy", vec![block])))
+    Ok(blocks.map(|block| section("Value", "Value of the policy", vec![block])))
 }
 
 fn calibration(check: &ReturnCheck) -> Result<Section> {
-    let held_out = match check.held_out {
-        true => "of episodes or stretches that were held out from the fit",
-        false => "of the same rows as in the fit",
+    let rows = match check.held_out {
+        true => "Rows that were held out from the fit",
+        false => "Rows of the log",
     };
     let mut text = format!(
-        "Rows {held_out}, sorted by predicted value and cut into tenths. If the features can express the values, the mean return of \
-         each tenth is close to its mean prediction."
+        "{rows}, sorted by predicted value and cut into tenths. If the features can express the values, the mean return of each tenth \
+         is close to its mean prediction."
     );
     if check.cut > 0 {
         text += &format!(
@@ -133,20 +134,23 @@ fn calibration(check: &ReturnCheck) -> Result<Section> {
         caption,
         pictures::calibration(check),
     )?;
-    let mut blocks = vec![paragraph(text)];
-    blocks.extend(gallery([picture]));
-    blocks.push(Block::Table(tenths(check)));
-    Ok(section(
-        "calibration",
-        "Predicted values against returns",
-        blocks,
-    ))
+    let blocks = vec![paragraph(text), beside(picture, tenths(check))];
+    Ok(section("Check", "Predicted values against returns", blocks))
+}
+
+/// A table with a figure beside it, if there is one.
+fn beside(figure: Option<PageFigure>, table: Table) -> Block {
+    match figure {
+        Some(figure) => Block::Beside(figure, table),
+        None => Block::Table(table),
+    }
 }
 
 fn tenths(check: &ReturnCheck) -> Table {
+    let far = check.tenths.iter().any(|tenth| check.is_far_off(tenth));
     let rows = check.tenths.iter().enumerate().map(|(k, tenth)| {
         let key = |name: &str| format!("check.tenths.{k}.{name}");
-        vec![
+        let mut row = vec![
             Cell::word((k + 1).to_string()),
             Cell::exact_count(tenth.rows, key("rows")),
             Cell::exact_count(tenth.episodes, key("episodes")),
@@ -154,28 +158,31 @@ fn tenths(check: &ReturnCheck) -> Table {
             Cell::exact(Some(tenth.discounted_return), key("return")),
             Cell::exact(Some(tenth.difference), key("difference")),
             Cell::exact(tenth.stderr, key("stderr")),
-            match check.is_far_off(tenth) {
-                true => Cell::Mark {
-                    text: "far off".into(),
-                    good: false,
-                },
-                false => Cell::word(""),
+        ];
+        row.extend(far.then(|| match check.is_far_off(tenth) {
+            true => Cell::Mark {
+                text: "far off".into(),
+                good: false,
             },
-        ]
+            false => Cell::word(""),
+        }));
+        row
     });
+    let numbers = [
+        "rows",
+        "episodes",
+        "mean prediction",
+        "mean return",
+        "difference",
+        "standard error",
+    ];
+    let mut columns = vec![Column::words("tenth")];
+    columns.extend(numbers.map(Column::numbers));
+    columns.extend(far.then(|| Column::words("")));
     Table {
         title: "Tenths".into(),
-        columns: vec![
-            Column::words("tenth"),
-            Column::numbers("rows"),
-            Column::numbers("episodes"),
-            Column::numbers("mean prediction"),
-            Column::numbers("mean return"),
-            Column::numbers("difference"),
-            Column::numbers("standard error"),
-            Column::words(""),
-        ],
         rows: rows.collect(),
+        columns,
         ..Table::default()
     }
 }
@@ -186,26 +193,31 @@ fn values(
     sample: Option<&ValueSample>,
     confidence: f64,
 ) -> Result<Option<Section>> {
-    let mut blocks = Vec::new();
-    if let Some(sample) = sample {
-        let caption = match sample.values.len() as u64 == report.steps {
-            true => String::new(),
-            false => format!("A sample of {}.", count(sample.values.len(), "row")),
-        };
-        let picture = figure(
-            "Predicted values of rows",
-            caption,
-            pictures::values(sample),
-        )?;
-        blocks.extend(gallery([picture]));
-    }
-    if !report.typical_rows.is_empty() {
-        blocks.push(paragraph(
-            "Rows from the smallest to the largest predicted value:",
-        ));
-        blocks.push(Block::Table(typical_rows(report, confidence)));
-    }
-    Ok((!blocks.is_empty()).then(|| section("values", "Values of rows", blocks)))
+    let picture = match sample {
+        Some(sample) => {
+            let caption = match sample.values.len() as u64 == report.steps {
+                true => String::new(),
+                false => format!("A sample of {}.", count(sample.values.len() as u64, "row")),
+            };
+            figure(
+                "Distribution of the values",
+                caption,
+                pictures::values(sample),
+            )?
+        }
+        None => None,
+    };
+    let block = match report.typical_rows.is_empty() {
+        true => gallery([picture]),
+        false => Some(beside(picture, typical_rows(report, confidence))),
+    };
+    let text = match report.typical_rows.is_empty() {
+        true => "The predicted values of rows.",
+        false => {
+            "The predicted values of rows, and some rows from the smallest to the largest value."
+        }
+    };
+    Ok(block.map(|block| section("Rows", "Values of rows", vec![paragraph(text), block])))
 }
 
 fn typical_rows(report: &EvaluationReport, confidence: f64) -> Table {
@@ -220,7 +232,7 @@ fn typical_rows(report: &EvaluationReport, confidence: f64) -> Table {
         }
         let key = |name: &str| format!("typical_rows.{i}.{name}");
         vec![
-            Cell::word(obs.join(", ")),
+            Cell::prose(obs.join(", ")),
             Cell::exact(Some(row.value), key("value")),
             Cell::exact(row.lower, key("lower")),
             Cell::exact(row.upper, key("upper")),
@@ -231,7 +243,7 @@ fn typical_rows(report: &EvaluationReport, confidence: f64) -> Table {
         columns: vec![
             Column::words("row"),
             Column::numbers("predicted value"),
-            Column::numbers(format!("{} interval: from", percent(confidence))),
+            Column::numbers(format!("{}: from", percent(confidence))),
             Column::numbers("to"),
         ],
         rows: rows.collect(),
@@ -344,7 +356,7 @@ fn convergence(fit: &Fit, report: &EvaluationReport) -> Section {
         key: "seconds".into(),
     };
     facts.push(Fact::new("Seconds", seconds));
-    section("convergence", "Convergence", vec![Block::Facts(facts)])
+    section("Convergence", "Convergence", vec![Block::Facts(facts)])
 }
 
 fn data(fit: &Fit, report: &EvaluationReport) -> Section {
@@ -392,12 +404,12 @@ fn data(fit: &Fit, report: &EvaluationReport) -> Section {
             intervals(report.unit, &found.meaning, found.clusters),
         ));
     }
-    section("data", "Data", vec![Block::Facts(facts)])
+    section("Data", "Data", vec![Block::Facts(facts)])
 }
 
 /// What the intervals measure, and what they take to be independent.
 fn intervals(unit: Option<Unit>, meaning: &str, clusters: Option<u64>) -> String {
-    let groups = clusters.unwrap_or(0) as usize;
+    let groups = clusters.unwrap_or(0);
     let unit = match unit {
         Some(Unit::Time) => {
             "the rows are one trajectory whose noise may be correlated over time".into()

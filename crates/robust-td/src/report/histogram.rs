@@ -2,8 +2,7 @@
 
 use robust_td_report::Bar;
 
-use super::parts::range;
-use crate::number::{counted, short};
+use super::parts::{count as counted, range, short};
 
 /// Whole numbers get one bar each up to this range.
 const WHOLE: f64 = 40.0;
@@ -11,8 +10,8 @@ const WHOLE: f64 = 40.0;
 const FEWEST: f64 = 8.0;
 const MOST: f64 = 30.0;
 
-/// The bars of the finite numbers among `values`; `noun` is what is counted, singular and plural.
-pub fn bars(values: &[f64], noun: [&str; 2]) -> Vec<Bar> {
+/// The bars of the finite numbers among `values`; `noun` is what is counted.
+pub fn bars(values: &[f64], noun: &str) -> Vec<Bar> {
     let mut sorted: Vec<f64> = values.iter().copied().filter(|x| x.is_finite()).collect();
     sorted.sort_by(f64::total_cmp);
     let (Some(&low), Some(&high)) = (sorted.first(), sorted.last()) else {
@@ -31,14 +30,14 @@ pub fn bars(values: &[f64], noun: [&str; 2]) -> Vec<Bar> {
         _ => start + width * k as f64,
     };
     let mut from = 0;
-    (0..count)
+    let mut bars: Vec<Bar> = (0..count)
         .map(|k| {
             let (left, right) = (edge(k), edge(k + 1));
             let to = match k + 1 == count {
                 true => sorted.len(),
                 false => sorted.partition_point(|x| *x < right).max(from),
             };
-            let counted = counted((to - from) as u64, noun[0], noun[1]);
+            let counted = counted((to - from) as u64, noun);
             let place = match one_each {
                 true => short(low + k as f64),
                 false => range(left, right),
@@ -52,7 +51,20 @@ pub fn bars(values: &[f64], noun: [&str; 2]) -> Vec<Bar> {
             from = to;
             bar
         })
-        .collect()
+        .collect();
+    // A lone bar gets empty neighbours, so that it does not fill the picture.
+    if let [alone] = &bars[..] {
+        let empty = |low: f64| Bar {
+            low,
+            high: low + width,
+            value: 0.0,
+            hint: String::new(),
+        };
+        let (before, after) = (empty(alone.low - width), empty(alone.high));
+        bars.insert(0, before);
+        bars.push(after);
+    }
+    bars
 }
 
 /// The number of bars by the rule of Freedman and Diaconis (1981): width 2 IQR / n^(1/3).
@@ -70,7 +82,7 @@ mod tests {
     use super::*;
 
     fn counts(values: &[f64]) -> Vec<f64> {
-        let bars = bars(values, ["row", "rows"]);
+        let bars = bars(values, "row");
         assert!(
             bars.windows(2)
                 .all(|pair| (pair[0].high - pair[1].low).abs() < 1e-9)
@@ -92,8 +104,8 @@ mod tests {
     #[test]
     fn whole_numbers_have_a_bar_each_and_equal_ones_a_single_bar() {
         assert_eq!(counts(&[0.0, 3.0, 1.0, 3.0]), [1.0, 1.0, 0.0, 2.0]);
-        assert_eq!(counts(&[0.25; 7]), [7.0]);
-        let one = &bars(&[0.25; 7], ["row", "rows"])[0];
+        assert_eq!(counts(&[0.25; 7]), [0.0, 7.0, 0.0]);
+        let one = &bars(&[0.25; 7], "row")[1];
         assert_eq!(one.hint, "0.25: 7 rows");
     }
 }

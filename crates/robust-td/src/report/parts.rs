@@ -1,21 +1,21 @@
 //! Builds the parts that both pages have: findings, figures, and how to run it again.
 
-use robust_td_data::Finding;
+use robust_td_data::{Finding, FindingKind};
 use robust_td_report::{
     Answer, Block, Cell, Drawing, Error as ReportError, Mood, Note, PageFigure, Rerun, Section,
-    Text,
+    Text, number::grouped,
 };
 
 use super::advice::advice;
 use crate::error::Result;
-use crate::number::short;
+use crate::number;
 
-/// A section.
-pub fn section(id: &str, title: &str, blocks: Vec<Block>) -> Section {
+/// A section with its name in the list of sections.
+pub fn section(link: &str, title: &str, blocks: Vec<Block>) -> Section {
     Section {
-        id: id.into(),
+        id: link.to_lowercase(),
         title: title.into(),
-        link: String::new(),
+        link: link.into(),
         blocks,
     }
 }
@@ -66,7 +66,7 @@ pub fn findings(list: &[Finding]) -> Section {
         }]),
         false => Block::Notes(list.iter().map(note).collect()),
     };
-    section("findings", "Findings", vec![block])
+    section("Findings", "Findings", vec![block])
 }
 
 fn note(finding: &Finding) -> Note {
@@ -78,8 +78,28 @@ fn note(finding: &Finding) -> Note {
         text: sentence(&finding.message),
         advice: advice(finding.kind).into(),
         place,
-        mood: Mood::Bad,
+        mood: match is_serious(finding.kind) {
+            true => Mood::Bad,
+            false => Mood::Plain,
+        },
     }
+}
+
+/// Whether a finding puts the values in doubt.
+fn is_serious(kind: FindingKind) -> bool {
+    kind.is_about_the_answer()
+        || matches!(
+            kind,
+            FindingKind::MissingValues
+                | FindingKind::NotFiniteValues
+                | FindingKind::BadRows
+                | FindingKind::NoReward
+                | FindingKind::NoTransitions
+                | FindingKind::Misaligned
+                | FindingKind::NextIsSame
+                | FindingKind::MixedEpisodes
+                | FindingKind::RowsAfterEnd
+        )
 }
 
 /// A message as a sentence: a capital letter first (unless it starts with a name), a full stop last.
@@ -109,7 +129,7 @@ pub fn rerun(command: Option<String>) -> Section {
             "Made by the library robust-td {version}."
         ))],
     };
-    section("rerun", "How to run it again", blocks)
+    section("Rerun", "How to run it again", blocks)
 }
 
 /// A word of a shell, in quotes if it needs them.
@@ -119,6 +139,17 @@ pub fn quoted(word: &str) -> String {
         true => word.into(),
         false => format!("'{}'", word.replace('\'', r"'\''")),
     }
+}
+
+/// About four significant digits, with a real minus sign.
+pub fn short(x: f64) -> String {
+    number::short(x).replace('-', "−")
+}
+
+/// A count with its noun, digits in groups of three.
+pub fn count(n: u64, noun: &str) -> String {
+    let plural = if n == 1 { "" } else { "s" };
+    format!("{} {noun}{plural}", grouped(n))
 }
 
 /// `1.5 to 2.5`.

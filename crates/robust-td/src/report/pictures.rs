@@ -6,8 +6,7 @@ use robust_td_report::{
 };
 
 use super::histogram::bars;
-use super::parts::{percent, range};
-use crate::number::{count, counted, short};
+use super::parts::{count, percent, range, short};
 
 /// The number of rows of an episode that a picture shows.
 const SHOWN: usize = 400;
@@ -66,8 +65,8 @@ pub fn calibration(check: &ReturnCheck) -> Result<Drawing, Error> {
                 short(x),
                 short(y),
                 tenth.stderr.map_or("not known".into(), short),
-                count(tenth.rows as usize, "row"),
-                count(tenth.episodes as usize, "episode")
+                count(tenth.rows, "row"),
+                count(tenth.episodes, "episode")
             ),
         }
     };
@@ -111,14 +110,14 @@ pub fn values(sample: &ValueSample) -> Result<Drawing, Error> {
         "Values of rows",
         "predicted value",
         "rows",
-        bars(&sample.values, ["row", "rows"]),
+        bars(&sample.values, "row"),
         None,
     )
 }
 
 /// The distribution of the values of first rows, with their mean over the log.
 pub fn start_values(sample: &ValueSample, mean: Option<f64>) -> Result<Drawing, Error> {
-    let bars = bars(&sample.starts, ["episode", "episodes"]);
+    let bars = bars(&sample.starts, "episode");
     histogram(
         "Values of first rows",
         "predicted value of the first row",
@@ -158,16 +157,16 @@ pub fn histogram(
 pub fn episode_title(episode: &EpisodeSample, episodic: bool) -> String {
     let rows = episode.values.len();
     match (episodic, episode.whole) {
-        (false, _) => format!("The first {}", counted(rows as u64, "row", "rows")),
+        (false, _) => format!("The first {}", count(rows as u64, "row")),
         (true, false) => format!(
             "Episode {}, first {}",
             episode.number + 1,
-            counted(rows as u64, "row", "rows")
+            count(rows as u64, "row")
         ),
         (true, true) => format!(
             "Episode {}: {}, {}",
             episode.number + 1,
-            counted(rows as u64, "row", "rows"),
+            count(rows as u64, "row"),
             if episode.terminated {
                 "terminated"
             } else {

@@ -3,9 +3,8 @@
 use robust_td_data::{EvaluationReport, Fit};
 use robust_td_report::{Block, Cell, Column, IntervalFigure, IntervalRow, Section, Table, Tone};
 
-use super::parts::{figure, paragraph, percent, range, section};
+use super::parts::{count, figure, paragraph, percent, range, section, short};
 use crate::error::Result;
-use crate::number::{count, short};
 
 /// The number of weights that the picture shows,
 const DRAWN: usize = 15;
@@ -50,24 +49,26 @@ pub fn weights(fit: &Fit, report: &EvaluationReport) -> Result<Section> {
             "The value of a row is the sum of its features times their weights. Largest weight first."
         }
     })];
-    let drawing = picture(&list, fit.confidence()).draw();
-    blocks.extend(
-        figure("Largest effects", "", drawing)?.map(|picture| Block::Gallery(vec![picture])),
-    );
     let (first, rest) = list.split_at(list.len().min(SHOWN));
-    blocks.push(Block::Table(table(first, "Weights", fit, deviations)));
+    let table = |part: &[Weight], title: &str| table(part, title, fit, deviations);
+    let drawing = picture(&list, fit.confidence()).draw();
+    let shown = table(first, "Weights");
+    blocks.push(match figure("Largest effects", "", drawing)? {
+        Some(picture) => Block::Beside(picture, shown),
+        None => Block::Table(shown),
+    });
     if !rest.is_empty() {
         let listed = &rest[..rest.len().min(LISTED)];
         let title = match listed.len() == rest.len() {
-            true => format!("The other {}", count(rest.len(), "weight")),
+            true => format!("The other {}", count(rest.len() as u64, "weight")),
             false => format!(
                 "{LISTED} of the other {} weights; the JSON output lists all",
                 rest.len()
             ),
         };
-        blocks.push(Block::Folded(table(listed, &title, fit, deviations)));
+        blocks.push(Block::Folded(table(listed, &title)));
     }
-    Ok(section("weights", "Weights of the features", blocks))
+    Ok(section("Weights", "Weights of the features", blocks))
 }
 
 fn ordered(fit: &Fit, report: &EvaluationReport) -> Vec<Weight> {
@@ -123,7 +124,7 @@ fn table(list: &[Weight], title: &str, fit: &Fit, deviations: bool) -> Table {
     let has_ends = list.iter().any(|weight| weight.ends.is_some());
     let mut columns = vec![Column::words("feature"), Column::numbers("weight")];
     if has_ends {
-        columns.push(Column::numbers(format!("{percent} interval: from")));
+        columns.push(Column::numbers(format!("{percent}: from")));
         columns.push(Column::numbers("to"));
     }
     if deviations {

@@ -6,4 +6,5 @@ mod clusters;
 mod iterative;
 mod log;
 mod rank;
+mod sample;
 mod saved;
