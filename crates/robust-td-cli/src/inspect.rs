@@ -5,6 +5,7 @@ use robust_td_data::{DataReport, Stats};
 
 use crate::failure::Failure;
 use crate::log_argument::LogArgument;
+use crate::report_argument::ReportArgument;
 use crate::{output, text};
 
 /// Describe logged transitions and report what looks wrong
@@ -15,6 +16,7 @@ occurs. Files without rewards, as used by `predict`, can be inspected too.
 
 Examples:
   robust-td inspect log.csv
+  robust-td inspect log.csv --report data.html
   robust-td inspect 'logs/*.parquet' --layout minari
   robust-td inspect log.ndjson --column reward=r --json")]
 // Bad rows are counted without it; scripts that pass it keep working.
@@ -23,6 +25,9 @@ pub struct Arguments {
     #[command(flatten)]
     log: LogArgument,
 
+    #[command(flatten)]
+    report: ReportArgument,
+
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -30,7 +35,9 @@ pub struct Arguments {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    arguments.report.check(None)?;
     let report = arguments.log.log()?.inspect()?;
+    (arguments.report).write(|command| robust_td::report::data(&report, command))?;
     if arguments.json {
         return output::print_json(&report);
     }

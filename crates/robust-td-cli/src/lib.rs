@@ -21,6 +21,7 @@ mod predict;
 mod problem_argument;
 mod problems;
 mod progress;
+mod report_argument;
 mod reproduce;
 mod sweep;
 mod text;
@@ -75,7 +76,8 @@ static ARGUMENTS: OnceLock<Vec<OsString>> = OnceLock::new();
 fn command_line() -> String {
     let arguments = ARGUMENTS.get().map_or(&[][..], Vec::as_slice);
     let words = arguments.iter().map(|word| word.to_string_lossy());
-    let words = std::iter::once("robust-td".into()).chain(words);
+    let words = words.map(|word| robust_td::report::quoted(&word));
+    let words = std::iter::once("robust-td".to_string()).chain(words);
     words.collect::<Vec<_>>().join(" ")
 }
 

@@ -8,7 +8,7 @@ use crate::chunks::for_each_transition;
 use crate::error::Result;
 use crate::replay::Replay;
 use crate::returns::{self, CompleteReturns, ReturnCheck};
-use crate::sample::Sample;
+use crate::sample::{Sample, ValueSample};
 use crate::solved::gather::Plan;
 
 /// What is known about an answer on its log, however it was found.
@@ -28,6 +28,9 @@ pub(crate) struct Assessment {
     pub complete: Option<CompleteReturns>,
     /// Rows to show, smallest predicted value first.
     pub typical: Vec<Vec<f64>>,
+    /// Values to draw; none in a restored model.
+    #[serde(skip)]
+    pub sample: Option<ValueSample>,
 }
 
 /// The rows that the value of the policy is the mean of.
@@ -139,5 +142,6 @@ pub(crate) fn assess(
         check,
         complete,
         typical: predictions.typical(),
+        sample: Some(predictions.into_sample()),
     })
 }

@@ -76,6 +76,18 @@ pub fn directory_of(path: &Path) -> Result<&Path, WriteError> {
     }
 }
 
+/// Checks that a file can be written, up front, so that a long run does not fail at the end. Nothing is left behind.
+pub fn check_writable(path: &Path) -> Result<(), WriteError> {
+    let directory = directory_of(path)?;
+    if path.is_dir() {
+        return Err(cannot_write(path, IoError::other("it is a directory")));
+    }
+    match tempfile::tempfile_in(directory) {
+        Ok(_) => Ok(()),
+        Err(source) => Err(cannot_write(path, source)),
+    }
+}
+
 /// Writes a file through a temporary one in the same directory, so that no reader sees an incomplete file.
 pub fn write_with<T, E: From<WriteError>>(
     path: &Path,

@@ -24,6 +24,7 @@ use crate::preset::Preset;
 use crate::reader::Reader;
 use crate::report::EvaluationReport;
 use crate::returns::ReturnCheck;
+use crate::sample::ValueSample;
 use crate::start_value::{MonteCarlo, StartValue};
 use crate::uncertainty::Uncertainty;
 use crate::warning::Warning;
@@ -373,6 +374,33 @@ impl Fit {
     pub fn typical_rows(&self) -> &[Vec<f64>] {
         let assessment = self.model.assessment();
         assessment.map_or(&[], |found| &found.typical)
+    }
+
+    /// Values of some rows and episodes, for pictures; `None` for streams and restored models.
+    #[must_use]
+    pub fn sample(&self) -> Option<&ValueSample> {
+        self.model.assessment()?.sample.as_ref()
+    }
+
+    /// The files that were solved for; empty for a learner, which does not keep their names.
+    #[must_use]
+    pub fn files(&self) -> Vec<&str> {
+        match &self.model {
+            Model::Learned(_) => Vec::new(),
+            Model::Solved(solved) => {
+                let files = solved.origin.files.iter();
+                files.map(|(name, _)| name.as_str()).collect()
+            }
+        }
+    }
+
+    /// The number of passes over the log that an iterative solution took.
+    #[must_use]
+    pub fn passes(&self) -> Option<u64> {
+        match &self.model {
+            Model::Learned(_) => None,
+            Model::Solved(solved) => solved.facts.products,
+        }
     }
 
     /// How long the evaluation took.

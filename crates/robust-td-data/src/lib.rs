@@ -18,6 +18,7 @@ mod chunks;
 mod columns;
 mod diagnostics;
 mod divergence;
+mod episode_sample;
 mod error;
 mod evaluate;
 mod fault;
@@ -59,6 +60,7 @@ mod start_value;
 mod streamed;
 mod survey;
 mod table;
+mod thinned;
 mod transitions;
 mod uncertainty;
 mod value;
@@ -69,6 +71,7 @@ mod written;
 
 // Learning from a log, and predicting.
 pub use divergence::Divergence;
+pub use episode_sample::EpisodeSample;
 pub use error::{Error, Result};
 pub use evaluate::{Evaluation, Progress, ReportAt, evaluate};
 pub use fit::Fit;
@@ -80,6 +83,7 @@ pub use portfolio_choice::{Candidate, ConstantChoice};
 pub use predictor::{Intervals, Predictions, Predictor};
 pub use report::{EvaluationReport, TdErrorReport};
 pub use returns::{ReturnCheck, Tenth, Verdict};
+pub use sample::ValueSample;
 pub use solved::{Solved, Solver, Unit};
 pub use start_value::{MonteCarlo, StartValue};
 pub use uncertainty::{Route, Uncertainty};
@@ -89,7 +93,7 @@ pub use warning::Warning;
 pub use bad_rows::{BadKind, BadRows};
 pub use fault::{Fault, FaultKind};
 pub use inspect::{
-    DataReport, EpisodeReport, FeatureReport, Finding, FindingKind, Inspector, Stats,
+    DataReport, DataSample, EpisodeReport, FeatureReport, Finding, FindingKind, Inspector, Stats,
 };
 pub use schema::Schema;
 

@@ -1,12 +1,15 @@
-//! Samples observations of a log, and orders them by their predicted values.
+//! Samples observations, starts and episodes of a log, and predicts their values.
 
+use robust_td_core::Features;
 use robust_td_core::features::{FeatureMap, Row};
 use robust_td_core::learner::LinearValue;
 
 use serde::{Deserialize, Serialize};
 
 use crate::chunks::Placed;
+use crate::episode_sample::{EpisodeSample, Traces};
 use crate::hash::mix;
+use crate::thinned::Thinned;
 
 /// The expected number of observations in a sample.
 const SIZE: u64 = 2048;
@@ -60,6 +63,9 @@ impl StreamSample {
 pub(crate) struct Sample {
     /// One after the other.
     observations: Vec<f64>,
+    /// First observations of episodes.
+    starts: Thinned,
+    episodes: Traces,
 }
 
 impl Sample {
@@ -68,31 +74,49 @@ impl Sample {
         if mix(placed.number) % transitions.max(1) < SIZE {
             self.observations.extend_from_slice(placed.obs);
         }
+        if placed.starts {
+            self.starts.consider(placed.run, [placed.obs]);
+        }
+        self.episodes.consider(placed);
     }
 
     /// A sample of these observations, one after the other.
     pub fn of(observations: Vec<f64>) -> Self {
-        Self { observations }
+        Self {
+            observations,
+            ..Self::default()
+        }
     }
 
     /// Adds the observations of a later part of the log.
     pub fn merge(&mut self, later: Self) {
         self.observations.extend(later.observations);
+        self.starts.merge(&later.starts);
+        self.episodes.merge(later.episodes);
     }
 
     /// The predicted values of the observations.
     pub fn predictions(self, map: &FeatureMap, value: &LinearValue) -> Predictions {
         let inputs = map.inputs().max(1);
         let mut row = Row::for_map(map);
+        let mut moments = Moments::new(map.outputs());
         let rows = self.observations.chunks_exact(inputs).enumerate();
         let mut ordered: Vec<(f64, usize)> = rows
             .map(|(i, observation)| {
                 map.write(observation, &mut row);
+                moments.add(row.features());
                 (value.value(row.features()), i)
             })
             .collect();
         ordered.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let starts = self.starts.rows().map(|observation| {
+            map.write(observation, &mut row);
+            value.value(row.features())
+        });
         Predictions {
+            starts: starts.collect(),
+            episodes: self.episodes.predictions(map, value),
+            deviations: moments.deviations(),
             observations: self.observations,
             inputs,
             ordered,
@@ -105,6 +129,9 @@ pub(crate) struct Predictions {
     observations: Vec<f64>,
     inputs: usize,
     ordered: Vec<(f64, usize)>,
+    starts: Vec<f64>,
+    episodes: Vec<EpisodeSample>,
+    deviations: Vec<f64>,
 }
 
 impl Predictions {
@@ -123,5 +150,69 @@ impl Predictions {
             .collect();
         rows.dedup();
         rows
+    }
+
+    /// The sample for pictures.
+    pub fn into_sample(self) -> ValueSample {
+        ValueSample {
+            values: self.values(),
+            starts: self.starts,
+            episodes: self.episodes,
+            deviations: self.deviations,
+        }
+    }
+}
+
+/// Predicted values of some rows and episodes of a log, for pictures. Models do not save them.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
+pub struct ValueSample {
+    /// The values of about 2,000 rows, or of all rows of a shorter log, smallest first.
+    pub values: Vec<f64>,
+    /// The values of up to 2,048 first rows of episodes.
+    pub starts: Vec<f64>,
+    /// Up to six episodes.
+    pub episodes: Vec<EpisodeSample>,
+    /// The standard deviation of each feature over the rows of `values`.
+    pub deviations: Vec<f64>,
+}
+
+/// The sums for the standard deviations of features.
+struct Moments {
+    count: f64,
+    /// Of each feature: a value to measure from, and the sums of the differences from it and of their squares.
+    origin: Vec<f64>,
+    sums: Vec<f64>,
+    squares: Vec<f64>,
+}
+
+impl Moments {
+    fn new(dimension: usize) -> Self {
+        Self {
+            count: 0.0,
+            origin: vec![0.0; dimension],
+            sums: vec![0.0; dimension],
+            squares: vec![0.0; dimension],
+        }
+    }
+
+    fn add(&mut self, phi: Features<'_>) {
+        // Dense features are measured from the first row, so that a large mean does not hide their spread.
+        if self.count == 0.0 && matches!(phi, Features::Dense(_)) {
+            phi.axpy(1.0, &mut self.origin);
+        }
+        self.count += 1.0;
+        phi.for_each(|j, x| {
+            let away = x - self.origin[j];
+            self.sums[j] += away;
+            self.squares[j] += away * away;
+        });
+    }
+
+    fn deviations(self) -> Vec<f64> {
+        let n = self.count.max(1.0);
+        let sums = self.sums.iter().zip(&self.squares);
+        sums.map(|(sum, square)| (square / n - (sum / n).powi(2)).max(0.0).sqrt())
+            .collect()
     }
 }

@@ -71,6 +71,23 @@ impl Axis {
         }
     }
 
+    /// The axis of counts: from 0 to a positive `max`.
+    pub(crate) fn counts(max: f64, room: usize) -> Self {
+        let (low, high) = (0.0, max * (1.0 + MARGIN));
+        Self {
+            scale: Scale::Linear,
+            low,
+            high,
+            ticks: linear_ticks(low, high, room.max(2)),
+        }
+    }
+
+    /// Width of the widest label in `size`.
+    pub(crate) fn label_width(&self, size: f64) -> f64 {
+        let labels = self.ticks.iter().filter_map(|tick| tick.label.as_ref());
+        labels.map(|label| label.width(size)).fold(0.0, f64::max)
+    }
+
     /// The axis of a rate: 0 to 1.
     pub(crate) fn rate() -> Self {
         let tick = |quarter: u8| {
@@ -92,6 +109,11 @@ impl Axis {
     /// Where `value` lies: 0 at the lower end, 1 at the upper end.
     pub(crate) fn fraction(&self, value: f64) -> f64 {
         (self.scale.forward(value) - self.low) / (self.high - self.low)
+    }
+
+    /// The smallest and the largest value that a linear axis shows.
+    pub(crate) fn shown(&self) -> [f64; 2] {
+        [self.low, self.high]
     }
 
     /// Whether `value` lies in the range.

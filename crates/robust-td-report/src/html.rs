@@ -7,6 +7,7 @@ use minijinja::value::{Serde, Value};
 use minijinja::{AutoEscape, Environment, HtmlEscape, context};
 use serde::Serialize;
 
+use crate::document::{Answer, Block, Document, Mood, Note, Section};
 use crate::number;
 use crate::page::{Page, PageFigure};
 use crate::svg;
@@ -22,7 +23,7 @@ const LEAST_ZOOM: f64 = 1.27;
 /// CSS pixels per point beyond which a drawing only wastes space.
 const LARGEST_ZOOM: f64 = 1.9;
 
-/// A figure as the template sees it. Fields named HTML are already escaped.
+/// A figure as the template sees it. Values named HTML are already escaped.
 #[derive(Serialize)]
 struct FigureView<'a> {
     title: &'a str,
@@ -36,8 +37,6 @@ struct FigureView<'a> {
 #[derive(Serialize)]
 struct TableView<'a> {
     title: &'a str,
-    link: &'a str,
-    text: Vec<Value>,
     columns: Vec<CellView>,
     rows: Vec<Vec<CellView>>,
 }
@@ -49,7 +48,59 @@ struct CellView {
     html: Value,
 }
 
+/// An answer as the template sees it.
+#[derive(Serialize)]
+struct AnswerView<'a> {
+    name: &'a str,
+    class: &'static str,
+    value: Value,
+    detail: Value,
+}
+
+/// A remark as the template sees it.
+#[derive(Serialize)]
+struct NoteView<'a> {
+    class: &'static str,
+    text: &'a str,
+    advice: &'a str,
+    place: &'a str,
+}
+
+/// A section as the template sees it.
+#[derive(Serialize)]
+struct SectionView<'a> {
+    id: &'a str,
+    title: &'a str,
+    link: &'a str,
+    blocks: Vec<BlockView<'a>>,
+}
+
+/// A part of a section as the template sees it.
+#[derive(Serialize)]
+#[serde(tag = "kind", content = "content", rename_all = "lowercase")]
+enum BlockView<'a> {
+    Text(Value),
+    Facts(Vec<(&'a str, Value)>),
+    Figure(FigureView<'a>),
+    Gallery(Vec<FigureView<'a>>),
+    Beside((FigureView<'a>, TableView<'a>)),
+    Table(TableView<'a>),
+    Folded(TableView<'a>),
+    Notes(Vec<NoteView<'a>>),
+    Rerun((&'a str, &'a str)),
+}
+
 impl Page {
+    /// The page. All strings are escaped; figures are embedded as SVG.
+    ///
+    /// # Errors
+    /// [`Error::Template`] if the page cannot be written, which would be a bug in this crate.
+    pub fn to_html(&self) -> Result<String> {
+        Document::from(self).to_html()
+    }
+}
+
+impl Document {
     /// The page. All strings are escaped; figures are embedded as SVG.
     ///
     /// # Errors
@@ -64,29 +115,76 @@ impl Page {
                 .build()?,
         );
         environment.add_filter("clean", |text: String| clean(&text));
-        let facts: Vec<(&str, Value)> = self
-            .facts
-            .iter()
-            .map(|fact| (fact.name.as_str(), cell_html(&fact.value)))
-            .collect();
-        let rerun: Vec<(&str, &str)> = self
-            .rerun
-            .iter()
-            .map(|item| (item.what.as_str(), item.command.as_str()))
-            .collect();
+        let answers: Vec<AnswerView<'_>> = self.answers.iter().map(answer_view).collect();
+        let sections: Vec<SectionView<'_>> = self.sections.iter().map(section_view).collect();
         let page = environment.render_str(
             TEMPLATE,
             context! {
                 style => Value::from_safe_string(STYLE.to_owned()),
                 title => self.title.as_str(),
                 summary => self.summary.as_str(),
-                facts => Serde(&facts),
-                figures => Serde(&self.figures.iter().map(figure_view).collect::<Vec<_>>()),
-                tables => Serde(&self.tables.iter().map(table_view).collect::<Vec<_>>()),
-                rerun => Serde(&rerun),
+                answers => Serde(&answers),
+                sections => Serde(&sections),
             },
         );
         page.map_err(Error::from)
+    }
+}
+
+fn answer_view(answer: &Answer) -> AnswerView<'_> {
+    let detail: Vec<String> = answer.detail.iter().map(cell_text).collect();
+    AnswerView {
+        name: &answer.name,
+        class: class(answer.mood),
+        value: cell_html(&answer.value),
+        detail: Value::from_safe_string(detail.join(" ")),
+    }
+}
+
+fn section_view(section: &Section) -> SectionView<'_> {
+    SectionView {
+        id: &section.id,
+        title: &section.title,
+        link: match section.link.as_str() {
+            "" => &section.title,
+            link => link,
+        },
+        blocks: section.blocks.iter().map(block_view).collect(),
+    }
+}
+
+fn block_view(block: &Block) -> BlockView<'_> {
+    match block {
+        Block::Text(text) => BlockView::Text(text_html(text)),
+        Block::Facts(facts) => BlockView::Facts(
+            (facts.iter())
+                .map(|fact| (fact.name.as_str(), cell_html(&fact.value)))
+                .collect(),
+        ),
+        Block::Figure(figure) => BlockView::Figure(figure_view(figure)),
+        Block::Gallery(figures) => BlockView::Gallery(figures.iter().map(figure_view).collect()),
+        Block::Beside(figure, table) => BlockView::Beside((figure_view(figure), table_view(table))),
+        Block::Table(table) => BlockView::Table(table_view(table)),
+        Block::Folded(table) => BlockView::Folded(table_view(table)),
+        Block::Notes(notes) => BlockView::Notes(notes.iter().map(note_view).collect()),
+        Block::Rerun(item) => BlockView::Rerun((&item.what, &item.command)),
+    }
+}
+
+fn note_view(note: &Note) -> NoteView<'_> {
+    NoteView {
+        class: class(note.mood),
+        text: &note.text,
+        advice: &note.advice,
+        place: &note.place,
+    }
+}
+
+fn class(mood: Mood) -> &'static str {
+    match mood {
+        Mood::Plain => "plain",
+        Mood::Good => "good",
+        Mood::Bad => "bad",
     }
 }
 
@@ -100,7 +198,6 @@ fn figure_view(figure: &PageFigure) -> FigureView<'_> {
 }
 
 fn table_view(table: &Table) -> TableView<'_> {
-    let html = |text: &Text| Value::from_safe_string(text.html(escaped));
     let row = |cells: &Vec<Cell>| {
         let cells = table.columns.iter().zip(cells);
         cells
@@ -109,17 +206,12 @@ fn table_view(table: &Table) -> TableView<'_> {
     };
     TableView {
         title: &table.title,
-        link: match table.link.as_str() {
-            "" => &table.title,
-            link => link,
-        },
-        text: table.text.iter().map(html).collect(),
         columns: table
             .columns
             .iter()
             .map(|column| CellView {
                 class: if column.words { "left" } else { "" },
-                html: html(&column.name),
+                html: text_html(&column.name),
             })
             .collect(),
         rows: table.rows.iter().map(row).collect(),
@@ -140,19 +232,38 @@ fn cell_view(column: &Column, cell: &Cell) -> CellView {
     }
 }
 
+fn text_html(text: &Text) -> Value {
+    Value::from_safe_string(text.html(escaped))
+}
+
 fn cell_html(cell: &Cell) -> Value {
-    Value::from_safe_string(match cell {
+    Value::from_safe_string(cell_text(cell))
+}
+
+/// The HTML of a cell.
+fn cell_text(cell: &Cell) -> String {
+    match cell {
         Cell::Empty => "–".to_owned(),
         Cell::Word { text } | Cell::Prose { text } | Cell::Mark { text, .. } => escaped(text),
         Cell::Code { text } => format!("<code>{}</code>", escaped(text)),
         Cell::Number { value, digits } => number::html(*value, *digits),
+        Cell::Exact { value, digits, key } => format!(
+            "<data value=\"{value:?}\" data-key=\"{}\" title=\"{value:?}\">{}</data>",
+            escaped(key),
+            number::html(*value, *digits)
+        ),
         Cell::Estimate { value, stderr } => format!(
             "{} ± {}",
             number::html(*value, DIGITS),
             number::html(*stderr, 2)
         ),
         Cell::Count { value } => number::grouped(*value),
-    })
+        Cell::ExactCount { value, key } => format!(
+            "<data value=\"{value}\" data-key=\"{}\">{}</data>",
+            escaped(key),
+            number::grouped(*value)
+        ),
+    }
 }
 
 /// Text without characters that XML forbids.

@@ -1,7 +1,7 @@
 //! Lays out the key of a figure in centred lines.
 
 use crate::panel;
-use crate::scene::{Fill, Group, Path, Point, Shape, Stroke};
+use crate::scene::{Fill, Group, Path, Point, Rect, Shape, Stroke};
 use crate::series::Edge;
 use crate::style;
 use crate::text::{Anchor, Text};
@@ -28,6 +28,10 @@ pub(crate) enum Sample {
     Ring,
     /// The triangles of clamped values.
     Triangles(Fill),
+    /// A bar.
+    Box(Fill),
+    /// A point.
+    Point(Fill),
 }
 
 /// A sample and its meaning.
@@ -70,6 +74,19 @@ impl Entry {
                     Path::circle([center, middle], style::RING),
                     style::RING_LINE,
                 ));
+            }
+            Sample::Box(fill) => {
+                let area = Rect {
+                    left: center - 5.0,
+                    top: middle - 3.0,
+                    right: center + 5.0,
+                    bottom: middle + 3.0,
+                };
+                group.push(Shape::filled("key", Path::rectangle(area), fill));
+            }
+            Sample::Point(fill) => {
+                let path = Path::circle([center, middle], 2.4);
+                group.push(Shape::filled("key", path, fill));
             }
             Sample::Triangles(fill) => {
                 let mut path = panel::triangle([center - 3.5, middle], Edge::High);

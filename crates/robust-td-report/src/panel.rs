@@ -49,8 +49,27 @@ impl Panel<'_> {
         group.push(Shape::stroked("grid", path, style::GRID_LINE));
     }
 
+    /// Pale vertical lines only.
+    pub(crate) fn x_grid(&self, group: &mut Group) {
+        let mut path = Path::default();
+        for tick in self.x.ticks.iter().filter(|tick| tick.label.is_some()) {
+            let x = self.at(tick.value, 0.0)[0];
+            path.extend(Path::line([x, self.frame.top], [x, self.frame.bottom]));
+        }
+        group.push(Shape::stroked("grid", path, style::GRID_LINE));
+    }
+
+    /// The frame with the ticks of x only.
+    pub(crate) fn x_frame(&self, group: &mut Group) {
+        self.outline(group, true, false);
+    }
+
     /// The frame and its ticks, to be drawn last; x labels only where `x_labels` says so.
     pub(crate) fn frame(&self, group: &mut Group, x_labels: bool) {
+        self.outline(group, x_labels, true);
+    }
+
+    fn outline(&self, group: &mut Group, x_labels: bool, y_ticks: bool) {
         let Rect { left, bottom, .. } = self.frame;
         let (mut major, mut minor) = (Path::default(), Path::default());
         for tick in &self.x.ticks {
@@ -68,7 +87,7 @@ impl Panel<'_> {
                 )));
             }
         }
-        for tick in &self.y.ticks {
+        for tick in self.y.ticks.iter().filter(|_| y_ticks) {
             let y = bottom - self.y.fraction(tick.value) * self.frame.height();
             let (path, length) = if tick.label.is_some() {
                 (&mut major, MAJOR)
@@ -229,6 +248,19 @@ pub(crate) fn label(text: &Text, position: Point, anchor: Anchor, turned: bool) 
         size: style::LABEL,
         color: style::BLACK,
         turned,
+    })
+}
+
+/// A label in the size of the numbers at the ticks.
+pub(crate) fn small_label(text: &Text, position: Point, anchor: Anchor) -> Shape {
+    text.shape(tick_label(position, anchor))
+}
+
+/// The same from bottom to top, ending at `position`.
+pub(crate) fn turned_label(text: &Text, position: Point) -> Shape {
+    text.shape(Placement {
+        turned: true,
+        ..tick_label(position, Anchor::End)
     })
 }
 

@@ -139,6 +139,8 @@ pub(crate) struct Shape {
     pub(crate) class: &'static str,
     /// The words that the outlines show, when the shape is text.
     pub(crate) text: Option<String>,
+    /// The words that a viewer shows when the pointer rests on the shape.
+    pub(crate) hint: Option<String>,
     pub(crate) path: Path,
     pub(crate) fill: Option<Fill>,
     pub(crate) stroke: Option<Stroke>,
@@ -149,16 +151,24 @@ impl Shape {
         Self {
             class,
             text: None,
+            hint: None,
             path,
             fill: Some(fill),
             stroke: None,
         }
     }
 
+    /// The shape with words for the pointer.
+    pub(crate) fn hinted(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
     pub(crate) fn stroked(class: &'static str, path: Path, stroke: Stroke) -> Self {
         Self {
             class,
             text: None,
+            hint: None,
             path,
             fill: None,
             stroke: Some(stroke),

@@ -50,10 +50,14 @@ fn write_shape(out: &mut String, shape: &Shape) {
             attributes.push_str(&format!(" stroke-dasharray=\"{}\"", dash.join(" ")));
         }
     }
-    out.push_str(&format!(
-        "<path {attributes} d=\"{}\"/>\n",
-        path_data(&shape.path)
-    ));
+    let data = path_data(&shape.path);
+    out.push_str(&match &shape.hint {
+        Some(hint) => format!(
+            "<path {attributes} d=\"{data}\"><title>{}</title></path>\n",
+            escape(hint)
+        ),
+        None => format!("<path {attributes} d=\"{data}\"/>\n"),
+    });
 }
 
 /// Path data with relative coordinates in hundredths of a point (1/7200 inch, finer than any printer). Differences are

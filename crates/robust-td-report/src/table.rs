@@ -78,6 +78,15 @@ pub enum Cell {
         /// Significant digits.
         digits: usize,
     },
+    /// A rounded number whose exact value can be read by programs and pointers.
+    Exact {
+        /// Its value.
+        value: f64,
+        /// Significant digits.
+        digits: usize,
+        /// Its name for programs.
+        key: String,
+    },
     /// A number with its standard error.
     Estimate {
         /// Its value.
@@ -89,6 +98,13 @@ pub enum Cell {
     Count {
         /// Its value.
         value: u64,
+    },
+    /// A whole number that programs can read.
+    ExactCount {
+        /// Its value.
+        value: u64,
+        /// Its name for programs.
+        key: String,
     },
 }
 
@@ -120,6 +136,19 @@ impl Cell {
     /// A number with another precision, or nothing.
     pub fn digits(value: Option<f64>, digits: usize) -> Self {
         value.map_or(Self::Empty, |value| Self::Number { value, digits })
+    }
+
+    /// A number with four significant digits and its name for programs, or nothing.
+    pub fn exact(value: Option<f64>, key: impl Into<String>) -> Self {
+        let digits = DIGITS;
+        let key = key.into();
+        value.map_or(Self::Empty, |value| Self::Exact { value, digits, key })
+    }
+
+    /// A whole number with its name for programs.
+    pub fn exact_count(value: u64, key: impl Into<String>) -> Self {
+        let key = key.into();
+        Self::ExactCount { value, key }
     }
 
     /// A whole number, or nothing.

@@ -24,6 +24,7 @@ pub use robust_td_core::{Features, Learner, Outcome, Transition, features, learn
 
 // Log files.
 pub mod logs;
+pub mod report;
 pub use robust_td_data::{Evaluation, Fit, Log, evaluate, inspect};
 
 // Models.

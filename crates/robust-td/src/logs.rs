@@ -8,10 +8,10 @@ pub use robust_td_data::{ColumnMap, Format, Preset, ReadOptions, Role, Source, T
 // While it runs.
 pub use robust_td_data::{Monitor, Progress, ReportAt};
 // What a log holds.
-pub use robust_td_data::{DataReport, Finding, FindingKind};
+pub use robust_td_data::{DataReport, DataSample, Finding, FindingKind};
 // What was learned.
 pub use robust_td_data::{
-    Candidate, ConstantChoice, Divergence, Error, EvaluationReport, Learned, Model, MonteCarlo,
-    OptionError, OptionName, Predictions, ReturnCheck, Route, Solved, Solver, StartValue, Tenth,
-    Uncertainty, Unit, ValueFormat, Verdict, Warning,
+    Candidate, ConstantChoice, Divergence, EpisodeSample, Error, EvaluationReport, Learned, Model,
+    MonteCarlo, OptionError, OptionName, Predictions, ReturnCheck, Route, Solved, Solver,
+    StartValue, Tenth, Uncertainty, Unit, ValueFormat, ValueSample, Verdict, Warning,
 };

@@ -16,6 +16,7 @@ use crate::confidence::Confidence;
 use crate::failure::Failure;
 use crate::log_argument::LogArgument;
 use crate::machine::Machine;
+use crate::report_argument::ReportArgument;
 use crate::{count, output, progress};
 
 /// Estimate the value of the policy from logged transitions
@@ -49,6 +50,7 @@ Examples:
   robust-td evaluate log.csv --discount 0.99
   robust-td evaluate 'logs/*.parquet' --discount 0.99 \\
       --features 'fourier(order=3)' --out model.json
+  robust-td evaluate log.csv --discount 0.99 --report report.html
   robust-td evaluate log.csv --discount 0.9 --cluster user --json
   robust-td evaluate log.csv --discount 0.9 --algorithm alg1 --c 0.5
   robust-td evaluate more.csv --resume model.json --out model.json
@@ -116,6 +118,9 @@ pub struct Arguments {
     #[arg(long, value_name = "COLUMN")]
     cluster: Option<String>,
 
+    #[command(flatten)]
+    report: ReportArgument,
+
     /// Leave out the comparison of predicted values with returns
     #[arg(long)]
     no_check: bool,
@@ -139,6 +144,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if let Some(path) = &arguments.out {
         robust_td_data::files::directory_of(path)?;
     }
+    arguments.report.check(arguments.out.as_deref())?;
     let evaluation = evaluation(arguments)?.on_progress(|progress| show(&progress));
     let fit = match &arguments.resume {
         Some(path) => resumed(evaluation, path)?,
@@ -150,6 +156,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if let Some(path) = &arguments.out {
         fit.save(path)?;
     }
+    (arguments.report).write(|command| robust_td::report::evaluation(&fit, command))?;
     let report = fit.report();
     match arguments.json {
         true => output::print_json(&report),

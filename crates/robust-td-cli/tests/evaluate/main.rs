@@ -10,6 +10,7 @@ mod bad_words;
 mod formats;
 mod library;
 mod log;
+mod report;
 mod resume;
 mod returns;
 mod solved;

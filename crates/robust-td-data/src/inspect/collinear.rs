@@ -48,11 +48,28 @@ impl CoMoments {
         }
     }
 
+    /// The correlation of each pair of features; `None` where one of them is constant.
+    pub fn correlations(&self) -> Vec<Vec<Option<f64>>> {
+        let d = self.mean.len();
+        let correlation = |i: usize, j: usize| {
+            let size = (self.at(i, i) * self.at(j, j)).sqrt();
+            (size > 0.0).then(|| (self.at(i, j) / size).clamp(-1.0, 1.0))
+        };
+        (0..d)
+            .map(|i| (0..d).map(|j| correlation(i, j)).collect())
+            .collect()
+    }
+
+    /// An entry of C.
+    fn at(&self, i: usize, j: usize) -> f64 {
+        self.lower[i.max(j) * (i.max(j) + 1) / 2 + i.min(j)]
+    }
+
     /// The features that are combinations of earlier ones, each with the single earlier feature that explains
     /// it, if any.
     pub fn collinear(&self) -> Vec<(usize, Option<usize>)> {
         let d = self.mean.len();
-        let c = |i: usize, j: usize| self.lower[i.max(j) * (i.max(j) + 1) / 2 + i.min(j)];
+        let c = |i: usize, j: usize| self.at(i, j);
         let mut factor = vec![vec![0.0; d]; d];
         let mut free: Vec<usize> = Vec::new();
         let mut found = Vec::new();
@@ -107,6 +124,11 @@ mod tests {
             moments.add(&[a, 7.0, b, 3.0 - 2.0 * b, a + b, a + 1e-3 * e]);
         }
         assert_eq!(moments.collinear(), [(3, Some(2)), (4, None)]);
+        let correlations = moments.correlations();
+        assert_eq!(correlations[1], [None; 6]);
+        assert!((correlations[2][3].unwrap() + 1.0).abs() < 1e-9);
+        assert_eq!(correlations[0][0], Some(1.0));
+        assert!(correlations[0][2].unwrap().abs() < 0.2);
     }
 
     #[test]

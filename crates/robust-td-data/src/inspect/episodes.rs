@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use crate::inspect::stats::Running;
 use crate::inspect::tally::Tally;
 use crate::schema::Schema;
+use crate::thinned::Thinned;
 
 /// The maximum number of finished episodes of a file that are remembered, to detect one that resumes later.
 const REMEMBERED: usize = 1 << 20;
@@ -29,6 +30,8 @@ pub(crate) struct Episodes {
     finished: HashSet<u64>,
     file: usize,
     pub lengths: Running,
+    /// The lengths of some episodes.
+    pub sampled_lengths: Thinned,
     pub terminated: u64,
     pub truncated: u64,
     /// Lengths of terminated episodes.
@@ -92,6 +95,8 @@ impl Episodes {
         let Some(open) = self.open.take() else {
             return;
         };
+        self.sampled_lengths
+            .consider(self.lengths.count(), [&[open.rows as f64]]);
         self.lengths.add(open.rows as f64);
         self.terminated += u64::from(open.terminated);
         self.truncated += u64::from(open.truncated && !open.terminated);

@@ -4,12 +4,14 @@ mod collinear;
 mod episodes;
 mod findings;
 mod report;
+mod sample;
 mod stats;
 mod tally;
 
 use std::ops::ControlFlow;
 
 pub use report::{DataReport, EpisodeReport, FeatureReport, Finding, FindingKind};
+pub use sample::DataSample;
 pub use stats::Stats;
 
 use crate::bad_rows::BadRows;
@@ -18,6 +20,7 @@ use crate::error::Result;
 use crate::pairing::Pairing;
 use crate::reader::Reader;
 use crate::schema::Schema;
+use crate::thinned::Thinned;
 use collinear::CoMoments;
 use episodes::{EpisodeRow, Episodes};
 use stats::Running;
@@ -30,6 +33,8 @@ pub struct Inspector {
     features: Vec<Running>,
     moments: CoMoments,
     reward: Running,
+    /// Observations and rewards of some rows.
+    rows: Thinned,
     obs_norm: Running,
     next_norm: f64,
     episodes: Episodes,
@@ -122,6 +127,8 @@ impl Inspector {
         if schema.reward {
             self.reward.add(batch.rewards[i]);
         }
+        let reward = &batch.rewards[i..i + usize::from(schema.reward)];
+        self.rows.consider(self.obs_norm.count(), [obs, reward]);
         self.obs_norm.add(norm(obs));
         if let Some(next) = batch.next_obs(i) {
             self.next_norm = self.next_norm.max(norm(next));
@@ -190,6 +197,12 @@ impl Inspector {
                 length: self.episodes.lengths.stats(),
             },
             findings: self.findings(schema, files, bad_rows),
+            sample: DataSample::new(
+                &self.rows,
+                dimension,
+                &self.episodes.sampled_lengths,
+                &self.moments,
+            ),
         }
     }
 }

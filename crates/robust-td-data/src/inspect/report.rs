@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::bad_rows::BadRows;
+use crate::inspect::sample::DataSample;
 use crate::inspect::stats::Stats;
 use crate::schema::Schema;
 
@@ -35,6 +36,9 @@ pub struct DataReport {
     pub episodes: EpisodeReport,
     /// What looks wrong, most serious first.
     pub findings: Vec<Finding>,
+    /// Values to draw.
+    #[serde(skip)]
+    pub sample: DataSample,
 }
 
 impl DataReport {

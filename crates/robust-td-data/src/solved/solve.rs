@@ -123,6 +123,7 @@ pub(crate) fn solve_replay(
             check,
             complete,
             typical: predictions.typical(),
+            sample: Some(predictions.into_sample()),
         },
         stream: None,
         facts: Facts {

@@ -73,6 +73,7 @@ impl Streamed {
                     }),
                 },
                 typical: predictions.typical(),
+                sample: Some(predictions.into_sample()),
             },
             facts: Facts {
                 solver: Solver::LeastSquares,

@@ -5,5 +5,6 @@ mod bits;
 mod clusters;
 mod log;
 mod rank;
+mod sample;
 mod saved;
 mod wide;

@@ -1,0 +1,43 @@
+//! Takes the file of a report and checks it before the long work.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use robust_td_data::files;
+
+use crate::failure::Failure;
+
+/// The file to write a report to.
+#[derive(Debug, Args)]
+pub struct ReportArgument {
+    /// Write a self-contained HTML page with pictures
+    #[arg(long = "report", value_name = "FILE.html")]
+    path: Option<PathBuf>,
+}
+
+impl ReportArgument {
+    /// Checks that the page can be written, and not over another output.
+    pub fn check(&self, other: Option<&Path>) -> Result<(), Failure> {
+        let Some(path) = &self.path else {
+            return Ok(());
+        };
+        if other == Some(path) {
+            let path = path.display();
+            return Err(Failure::Usage(format!(
+                "--report and --out are both {path}; use two files"
+            )));
+        }
+        files::check_writable(path).map_err(|error| Failure::Usage(format!("--report: {error}")))
+    }
+
+    /// Writes the page if it is asked for.
+    pub fn write(
+        &self,
+        page: impl FnOnce(Option<&str>) -> robust_td::Result<String>,
+    ) -> Result<(), Failure> {
+        if let Some(path) = &self.path {
+            robust_td::report::write(path, &page(Some(&crate::command_line()))?)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,36 @@
+//! Holds values of some rows and episodes, for pictures of a log.
+
+use super::collinear::CoMoments;
+use crate::thinned::Thinned;
+
+/// Values of some rows and episodes of a log, for pictures.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
+pub struct DataSample {
+    /// The values of each feature in up to 2,048 rows.
+    pub features: Vec<Vec<f64>>,
+    /// The rewards of the same rows; empty if there are none.
+    pub rewards: Vec<f64>,
+    /// The lengths of up to 2,048 episodes, in rows.
+    pub lengths: Vec<f64>,
+    /// The correlation of each pair of features over all rows, `None` where one of them is constant; empty above 64 features.
+    pub correlations: Vec<Vec<Option<f64>>>,
+}
+
+impl DataSample {
+    /// The sample from rows of observations of a dimension with their rewards.
+    pub(super) fn new(
+        rows: &Thinned,
+        dimension: usize,
+        lengths: &Thinned,
+        moments: &CoMoments,
+    ) -> Self {
+        let column = |k: usize| rows.rows().filter_map(move |row| row.get(k).copied());
+        Self {
+            features: (0..dimension).map(|k| column(k).collect()).collect(),
+            rewards: column(dimension).collect(),
+            lengths: lengths.rows().flatten().copied().collect(),
+            correlations: moments.correlations(),
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Samples rows of a log of unknown length: the same rows however the log is cut.
+
+use crate::hash::mix;
+
+/// The maximum number of rows.
+const MOST: usize = 2048;
+/// The maximum number of numbers in these rows.
+const MOST_NUMBERS: usize = 1 << 20;
+
+/// The rows whose hash is below a limit, which is halved when there are too many.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Thinned {
+    hashes: Vec<u64>,
+    /// The rows, one after the other.
+    numbers: Vec<f64>,
+    width: usize,
+    /// How many times the limit was halved.
+    halvings: u32,
+}
+
+impl Thinned {
+    /// Adds a row of several parts, or not, given its number in the log.
+    #[inline]
+    pub fn consider<const N: usize>(&mut self, number: u64, parts: [&[f64]; N]) {
+        let hash = mix(number);
+        if hash <= self.limit() {
+            self.add(hash, &parts);
+        }
+    }
+
+    /// Adds the rows of a later part of the log.
+    pub fn merge(&mut self, later: &Self) {
+        while self.halvings < later.halvings {
+            self.halve();
+        }
+        for (hash, row) in later.hashes.iter().zip(later.rows()) {
+            if *hash <= self.limit() {
+                self.add(*hash, &[row]);
+            }
+        }
+    }
+
+    /// The rows, in the order of the log.
+    pub fn rows(&self) -> impl Iterator<Item = &[f64]> {
+        let width = self.width;
+        (0..self.hashes.len()).map(move |i| &self.numbers[i * width..][..width])
+    }
+
+    fn limit(&self) -> u64 {
+        u64::MAX.checked_shr(self.halvings).unwrap_or(0)
+    }
+
+    #[cold]
+    fn add(&mut self, hash: u64, parts: &[&[f64]]) {
+        self.width = parts.iter().map(|part| part.len()).sum();
+        self.hashes.push(hash);
+        for part in parts {
+            self.numbers.extend_from_slice(part);
+        }
+        let most = MOST.min((MOST_NUMBERS / self.width.max(1)).max(16));
+        while self.hashes.len() > most {
+            self.halve();
+        }
+    }
+
+    fn halve(&mut self) {
+        self.halvings += 1;
+        let (limit, width) = (self.limit(), self.width);
+        let mut kept = 0;
+        for i in 0..self.hashes.len() {
+            if self.hashes[i] <= limit {
+                self.hashes[kept] = self.hashes[i];
+                self.numbers
+                    .copy_within(i * width..(i + 1) * width, kept * width);
+                kept += 1;
+            }
+        }
+        self.hashes.truncate(kept);
+        self.numbers.truncate(kept * width);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(numbers: std::ops::Range<u64>) -> Thinned {
+        let mut sample = Thinned::default();
+        numbers.for_each(|n| sample.consider(n, [&[n as f64], &[-(n as f64)]]));
+        sample
+    }
+
+    #[test]
+    fn few_rows_are_all_kept() {
+        let sample = sample(0..2000);
+        assert!(sample.rows().map(|row| row[0]).eq((0..2000).map(f64::from)));
+    }
+
+    #[test]
+    fn the_sample_is_bounded_spread_evenly_and_the_same_in_parts() {
+        let whole = sample(0..100_000);
+        let rows: Vec<&[f64]> = whole.rows().collect();
+        assert!((MOST / 3..=MOST).contains(&rows.len()), "{}", rows.len());
+        assert!(rows.iter().all(|row| row[1] == -row[0]));
+        let mean = rows.iter().map(|row| row[0]).sum::<f64>() / rows.len() as f64;
+        assert!((mean - 50_000.0).abs() < 4.0 * 28_868.0 / (rows.len() as f64).sqrt());
+        let mut parts = sample(0..30_000);
+        [30_000..30_001, 30_001..90_000, 90_000..100_000]
+            .into_iter()
+            .for_each(|part| parts.merge(&sample(part)));
+        assert!(parts.rows().eq(whole.rows()));
+    }
+
+    #[test]
+    fn wide_rows_take_a_bounded_number_of_numbers() {
+        let mut sample = Thinned::default();
+        (0..3000).for_each(|n| sample.consider(n, [&[0.5; 4096]]));
+        assert!(sample.rows().count() <= 256);
+    }
+}

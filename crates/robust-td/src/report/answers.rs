@@ -1,0 +1,171 @@
+//! Answers what a reader of an evaluation wants to know first.
+
+use robust_td_data::{EvaluationReport, FindingKind, MonteCarlo, ReturnCheck, StartValue, Verdict};
+use robust_td_report::{Answer, Cell, Mood};
+
+use super::parts::{answer, count, percent, short};
+
+/// The value of the policy, the mean return beside it, whether the answer converged, whether the features fit.
+pub fn answers(report: &EvaluationReport, confidence: f64) -> Vec<Answer> {
+    let mut list = vec![value(report, confidence)];
+    list.extend((report.monte_carlo.as_ref()).map(|found| mean_return(report, found, confidence)));
+    list.push(converged(report));
+    list.push(features(report));
+    list
+}
+
+fn value(report: &EvaluationReport, confidence: f64) -> Answer {
+    let name = "Value of the policy";
+    let Some(start) = &report.start_value else {
+        let why = "a stream is read only once; save it to a file to get the value";
+        return answer(
+            name,
+            Cell::word("not known"),
+            vec![Cell::prose(why)],
+            Mood::Plain,
+        );
+    };
+    let mut detail = match (report.converged, start.upper.is_finite()) {
+        (Some(false), _) => vec![Cell::prose("not learned, so there is no interval;")],
+        (_, false) => vec![Cell::prose("no interval: see the findings;")],
+        (_, true) => interval("start_value", start.lower, start.upper, confidence),
+    };
+    detail.push(Cell::prose(over(report, start)));
+    let value = Cell::exact(Some(start.value), "start_value.value");
+    answer(name, value, detail, Mood::Plain)
+}
+
+fn over(report: &EvaluationReport, start: &StartValue) -> String {
+    match report.episodic {
+        true => format!(
+            "mean over the first rows of {}",
+            count(start.starts, "episode")
+        ),
+        false => "mean over all rows".into(),
+    }
+}
+
+/// The words of an interval, with the keys of its ends.
+fn interval(key: &str, lower: f64, upper: f64, confidence: f64) -> Vec<Cell> {
+    vec![
+        Cell::prose(format!("{} interval", percent(confidence))),
+        Cell::exact(Some(lower), format!("{key}.lower")),
+        Cell::prose("to"),
+        Cell::exact(Some(upper), format!("{key}.upper")),
+        Cell::prose("–"),
+    ]
+}
+
+fn mean_return(report: &EvaluationReport, found: &MonteCarlo, confidence: f64) -> Answer {
+    let mut detail = match found.upper.is_finite() {
+        true => interval("monte_carlo", found.lower, found.upper, confidence),
+        false => Vec::new(),
+    };
+    let episodes = count(found.episodes, "complete episode");
+    let (agrees, mood) = agreement(report, found);
+    detail.push(Cell::prose(format!("plain mean over {episodes}; {agrees}")));
+    let value = Cell::exact(Some(found.value), "monte_carlo.value");
+    answer("Mean return", value, detail, mood)
+}
+
+/// Whether the value and the mean return agree.
+fn agreement(report: &EvaluationReport, found: &MonteCarlo) -> (&'static str, Mood) {
+    let kinds = report.findings.iter().map(|finding| finding.kind);
+    let differs = kinds
+        .into_iter()
+        .any(|kind| kind == FindingKind::MonteCarloDiffers);
+    let Some(start) = &report.start_value else {
+        return ("there is no value to compare it with", Mood::Plain);
+    };
+    if differs {
+        return ("differs from the value by more than chance", Mood::Bad);
+    }
+    if found.episodes < start.starts {
+        let why = "not comparable with the value, because the episodes that were cut are left out";
+        return (why, Mood::Plain);
+    }
+    match start.upper.is_finite() && found.upper.is_finite() {
+        true => ("agrees with the value within the error", Mood::Good),
+        false => (
+            "the errors are not known well enough to compare it",
+            Mood::Plain,
+        ),
+    }
+}
+
+fn converged(report: &EvaluationReport) -> Answer {
+    let (value, mood, words) = match (report.diverged, report.converged) {
+        (true, _) => ("no", Mood::Bad, "the iterates diverged"),
+        (_, Some(true)) => (
+            "yes",
+            Mood::Good,
+            "the answer solves the equations of the log",
+        ),
+        (_, Some(false)) => ("no", Mood::Bad, "the equations of the log are not solved"),
+        (_, None) => ("not known", Mood::Plain, "the log was read only once"),
+    };
+    let mut detail = vec![Cell::prose(words)];
+    if let Some(residual) = report.relative_residual {
+        detail.push(Cell::prose("– relative residual"));
+        detail.push(Cell::Exact {
+            value: residual,
+            digits: 2,
+            key: "relative_residual".into(),
+        });
+    }
+    if let Some(suggestion) = report.suggestion {
+        detail.push(Cell::prose(format!("– {suggestion}")));
+    }
+    answer("Converged", Cell::word(value), detail, mood)
+}
+
+fn features(report: &EvaluationReport) -> Answer {
+    let (value, mood, words) = match (&report.check, report.converged) {
+        (None, _) => (
+            "not known",
+            Mood::Plain,
+            "predictions were not compared with returns".into(),
+        ),
+        (_, Some(false)) => (
+            "not known",
+            Mood::Plain,
+            "the answer has not converged".into(),
+        ),
+        (Some(check), _) => verdict(check),
+    };
+    answer(
+        "Features fit",
+        Cell::word(value),
+        vec![Cell::prose(words)],
+        mood,
+    )
+}
+
+fn verdict(check: &ReturnCheck) -> (&'static str, Mood, String) {
+    let largest = check.largest().map_or(String::new(), |largest| {
+        let errors = short((10.0 * largest).round() / 10.0);
+        format!("; the largest difference is {errors} standard errors")
+    });
+    match check.verdict() {
+        Verdict::Fits => (
+            "yes",
+            Mood::Good,
+            format!("predicted values match the returns{largest}"),
+        ),
+        Verdict::DoesNotFit => (
+            "no",
+            Mood::Bad,
+            format!("predicted values differ from the returns{largest}"),
+        ),
+        Verdict::AllEqual => (
+            "not known",
+            Mood::Plain,
+            "nearly all predicted values are equal".into(),
+        ),
+        Verdict::Unknown => (
+            "not known",
+            Mood::Plain,
+            "too few episodes to compare with returns".into(),
+        ),
+    }
+}

@@ -1,0 +1,424 @@
+//! Fills in the page of an evaluation.
+
+use robust_td_data::{EvaluationReport, Fit, ReturnCheck, Unit, ValueSample};
+use robust_td_report::{Block, Cell, Column, Document, Fact, PageFigure, Section, Table};
+
+use super::answers::answers;
+use super::parts::{
+    count, figure, findings, names, paragraph, percent, quoted, rerun, section, short,
+};
+use super::pictures;
+use super::weights::weights;
+use crate::error::Result;
+
+/// The number of columns that are listed by name.
+const COLUMNS: usize = 40;
+/// The number of columns of a row that are shown.
+const ROW: usize = 4;
+
+/// The page.
+///
+/// # Errors
+/// When a figure cannot be drawn.
+pub fn document(fit: &Fit, command: Option<&str>) -> Result<Document> {
+    let report = fit.report();
+    let sample = fit.sample();
+    let mut sections = vec![findings(&report.findings)];
+    sections.extend(estimates(&report, sample, fit.confidence())?);
+    sections.extend(report.check.as_ref().map(calibration).transpose()?);
+    sections.extend(values(&report, sample, fit.confidence())?);
+    sections.extend(episodes(&report, sample)?);
+    sections.push(weights(fit, &report)?);
+    sections.push(convergence(fit, &report));
+    sections.push(data(fit, &report));
+    sections.push(rerun(
+        command
+            .map(String::from)
+            .or_else(|| own_command(fit, &report)),
+    ));
+    Ok(Document {
+        title: "Evaluation of a logged policy".into(),
+        summary: summary(fit, &report),
+        answers: answers(&report, fit.confidence()),
+        sections,
+    })
+}
+
+fn summary(fit: &Fit, report: &EvaluationReport) -> String {
+    let files: Vec<String> = fit.files().into_iter().map(String::from).collect();
+    let from = match files.is_empty() {
+        true => String::new(),
+        false => format!(" of {}", names(&files, 3)),
+    };
+    format!(
+        "The expected discounted return of the logged policy at discount {}, estimated from {}{from}.",
+        report.discount,
+        count(report.steps, "transition")
+    )
+}
+
+/// The command line that evaluates the same files in the same way.
+fn own_command(fit: &Fit, report: &EvaluationReport) -> Option<String> {
+    let files = fit.files();
+    let names: Vec<String> = files.iter().map(|name| quoted(name)).collect();
+    (!files.is_empty()).then(|| {
+        format!(
+            "robust-td evaluate {} --discount {} --features {}",
+            names.join(" "),
+            report.discount,
+            quoted(&report.features)
+        )
+    })
+}
+
+fn gallery(figures: impl IntoIterator<Item = Option<PageFigure>>) -> Option<Block> {
+    let figures: Vec<PageFigure> = figures.into_iter().flatten().collect();
+    (!figures.is_empty()).then_some(Block::Gallery(figures))
+}
+
+/// The value and the mean return, and the values of starts.
+fn estimates(
+    report: &EvaluationReport,
+    sample: Option<&ValueSample>,
+    confidence: f64,
+) -> Result<Option<Section>> {
+    let Some(start) = report.start_value else {
+        return Ok(None);
+    };
+    let both = match report.monte_carlo.is_some() || start.upper.is_finite() {
+        true => {
+            let drawing = pictures::estimates(report, confidence);
+            let caption = "The mean return is the plain mean over complete episodes. It needs no features, and estimates the same \
+                           quantity where no episode is cut.";
+            figure("Two estimates", caption, drawing)?
+        }
+        false => None,
+    };
+    let starts = match sample.filter(|sample| report.episodic && sample.starts.len() > 1) {
+        Some(sample) => {
+            let drawing = pictures::start_values(sample, Some(start.value));
+            let caption = match sample.starts.len() as u64 == start.starts {
+                true => "Their mean is the value of the policy.".into(),
+                false => format!(
+                    "A sample of {} of {}. The line is the mean over all of them.",
+                    sample.starts.len(),
+                    count(start.starts, "episode")
+                ),
+            };
+            figure("Values of the first rows", caption, drawing)?
+        }
+        None => None,
+    };
+    let blocks = gallery([both, starts]);
+    Ok(blocks.map(|block| section("Value", "Value of the policy", vec![block])))
+}
+
+fn calibration(check: &ReturnCheck) -> Result<Section> {
+    let rows = match check.held_out {
+        true => "Rows that were held out from the fit",
+        false => "Rows of the log",
+    };
+    let mut text = format!(
+        "{rows}, sorted by predicted value and cut into tenths. If the features can express the values, the mean return of each tenth \
+         is close to its mean prediction."
+    );
+    if check.cut > 0 {
+        text += &format!(
+            " {} of {} episodes or parts were cut; what would have followed is replaced by the predicted value there.",
+            check.cut, check.episodes
+        );
+    }
+    let caption = "Bars are one standard error of the difference, by episodes.";
+    let picture = figure(
+        "By tenths of the rows",
+        caption,
+        pictures::calibration(check),
+    )?;
+    let blocks = vec![paragraph(text), beside(picture, tenths(check))];
+    Ok(section("Check", "Predicted values against returns", blocks))
+}
+
+/// A table with a figure beside it, if there is one.
+fn beside(figure: Option<PageFigure>, table: Table) -> Block {
+    match figure {
+        Some(figure) => Block::Beside(figure, table),
+        None => Block::Table(table),
+    }
+}
+
+fn tenths(check: &ReturnCheck) -> Table {
+    let far = check.tenths.iter().any(|tenth| check.is_far_off(tenth));
+    let rows = check.tenths.iter().enumerate().map(|(k, tenth)| {
+        let key = |name: &str| format!("check.tenths.{k}.{name}");
+        let mut row = vec![
+            Cell::word((k + 1).to_string()),
+            Cell::exact_count(tenth.rows, key("rows")),
+            Cell::exact_count(tenth.episodes, key("episodes")),
+            Cell::exact(Some(tenth.predicted), key("predicted")),
+            Cell::exact(Some(tenth.discounted_return), key("return")),
+            Cell::exact(Some(tenth.difference), key("difference")),
+            Cell::exact(tenth.stderr, key("stderr")),
+        ];
+        row.extend(far.then(|| match check.is_far_off(tenth) {
+            true => Cell::Mark {
+                text: "far off".into(),
+                good: false,
+            },
+            false => Cell::word(""),
+        }));
+        row
+    });
+    let numbers = [
+        "rows",
+        "episodes",
+        "mean prediction",
+        "mean return",
+        "difference",
+        "standard error",
+    ];
+    let mut columns = vec![Column::words("tenth")];
+    columns.extend(numbers.map(Column::numbers));
+    columns.extend(far.then(|| Column::words("")));
+    Table {
+        title: "Tenths".into(),
+        rows: rows.collect(),
+        columns,
+        ..Table::default()
+    }
+}
+
+/// The distribution of values, and some rows with theirs.
+fn values(
+    report: &EvaluationReport,
+    sample: Option<&ValueSample>,
+    confidence: f64,
+) -> Result<Option<Section>> {
+    let picture = match sample {
+        Some(sample) => {
+            let caption = match sample.values.len() as u64 == report.steps {
+                true => String::new(),
+                false => format!("A sample of {}.", count(sample.values.len() as u64, "row")),
+            };
+            figure(
+                "Distribution of the values",
+                caption,
+                pictures::values(sample),
+            )?
+        }
+        None => None,
+    };
+    let block = match report.typical_rows.is_empty() {
+        true => gallery([picture]),
+        false => Some(beside(picture, typical_rows(report, confidence))),
+    };
+    let text = match report.typical_rows.is_empty() {
+        true => "The predicted values of rows.",
+        false => {
+            "The predicted values of rows, and some rows from the smallest to the largest value."
+        }
+    };
+    Ok(block.map(|block| section("Rows", "Values of rows", vec![paragraph(text), block])))
+}
+
+fn typical_rows(report: &EvaluationReport, confidence: f64) -> Table {
+    let rows = report.typical_rows.iter().enumerate().map(|(i, row)| {
+        let names = report.columns.iter().zip(&row.obs);
+        let mut obs: Vec<String> = names
+            .take(ROW)
+            .map(|(name, x)| format!("{name} = {}", short(*x)))
+            .collect();
+        if row.obs.len() > ROW {
+            obs.push(format!("... {} columns", row.obs.len()));
+        }
+        let key = |name: &str| format!("typical_rows.{i}.{name}");
+        vec![
+            Cell::prose(obs.join(", ")),
+            Cell::exact(Some(row.value), key("value")),
+            Cell::exact(row.lower, key("lower")),
+            Cell::exact(row.upper, key("upper")),
+        ]
+    });
+    Table {
+        title: "Rows".into(),
+        columns: vec![
+            Column::words("row"),
+            Column::numbers("predicted value"),
+            Column::numbers(format!("{}: from", percent(confidence))),
+            Column::numbers("to"),
+        ],
+        rows: rows.collect(),
+        ..Table::default()
+    }
+}
+
+/// Values along some episodes.
+fn episodes(report: &EvaluationReport, sample: Option<&ValueSample>) -> Result<Option<Section>> {
+    let mut figures = Vec::new();
+    let list = sample.map_or(&[][..], |sample| &sample.episodes);
+    for episode in list.iter().filter(|episode| episode.values.len() > 1) {
+        let title = pictures::episode_title(episode, report.episodic);
+        figures.push(figure(
+            title,
+            "",
+            pictures::episode(episode, report.discount),
+        )?);
+    }
+    let Some(block) = gallery(figures) else {
+        return Ok(None);
+    };
+    let weighted = list.iter().any(|episode| episode.weighted);
+    let mut text = String::from(match report.episodic {
+        true => "Episodes chosen at random. ",
+        false => "",
+    });
+    text += match weighted {
+        true => {
+            "Their returns are those of the logging policy, not of the policy that is evaluated, so they are left out."
+        }
+        false => {
+            "The return of a row is the discounted sum of the rewards that follow it. Where an episode does not terminate, the predicted \
+             value replaces what would have followed. Returns scatter around good predictions: one episode is one draw."
+        }
+    };
+    let title = match report.episodic {
+        true => "Values along some episodes",
+        false => "Values along the log",
+    };
+    Ok(Some(section(
+        "episodes",
+        title,
+        vec![paragraph(text), block],
+    )))
+}
+
+fn convergence(fit: &Fit, report: &EvaluationReport) -> Section {
+    let mut facts = vec![Fact::text(
+        "Method",
+        match report.solver {
+            Some(solver) => format!("{} (algorithm {})", solver.name(), report.algorithm),
+            None => report.algorithm.into(),
+        },
+    )];
+    let yes_or_no = |yes: bool| if yes { "yes" } else { "no" };
+    facts.push(Fact::text(
+        "Converged",
+        report.converged.map_or("not known", yes_or_no),
+    ));
+    if report.relative_residual.is_some() {
+        let residual = Cell::exact(report.relative_residual, "relative_residual");
+        facts.push(Fact::new(
+            "Relative residual of the log's equations",
+            residual,
+        ));
+    }
+    facts.push(Fact::new(
+        "Features",
+        Cell::exact_count(report.dimension as u64, "dimension"),
+    ));
+    if let Some(rank) = report.rank {
+        let rank = Cell::exact_count(rank as u64, "rank");
+        facts.push(Fact::new("Independent features (rank)", rank));
+    }
+    if let Some(passes) = fit.passes() {
+        facts.push(Fact::count("Passes of the iterative solution", passes));
+    }
+    for (name, key, value) in [
+        ("Mean TD error", "td_error.mean", report.td_error.mean),
+        (
+            "Root mean square TD error",
+            "td_error.rms",
+            report.td_error.rms,
+        ),
+        ("Largest TD error", "td_error.max", report.td_error.max),
+        (
+            "Largest |theta|²",
+            "max_theta_norm_sq",
+            report.max_theta_norm_sq,
+        ),
+    ] {
+        facts.push(Fact::new(name, Cell::exact(Some(value), key)));
+    }
+    if let Some(step) = report.diverged_at {
+        facts.push(Fact::new(
+            "Diverged at step",
+            Cell::exact_count(step, "diverged_at"),
+        ));
+    }
+    if let Some(choice) = &report.choice {
+        facts.push(Fact::new(
+            "Constant c, chosen by the data",
+            Cell::exact(Some(choice.c), "c"),
+        ));
+    }
+    let seconds = Cell::Exact {
+        value: report.seconds,
+        digits: 3,
+        key: "seconds".into(),
+    };
+    facts.push(Fact::new("Seconds", seconds));
+    section("Convergence", "Convergence", vec![Block::Facts(facts)])
+}
+
+fn data(fit: &Fit, report: &EvaluationReport) -> Section {
+    let files: Vec<String> = fit.files().into_iter().map(String::from).collect();
+    let mut facts = Vec::new();
+    if !files.is_empty() {
+        facts.push(Fact::new("Files", Cell::prose(names(&files, COLUMNS))));
+    }
+    facts.push(Fact::new("Rows", Cell::exact_count(report.rows, "rows")));
+    facts.push(Fact::new(
+        "Transitions",
+        Cell::exact_count(report.steps, "steps"),
+    ));
+    facts.push(Fact::new(
+        "Rows without a successor",
+        Cell::exact_count(report.left_out, "left_out"),
+    ));
+    facts.push(Fact::new(
+        "Bad rows skipped",
+        Cell::exact_count(report.bad_rows, "bad_rows"),
+    ));
+    if let Some(start) = report.start_value.filter(|_| report.episodic) {
+        let starts = Cell::exact_count(start.starts, "start_value.starts");
+        facts.push(Fact::new("Episodes", starts));
+    }
+    if !report.columns.is_empty() {
+        facts.push(Fact::new(
+            "Columns of the observation",
+            Cell::prose(names(&report.columns, COLUMNS)),
+        ));
+    }
+    facts.push(Fact::new(
+        "Feature map",
+        Cell::Code {
+            text: report.features.clone(),
+        },
+    ));
+    facts.push(Fact::new(
+        "Discount",
+        Cell::exact(Some(report.discount), "discount"),
+    ));
+    if let Some(found) = &report.intervals {
+        facts.push(Fact::text(
+            "Intervals",
+            intervals(report.unit, &found.meaning, found.clusters),
+        ));
+    }
+    section("Data", "Data", vec![Block::Facts(facts)])
+}
+
+/// What the intervals measure, and what they take to be independent.
+fn intervals(unit: Option<Unit>, meaning: &str, clusters: Option<u64>) -> String {
+    let groups = clusters.unwrap_or(0);
+    let unit = match unit {
+        Some(Unit::Time) => {
+            "the rows are one trajectory whose noise may be correlated over time".into()
+        }
+        Some(Unit::Cluster) => {
+            format!("{} are independent of each other", count(groups, "cluster"))
+        }
+        Some(_) => format!("{} are independent of each other", count(groups, "episode")),
+        None => return meaning.into(),
+    };
+    format!("{meaning}; {unit}")
+}
