@@ -211,14 +211,15 @@ impl Groups {
         let own = &mut self.list[group];
         own.rows += 1;
         if !own.matrix.is_empty() {
-            let (d, next) = (own.scores.len(), transition.outcome.next_features());
-            phi.for_each(|i, x| {
-                let row = &mut own.matrix[i * d..][..d];
-                phi.axpy(rho * x, row);
-                if let Some(next) = next {
-                    next.axpy(-discount * rho * x, row);
-                }
-            });
+            let d = own.scores.len();
+            let mut change = [0.0; LARGEST_MATRIX];
+            let change = &mut change[..d];
+            phi.axpy(rho, change);
+            if let Some(next) = transition.outcome.next_features() {
+                next.axpy(-discount * rho, change);
+            }
+            let change = Features::Dense(change);
+            phi.for_each(|i, x| change.axpy(x, &mut own.matrix[i * d..][..d]));
         }
         let (weight, nonzero) = (rho * delta, &mut self.nonzero);
         match phi {
