@@ -29,8 +29,8 @@ A truncated row bootstraps from its successor, then the episode restarts. A lone
 `done` column is ambiguous: use --column terminated=done or truncated=done.
 
 The default algorithm, auto, solves for the TD fixed point of the log: directly
-where its matrix can be factored (4,000 dense features, some 100,000 sparse
-ones), by iteration beyond. It prints
+for up to 4,000 features, and for more sparse ones if the factors of their
+matrix fit; by iteration beyond. It prints
 the value of the policy with its interval, whether the answer has converged, and
 whether the features can express the values (predictions against returns on
 episodes that are held out). Intervals measure the sampling error around the TD
