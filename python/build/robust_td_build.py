@@ -29,6 +29,8 @@ def _prepare() -> None:
     given = os.environ.get("RUSTFLAGS", "").split()
     os.environ["CARGO_ENCODED_RUSTFLAGS"] = "\x1f".join(given + flags)
     os.environ["CARGO_TARGET_DIR"] = str(target / "wheel")
+    # It would be stripped.
+    os.environ["CARGO_PROFILE_RELEASE_DEBUG"] = "false"
 
 
 def build_wheel(*arguments: Any, **options: Any) -> str:

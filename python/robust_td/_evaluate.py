@@ -101,7 +101,8 @@ def evaluate(
         raise Error("executor must be None: evaluation on a cluster is not available")
     if seed is not None:
         whole("seed", seed)
-    found = source(log, columns, layout, passes=True)
+    named = columns if cluster is None else {**(columns or {}), "cluster": cluster}
+    found = source(log, named, layout, passes=True)
     options, pairs = learner_options(parameters)
     if features is None:
         features = found.features

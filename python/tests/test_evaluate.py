@@ -142,7 +142,7 @@ def test_findings_say_what_is_wrong() -> None:
 def test_clusters_widen_intervals(log: dict[str, Any]) -> None:
     with_users = {**log, "user": log["episode"] // 10}
     plain = rtd.evaluate(log, discount=DISCOUNT).start_value
-    fit = rtd.evaluate(with_users, discount=DISCOUNT, cluster="user", columns={"cluster": "user"})
+    fit = rtd.evaluate(with_users, discount=DISCOUNT, cluster="user")
     assert fit.to_dict()["unit"] == "cluster" and plain is not None and fit.start_value is not None
     assert fit.start_value.value == pytest.approx(plain.value, rel=1e-9)
 
