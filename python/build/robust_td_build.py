@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import maturin
 
 ROOT = Path(__file__).resolve().parents[2]
+# Without an isolated build, maturin's program is beside the interpreter.
+os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
 
 
 def _prepare() -> None:

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from . import _arrays, _html, _native
 from ._log import Columns, column_options, source
-from ._native import Error
 from ._results import Estimate, Finding, Prediction, findings, html_findings
 
 if TYPE_CHECKING:
@@ -112,8 +111,8 @@ class Fit:
         self._native.save(os.fspath(path))
 
     def report(self, path: str | os.PathLike[str]) -> None:
-        """Writes a page about the answer."""
-        raise Error("the report of an evaluation is not available yet")
+        """Writes a page to show: the value of the policy, what it rests on, and pictures, in one file."""
+        self._native.report(os.fspath(path))
 
     def plot_calibration(self, ax: Axes | None = None) -> Axes:
         """Plots the returns against the predictions of rows that were held out."""

@@ -118,6 +118,15 @@ def test_a_fit_survives_pickling(log: dict[str, Any]) -> None:
     assert np.array_equal(again.predict(log["obs"]), fit.predict(log["obs"]))
 
 
+def test_the_report_is_a_page(log: dict[str, Any], tmp_path: Path) -> None:
+    fit = rtd.evaluate(log, discount=DISCOUNT)
+    fit.report(tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text()
+    assert page.startswith("<!DOCTYPE html>") and "Value of the policy" in page
+    with pytest.raises(rtd.Error, match="report.html"):
+        fit.report(tmp_path / "none" / "report.html")
+
+
 def test_one_observation_is_one_row(log: dict[str, Any]) -> None:
     fit = rtd.evaluate(log, discount=DISCOUNT)
     values = fit.predict(log["obs"])

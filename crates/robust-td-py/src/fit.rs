@@ -1,5 +1,7 @@
 //! Shows a learned value function to Python.
 
+use std::path::Path;
+
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
@@ -118,6 +120,15 @@ impl Fit {
     /// What `evaluate --json` prints.
     fn json(&self) -> PyResult<String> {
         serde_json::to_string(&self.inside.report()).map_err(|error| refused(error.to_string()))
+    }
+
+    /// The page that `evaluate --report` writes.
+    fn report(&self, py: Python<'_>, path: String) -> PyResult<()> {
+        py.detach(|| {
+            let page = robust_td::report::evaluation(&self.inside, None)?;
+            robust_td::report::write(Path::new(&path), &page)
+        })
+        .map_err(raised)
     }
 
     /// The values of observations in an array.
