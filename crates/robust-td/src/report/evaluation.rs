@@ -1,11 +1,11 @@
 //! Fills in the page of an evaluation.
 
-use robust_td_data::{EvaluationReport, Fit, ReturnCheck, Unit, ValueSample};
+use robust_td_data::{EpisodeSample, EvaluationReport, Fit, ReturnCheck, Unit, ValueSample};
 use robust_td_report::{Block, Cell, Column, Document, Fact, PageFigure, Section, Table};
 
 use super::answers::answers;
 use super::parts::{
-    count, figure, findings, names, paragraph, percent, quoted, rerun, section, short,
+    count, figure, findings, names, paragraph, percent, precise, quoted, rerun, section, short,
 };
 use super::pictures;
 use super::weights::weights;
@@ -85,13 +85,16 @@ fn estimates(
     let Some(start) = report.start_value else {
         return Ok(None);
     };
+    let (title, caption) = match report.monte_carlo {
+        Some(_) => (
+            "Two estimates",
+            "The mean return is the plain mean over complete episodes. It needs no features, and estimates the same quantity where no \
+             episode is cut.",
+        ),
+        None => ("The estimate and its interval", ""),
+    };
     let both = match report.monte_carlo.is_some() || start.upper.is_finite() {
-        true => {
-            let drawing = pictures::estimates(report, confidence);
-            let caption = "The mean return is the plain mean over complete episodes. It needs no features, and estimates the same \
-                           quantity where no episode is cut.";
-            figure("Two estimates", caption, drawing)?
-        }
+        true => figure(title, caption, pictures::estimates(report, confidence))?,
         false => None,
     };
     let starts = match sample.filter(|sample| report.episodic && sample.starts.len() > 1) {
@@ -154,8 +157,8 @@ fn tenths(check: &ReturnCheck) -> Table {
             Cell::word((k + 1).to_string()),
             Cell::exact_count(tenth.rows, key("rows")),
             Cell::exact_count(tenth.episodes, key("episodes")),
-            Cell::exact(Some(tenth.predicted), key("predicted")),
-            Cell::exact(Some(tenth.discounted_return), key("return")),
+            precise(Some(tenth.predicted), tenth.stderr, key("predicted")),
+            precise(Some(tenth.discounted_return), tenth.stderr, key("return")),
             Cell::exact(Some(tenth.difference), key("difference")),
             Cell::exact(tenth.stderr, key("stderr")),
         ];
@@ -231,11 +234,12 @@ fn typical_rows(report: &EvaluationReport, confidence: f64) -> Table {
             obs.push(format!("... {} columns", row.obs.len()));
         }
         let key = |name: &str| format!("typical_rows.{i}.{name}");
+        let width = row.upper.zip(row.lower).map(|(upper, lower)| upper - lower);
         vec![
             Cell::prose(obs.join(", ")),
-            Cell::exact(Some(row.value), key("value")),
-            Cell::exact(row.lower, key("lower")),
-            Cell::exact(row.upper, key("upper")),
+            precise(Some(row.value), width, key("value")),
+            precise(row.lower, width, key("lower")),
+            precise(row.upper, width, key("upper")),
         ]
     });
     Table {
@@ -243,7 +247,7 @@ fn typical_rows(report: &EvaluationReport, confidence: f64) -> Table {
         columns: vec![
             Column::words("row"),
             Column::numbers("predicted value"),
-            Column::numbers(format!("{}: from", percent(confidence))),
+            Column::numbers(format!("{} from", percent(confidence))),
             Column::numbers("to"),
         ],
         rows: rows.collect(),
@@ -255,7 +259,10 @@ fn typical_rows(report: &EvaluationReport, confidence: f64) -> Table {
 fn episodes(report: &EvaluationReport, sample: Option<&ValueSample>) -> Result<Option<Section>> {
     let mut figures = Vec::new();
     let list = sample.map_or(&[][..], |sample| &sample.episodes);
-    for episode in list.iter().filter(|episode| episode.values.len() > 1) {
+    let drawn = |episode: &&EpisodeSample| {
+        episode.values.len() > 1 && episode.values.iter().all(|x| x.is_finite())
+    };
+    for episode in list.iter().filter(drawn) {
         let title = pictures::episode_title(episode, report.episodic);
         figures.push(figure(
             title,
@@ -268,7 +275,7 @@ fn episodes(report: &EvaluationReport, sample: Option<&ValueSample>) -> Result<O
     };
     let weighted = list.iter().any(|episode| episode.weighted);
     let mut text = String::from(match report.episodic {
-        true => "Episodes chosen at random. ",
+        true => "Episodes chosen at random, the same ones every time. ",
         false => "",
     });
     text += match weighted {
@@ -285,7 +292,7 @@ fn episodes(report: &EvaluationReport, sample: Option<&ValueSample>) -> Result<O
         false => "Values along the log",
     };
     Ok(Some(section(
-        "episodes",
+        "Episodes",
         title,
         vec![paragraph(text), block],
     )))
