@@ -340,10 +340,11 @@ fn divergence_does_not_depend_on_the_unit_of_rewards() {
             .discount(0.9)
             .algorithm(algorithm)
             .phi_inf(2.0);
-        let fit = c
-            .map_or_else(|| ask.no_check(), |c| ask.c(c))
-            .horizon(40)
-            .run();
+        let ask = match c {
+            Some(c) => ask.c(c),
+            None => ask,
+        };
+        let fit = ask.horizon(40).run();
         fit.unwrap().divergence().map(Divergence::step)
     };
     let plain = in_units(1.0);

@@ -17,7 +17,7 @@ pub fn answers(report: &EvaluationReport, confidence: f64) -> Vec<Answer> {
 fn value(report: &EvaluationReport, confidence: f64) -> Answer {
     let name = "Value of the policy";
     let Some(start) = &report.start_value else {
-        let why = "a stream is read only once; save it to a file to get the value";
+        let why = "this algorithm does not report it for this input";
         return answer(
             name,
             Cell::word("not known"),
