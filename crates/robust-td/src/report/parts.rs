@@ -112,7 +112,7 @@ fn is_serious(kind: FindingKind) -> bool {
 fn sentence(message: &str) -> String {
     let mut letters = message.chars();
     let word = message.split_whitespace().next().unwrap_or_default();
-    let is_word = word.chars().all(|c| c.is_ascii_lowercase() || c == ':');
+    let is_word = (word.chars()).all(|c| c.is_ascii_lowercase() || ":,;?".contains(c));
     let start = match letters.next() {
         Some(first) if is_word => first.to_uppercase().collect::<String>() + letters.as_str(),
         _ => message.into(),
