@@ -71,6 +71,38 @@ impl Axis {
         }
     }
 
+    /// A linear axis below a panel of `width`, with as many labels of `size` as fit without touching.
+    pub(crate) fn below(min: f64, max: f64, width: f64, size: f64) -> Self {
+        let axis = |room: usize| Self::new(Scale::Linear, min, max, room);
+        let fits = |axis: &Self| {
+            let labels = axis
+                .ticks
+                .iter()
+                .filter(|tick| tick.label.is_some())
+                .count();
+            (axis.label_width(size) + size) * labels as f64 <= width
+        };
+        let mut rooms = (2..=6).rev().map(axis);
+        rooms.find(fits).unwrap_or_else(|| axis(2))
+    }
+
+    /// Removes labels of `size` that reach beyond `limit`, for a panel from `left` of the given width.
+    pub(crate) fn within(mut self, left: f64, width: f64, size: f64, limit: f64) -> Self {
+        let ends: Vec<f64> = (self.ticks.iter())
+            .map(|tick| left + self.fraction(tick.value) * width)
+            .collect();
+        for (tick, x) in self.ticks.iter_mut().zip(ends) {
+            let half = tick
+                .label
+                .as_ref()
+                .map_or(0.0, |label| 0.5 * label.width(size));
+            if x + half > limit {
+                tick.label = None;
+            }
+        }
+        self
+    }
+
     /// The axis of counts: from 0 to a positive `max`.
     pub(crate) fn counts(max: f64, room: usize) -> Self {
         let (low, high) = (0.0, max * (1.0 + MARGIN));
@@ -249,6 +281,15 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn wide_labels_below_a_panel_are_fewer_and_stay_inside() {
+        let short = Axis::below(0.0, 5.0, 200.0, 7.5);
+        let long = Axis::below(1e9, 1e9 + 1e3, 200.0, 7.5);
+        assert!(labels(&long).len() < labels(&short).len() && !labels(&long).is_empty());
+        let cut = long.clone().within(0.0, 200.0, 7.5, 0.5 * 200.0);
+        assert!(labels(&cut).len() < labels(&long).len());
     }
 
     #[test]

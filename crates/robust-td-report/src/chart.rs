@@ -184,8 +184,13 @@ impl Chart {
             true => Axis::counts(y.1, 6),
             false => Axis::new(Scale::Linear, y.0, y.1, 6),
         };
-        let x_axis = Axis::new(Scale::Linear, x.0, x.1, 6);
         let left = 4.0 + style::LABEL + 6.0 + y_axis.label_width(style::TICK) + 3.0;
+        let x_axis = Axis::below(x.0, x.1, RIGHT - left, style::TICK).within(
+            left,
+            RIGHT - left,
+            style::TICK,
+            WIDTH,
+        );
         let panel = Panel {
             frame: Rect {
                 left,

@@ -40,7 +40,7 @@ impl HeatMap {
             });
         }
         let labels: Vec<Text> = (self.names.iter())
-            .map(|name| Text::fitted(name, style::TICK, LABELS))
+            .map(|name| Text::squeezed(name, style::TICK, LABELS))
             .collect();
         let widest = labels.iter().map(|label| label.width(style::TICK));
         let widest = widest.fold(0.0, f64::max);

@@ -1,6 +1,6 @@
 //! Draws estimates with their intervals, one line each, over a common axis.
 
-use crate::axis::{Axis, Scale};
+use crate::axis::Axis;
 use crate::chart::{Tone, WIDTH};
 use crate::panel::{self, Panel};
 use crate::scene::{Drawing, Fill, Group, Path, Rect, Shape, Stroke};
@@ -65,11 +65,12 @@ impl IntervalFigure {
             });
         };
         let labels: Vec<Text> = (rows.iter())
-            .map(|row| Text::fitted(&row.label, style::TICK, LABELS))
+            .map(|row| Text::squeezed(&row.label, style::TICK, LABELS))
             .collect();
         let widths = labels.iter().map(|label| label.width(style::TICK));
         let left = 8.0 + widths.fold(0.0, f64::max) + 4.0;
-        let x = Axis::new(Scale::Linear, low, high, 6);
+        let width = RIGHT - left;
+        let x = Axis::below(low, high, width, style::TICK).within(left, width, style::TICK, WIDTH);
         let y = Axis::rate();
         let panel = Panel {
             frame: Rect {

@@ -99,6 +99,25 @@ impl Text {
         Self::plain("…")
     }
 
+    /// `text`, cut in its middle when it is wider than `width` in `size`: names often differ at their end.
+    pub(crate) fn squeezed(text: &str, size: f64, width: f64) -> Self {
+        let whole = Self::plain(text);
+        let letters: Vec<char> = text.chars().collect();
+        if letters.len() < 8 || whole.width(size) <= width {
+            return Self::fitted(text, size, width);
+        }
+        for kept in (6..letters.len()).rev() {
+            let tail = kept / 2;
+            let (head, tail) = (&letters[..kept - tail], &letters[letters.len() - tail..]);
+            let cut: String = head.iter().chain(&['…']).chain(tail).collect();
+            let cut = Self::plain(cut);
+            if cut.width(size) <= width {
+                return cut;
+            }
+        }
+        Self::fitted(text, size, width)
+    }
+
     /// The words, with `^` and `_` for raised and lowered parts.
     pub(crate) fn words(&self) -> String {
         let mut words = String::new();
@@ -244,6 +263,15 @@ mod tests {
         let long = Text::fitted(&"step ".repeat(50), 8.0, 60.0);
         assert!(long.width(8.0) <= 60.0 && long.words().ends_with('…'));
         assert_eq!(Text::fitted("short", 8.0, 60.0).words(), "short");
+    }
+
+    #[test]
+    fn a_long_name_keeps_both_ends() {
+        let name = format!("sensor {} 17", "x".repeat(60));
+        let cut = Text::squeezed(&name, 8.0, 60.0);
+        assert!(cut.width(8.0) <= 60.0);
+        assert!(cut.words().starts_with("sens") && cut.words().ends_with(" 17"));
+        assert_eq!(Text::squeezed("short", 8.0, 60.0).words(), "short");
     }
 
     #[test]

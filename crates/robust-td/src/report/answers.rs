@@ -3,7 +3,7 @@
 use robust_td_data::{EvaluationReport, FindingKind, MonteCarlo, ReturnCheck, StartValue, Verdict};
 use robust_td_report::{Answer, Cell, Mood};
 
-use super::parts::{answer, count, percent, short};
+use super::parts::{answer, count, percent, precise, short};
 
 /// The value of the policy, the mean return beside it, whether the answer converged, whether the features fit.
 pub fn answers(report: &EvaluationReport, confidence: f64) -> Vec<Answer> {
@@ -17,7 +17,7 @@ pub fn answers(report: &EvaluationReport, confidence: f64) -> Vec<Answer> {
 fn value(report: &EvaluationReport, confidence: f64) -> Answer {
     let name = "Value of the policy";
     let Some(start) = &report.start_value else {
-        let why = "a stream is read only once; save it to a file to get the value";
+        let why = "this algorithm does not report it for this input";
         return answer(
             name,
             Cell::word("not known"),
@@ -31,7 +31,8 @@ fn value(report: &EvaluationReport, confidence: f64) -> Answer {
         (_, true) => interval("start_value", start.lower, start.upper, confidence),
     };
     detail.push(Cell::prose(over(report, start)));
-    let value = Cell::exact(Some(start.value), "start_value.value");
+    let width = start.upper - start.lower;
+    let value = precise(Some(start.value), Some(width), "start_value.value".into());
     answer(name, value, detail, Mood::Plain)
 }
 
@@ -49,9 +50,9 @@ fn over(report: &EvaluationReport, start: &StartValue) -> String {
 fn interval(key: &str, lower: f64, upper: f64, confidence: f64) -> Vec<Cell> {
     vec![
         Cell::prose(format!("{} interval", percent(confidence))),
-        Cell::exact(Some(lower), format!("{key}.lower")),
+        precise(Some(lower), Some(upper - lower), format!("{key}.lower")),
         Cell::prose("to"),
-        Cell::exact(Some(upper), format!("{key}.upper")),
+        precise(Some(upper), Some(upper - lower), format!("{key}.upper")),
         Cell::prose("–"),
     ]
 }
@@ -64,7 +65,8 @@ fn mean_return(report: &EvaluationReport, found: &MonteCarlo, confidence: f64) -
     let episodes = count(found.episodes, "complete episode");
     let (agrees, mood) = agreement(report, found);
     detail.push(Cell::prose(format!("plain mean over {episodes}; {agrees}")));
-    let value = Cell::exact(Some(found.value), "monte_carlo.value");
+    let width = found.upper - found.lower;
+    let value = precise(Some(found.value), Some(width), "monte_carlo.value".into());
     answer("Mean return", value, detail, mood)
 }
 
@@ -77,6 +79,9 @@ fn agreement(report: &EvaluationReport, found: &MonteCarlo) -> (&'static str, Mo
     let Some(start) = &report.start_value else {
         return ("there is no value to compare it with", Mood::Plain);
     };
+    if report.converged == Some(false) {
+        return ("the value was not learned", Mood::Plain);
+    }
     if differs {
         return ("differs from the value by more than chance", Mood::Bad);
     }

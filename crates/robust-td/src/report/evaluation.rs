@@ -1,18 +1,17 @@
 //! Fills in the page of an evaluation.
 
-use robust_td_data::{EvaluationReport, Fit, ReturnCheck, Unit, ValueSample};
-use robust_td_report::{Block, Cell, Column, Document, Fact, PageFigure, Section, Table};
+use robust_td_data::{EpisodeSample, EvaluationReport, Fit, ReturnCheck, ValueSample};
+use robust_td_report::{Block, Cell, Column, Document, PageFigure, Section, Table};
 
 use super::answers::answers;
+use super::facts::{convergence, data};
 use super::parts::{
-    count, figure, findings, names, paragraph, percent, quoted, rerun, section, short,
+    count, figure, findings, names, paragraph, percent, precise, quoted, rerun, section, short,
 };
 use super::pictures;
 use super::weights::weights;
 use crate::error::Result;
 
-/// The number of columns that are listed by name.
-const COLUMNS: usize = 40;
 /// The number of columns of a row that are shown.
 const ROW: usize = 4;
 
@@ -85,13 +84,16 @@ fn estimates(
     let Some(start) = report.start_value else {
         return Ok(None);
     };
+    let (title, caption) = match report.monte_carlo {
+        Some(_) => (
+            "Two estimates",
+            "The mean return is the plain mean over complete episodes. It needs no features, and estimates the same quantity where no \
+             episode is cut.",
+        ),
+        None => ("The estimate and its interval", ""),
+    };
     let both = match report.monte_carlo.is_some() || start.upper.is_finite() {
-        true => {
-            let drawing = pictures::estimates(report, confidence);
-            let caption = "The mean return is the plain mean over complete episodes. It needs no features, and estimates the same \
-                           quantity where no episode is cut.";
-            figure("Two estimates", caption, drawing)?
-        }
+        true => figure(title, caption, pictures::estimates(report, confidence))?,
         false => None,
     };
     let starts = match sample.filter(|sample| report.episodic && sample.starts.len() > 1) {
@@ -154,8 +156,8 @@ fn tenths(check: &ReturnCheck) -> Table {
             Cell::word((k + 1).to_string()),
             Cell::exact_count(tenth.rows, key("rows")),
             Cell::exact_count(tenth.episodes, key("episodes")),
-            Cell::exact(Some(tenth.predicted), key("predicted")),
-            Cell::exact(Some(tenth.discounted_return), key("return")),
+            precise(Some(tenth.predicted), tenth.stderr, key("predicted")),
+            precise(Some(tenth.discounted_return), tenth.stderr, key("return")),
             Cell::exact(Some(tenth.difference), key("difference")),
             Cell::exact(tenth.stderr, key("stderr")),
         ];
@@ -231,11 +233,12 @@ fn typical_rows(report: &EvaluationReport, confidence: f64) -> Table {
             obs.push(format!("... {} columns", row.obs.len()));
         }
         let key = |name: &str| format!("typical_rows.{i}.{name}");
+        let width = row.upper.zip(row.lower).map(|(upper, lower)| upper - lower);
         vec![
             Cell::prose(obs.join(", ")),
-            Cell::exact(Some(row.value), key("value")),
-            Cell::exact(row.lower, key("lower")),
-            Cell::exact(row.upper, key("upper")),
+            precise(Some(row.value), width, key("value")),
+            precise(row.lower, width, key("lower")),
+            precise(row.upper, width, key("upper")),
         ]
     });
     Table {
@@ -243,7 +246,7 @@ fn typical_rows(report: &EvaluationReport, confidence: f64) -> Table {
         columns: vec![
             Column::words("row"),
             Column::numbers("predicted value"),
-            Column::numbers(format!("{}: from", percent(confidence))),
+            Column::numbers(format!("{} from", percent(confidence))),
             Column::numbers("to"),
         ],
         rows: rows.collect(),
@@ -255,7 +258,10 @@ fn typical_rows(report: &EvaluationReport, confidence: f64) -> Table {
 fn episodes(report: &EvaluationReport, sample: Option<&ValueSample>) -> Result<Option<Section>> {
     let mut figures = Vec::new();
     let list = sample.map_or(&[][..], |sample| &sample.episodes);
-    for episode in list.iter().filter(|episode| episode.values.len() > 1) {
+    let drawn = |episode: &&EpisodeSample| {
+        episode.values.len() > 1 && episode.values.iter().all(|x| x.is_finite())
+    };
+    for episode in list.iter().filter(drawn) {
         let title = pictures::episode_title(episode, report.episodic);
         figures.push(figure(
             title,
@@ -268,7 +274,7 @@ fn episodes(report: &EvaluationReport, sample: Option<&ValueSample>) -> Result<O
     };
     let weighted = list.iter().any(|episode| episode.weighted);
     let mut text = String::from(match report.episodic {
-        true => "Episodes chosen at random. ",
+        true => "Episodes chosen at random, the same ones every time. ",
         false => "",
     });
     text += match weighted {
@@ -285,140 +291,8 @@ fn episodes(report: &EvaluationReport, sample: Option<&ValueSample>) -> Result<O
         false => "Values along the log",
     };
     Ok(Some(section(
-        "episodes",
+        "Episodes",
         title,
         vec![paragraph(text), block],
     )))
-}
-
-fn convergence(fit: &Fit, report: &EvaluationReport) -> Section {
-    let mut facts = vec![Fact::text(
-        "Method",
-        match report.solver {
-            Some(solver) => format!("{} (algorithm {})", solver.name(), report.algorithm),
-            None => report.algorithm.into(),
-        },
-    )];
-    let yes_or_no = |yes: bool| if yes { "yes" } else { "no" };
-    facts.push(Fact::text(
-        "Converged",
-        report.converged.map_or("not known", yes_or_no),
-    ));
-    if report.relative_residual.is_some() {
-        let residual = Cell::exact(report.relative_residual, "relative_residual");
-        facts.push(Fact::new(
-            "Relative residual of the log's equations",
-            residual,
-        ));
-    }
-    facts.push(Fact::new(
-        "Features",
-        Cell::exact_count(report.dimension as u64, "dimension"),
-    ));
-    if let Some(rank) = report.rank {
-        let rank = Cell::exact_count(rank as u64, "rank");
-        facts.push(Fact::new("Independent features (rank)", rank));
-    }
-    if let Some(passes) = fit.passes() {
-        facts.push(Fact::count("Passes of the iterative solution", passes));
-    }
-    for (name, key, value) in [
-        ("Mean TD error", "td_error.mean", report.td_error.mean),
-        (
-            "Root mean square TD error",
-            "td_error.rms",
-            report.td_error.rms,
-        ),
-        ("Largest TD error", "td_error.max", report.td_error.max),
-        (
-            "Largest |theta|²",
-            "max_theta_norm_sq",
-            report.max_theta_norm_sq,
-        ),
-    ] {
-        facts.push(Fact::new(name, Cell::exact(Some(value), key)));
-    }
-    if let Some(step) = report.diverged_at {
-        facts.push(Fact::new(
-            "Diverged at step",
-            Cell::exact_count(step, "diverged_at"),
-        ));
-    }
-    if let Some(choice) = &report.choice {
-        facts.push(Fact::new(
-            "Constant c, chosen by the data",
-            Cell::exact(Some(choice.c), "c"),
-        ));
-    }
-    let seconds = Cell::Exact {
-        value: report.seconds,
-        digits: 3,
-        key: "seconds".into(),
-    };
-    facts.push(Fact::new("Seconds", seconds));
-    section("Convergence", "Convergence", vec![Block::Facts(facts)])
-}
-
-fn data(fit: &Fit, report: &EvaluationReport) -> Section {
-    let files: Vec<String> = fit.files().into_iter().map(String::from).collect();
-    let mut facts = Vec::new();
-    if !files.is_empty() {
-        facts.push(Fact::new("Files", Cell::prose(names(&files, COLUMNS))));
-    }
-    facts.push(Fact::new("Rows", Cell::exact_count(report.rows, "rows")));
-    facts.push(Fact::new(
-        "Transitions",
-        Cell::exact_count(report.steps, "steps"),
-    ));
-    facts.push(Fact::new(
-        "Rows without a successor",
-        Cell::exact_count(report.left_out, "left_out"),
-    ));
-    facts.push(Fact::new(
-        "Bad rows skipped",
-        Cell::exact_count(report.bad_rows, "bad_rows"),
-    ));
-    if let Some(start) = report.start_value.filter(|_| report.episodic) {
-        let starts = Cell::exact_count(start.starts, "start_value.starts");
-        facts.push(Fact::new("Episodes", starts));
-    }
-    if !report.columns.is_empty() {
-        facts.push(Fact::new(
-            "Columns of the observation",
-            Cell::prose(names(&report.columns, COLUMNS)),
-        ));
-    }
-    facts.push(Fact::new(
-        "Feature map",
-        Cell::Code {
-            text: report.features.clone(),
-        },
-    ));
-    facts.push(Fact::new(
-        "Discount",
-        Cell::exact(Some(report.discount), "discount"),
-    ));
-    if let Some(found) = &report.intervals {
-        facts.push(Fact::text(
-            "Intervals",
-            intervals(report.unit, &found.meaning, found.clusters),
-        ));
-    }
-    section("Data", "Data", vec![Block::Facts(facts)])
-}
-
-/// What the intervals measure, and what they take to be independent.
-fn intervals(unit: Option<Unit>, meaning: &str, clusters: Option<u64>) -> String {
-    let groups = clusters.unwrap_or(0);
-    let unit = match unit {
-        Some(Unit::Time) => {
-            "the rows are one trajectory whose noise may be correlated over time".into()
-        }
-        Some(Unit::Cluster) => {
-            format!("{} are independent of each other", count(groups, "cluster"))
-        }
-        Some(_) => format!("{} are independent of each other", count(groups, "episode")),
-        None => return meaning.into(),
-    };
-    format!("{meaning}; {unit}")
 }

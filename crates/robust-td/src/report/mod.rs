@@ -17,6 +17,7 @@ mod advice;
 mod answers;
 mod data;
 mod evaluation;
+mod facts;
 mod histogram;
 mod parts;
 mod pictures;

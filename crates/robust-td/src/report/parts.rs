@@ -75,7 +75,13 @@ fn note(finding: &Finding) -> Note {
         _ => String::new(),
     };
     Note {
-        text: sentence(&finding.message),
+        text: match finding.kind {
+            // These start with the name of a column.
+            FindingKind::ConstantFeature | FindingKind::CollinearFeature => {
+                format!("{}.", finding.message)
+            }
+            _ => sentence(&finding.message),
+        },
         advice: advice(finding.kind).into(),
         place,
         mood: match is_serious(finding.kind) {
@@ -106,7 +112,7 @@ fn is_serious(kind: FindingKind) -> bool {
 fn sentence(message: &str) -> String {
     let mut letters = message.chars();
     let word = message.split_whitespace().next().unwrap_or_default();
-    let is_word = word.chars().all(|c| c.is_ascii_lowercase() || c == ':');
+    let is_word = (word.chars()).all(|c| c.is_ascii_lowercase() || ":,;?".contains(c));
     let start = match letters.next() {
         Some(first) if is_word => first.to_uppercase().collect::<String>() + letters.as_str(),
         _ => message.into(),
@@ -157,6 +163,25 @@ pub fn range(lower: f64, upper: f64) -> String {
     format!("{} to {}", short(lower), short(upper))
 }
 
+/// A number with a key, with enough digits to compare it with an error; four if that is not known.
+pub fn precise(value: Option<f64>, error: Option<f64>, key: String) -> Cell {
+    let Some(value) = value else {
+        return Cell::Empty;
+    };
+    let extra = error.map_or(0.0, |error| (value.abs() / error).log10().ceil() + 2.0);
+    // Errors of 0, and infinite ones, ask for nothing.
+    let digits = if extra.is_finite() {
+        extra.clamp(4.0, 12.0)
+    } else {
+        4.0
+    };
+    Cell::Exact {
+        value,
+        digits: digits as usize,
+        key,
+    }
+}
+
 /// A percentage such as `95 %`.
 pub fn percent(share: f64) -> String {
     // 100 * 0.95 is not exactly 95.
@@ -190,6 +215,24 @@ mod tests {
         assert_eq!(quoted("standardise + bias"), "'standardise + bias'");
         assert_eq!(quoted("it's"), r"'it'\''s'");
         assert_eq!(quoted(""), "''");
+    }
+
+    #[test]
+    fn digits_suffice_to_see_the_error() {
+        let digits = |value, error| match precise(Some(value), error, String::new()) {
+            Cell::Exact { digits, .. } => digits,
+            _ => 0,
+        };
+        assert_eq!(digits(1e9, Some(100.0)), 9);
+        for error in [
+            None,
+            Some(0.0),
+            Some(f64::INFINITY),
+            Some(f64::NAN),
+            Some(5.0),
+        ] {
+            assert_eq!(digits(3.0, error), 4);
+        }
     }
 
     #[test]

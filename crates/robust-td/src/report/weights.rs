@@ -124,7 +124,7 @@ fn table(list: &[Weight], title: &str, fit: &Fit, deviations: bool) -> Table {
     let has_ends = list.iter().any(|weight| weight.ends.is_some());
     let mut columns = vec![Column::words("feature"), Column::numbers("weight")];
     if has_ends {
-        columns.push(Column::numbers(format!("{percent}: from")));
+        columns.push(Column::numbers(format!("{percent} from")));
         columns.push(Column::numbers("to"));
     }
     if deviations {
