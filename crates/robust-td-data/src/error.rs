@@ -63,9 +63,10 @@ pub enum Error {
         /// Why not.
         message: String,
     },
-    /// A model of data in memory that would be needed again.
+    /// A model whose rows would be needed again, but are in no file.
     #[error(
-        "the model was made from data in memory, which are needed again to solve for all rows; evaluate all data at once"
+        "the model was made from a stream or from data in memory, and does not contain the rows, which are needed again; evaluate all \
+         rows in one run, or from files"
     )]
     OriginInMemory,
     /// A feature map or a method that does not fit the data.
@@ -358,15 +359,6 @@ pub enum Error {
     ModelComplete {
         /// The number of transitions.
         steps: u64,
-    },
-    /// A model of a stream whose rows would be needed to resume it.
-    #[error(
-        "the model is that of a stream with {features} features, whose rows it does not contain; evaluate all rows in one run, \
-         or from files"
-    )]
-    StreamGone {
-        /// The number of features.
-        features: usize,
     },
     /// A file that a resumed model was made from.
     #[error("{file}: the model was already made from this file")]

@@ -105,7 +105,8 @@ fn the_keys_of_the_contract_have_their_shapes() {
             "predicted",
             "return",
             "rows",
-            "stderr"
+            "stderr",
+            "units"
         ]
     );
     for finding in found["findings"].as_array().unwrap() {

@@ -354,8 +354,7 @@ impl Evaluation {
                 self.follow(stream.map(|stream| *stream))?
             }
             Some(Model::Solved(solved)) if solved.origin.files.is_empty() => {
-                let features = solved.theta.len();
-                return Err(Error::StreamGone { features });
+                return Err(Error::OriginInMemory);
             }
             Some(Model::Solved(_)) if self.log.is_stream() => {
                 let option = OptionName::Resume;

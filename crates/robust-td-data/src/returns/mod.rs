@@ -14,6 +14,7 @@
 //! stderr^2 = m/(m-1) sum over the m units of (s - D n)^2 / (sum of n)^2
 //! ```
 
+mod ratio;
 mod sums;
 pub(crate) mod whole;
 
@@ -163,7 +164,7 @@ impl ReturnCheck {
 #[serde(deny_unknown_fields)]
 pub(crate) struct CompleteReturns {
     pub episodes: u64,
-    /// The number of independent units: the episodes themselves, or clusters of them; 0 if it is not known.
+    /// The number of independent units: the episodes themselves, or clusters of them.
     pub units: u64,
     pub mean: f64,
     /// The sum over units of (sum of the unit's returns - mean x its episodes)^2.
@@ -210,6 +211,11 @@ pub(crate) fn check(
     Ok(sums.finish(plan.holds_out))
 }
 
+/// The number of a cluster.
+pub(crate) fn pooled(cluster: u64) -> u64 {
+    mix(cluster) % MOST_CLUSTERS
+}
+
 fn rows(chunk: &Chunk, plan: &Plan<'_>, value: &LinearValue) -> Vec<Row> {
     let mut rows = Vec::with_capacity(chunk.transitions as usize);
     chunk.for_each(plan.map, |placed| {
@@ -224,7 +230,7 @@ fn rows(chunk: &Chunk, plan: &Plan<'_>, value: &LinearValue) -> Vec<Row> {
             starts: placed.starts,
             terminated: matches!(outcome, Outcome::Terminated),
             ends: outcome.ends_episode(),
-            cluster: (plan.unit.is_named()).then(|| mix(plan.unit.key(placed)) % MOST_CLUSTERS),
+            cluster: (plan.unit.is_named()).then(|| pooled(plan.unit.key(placed))),
             compared: !plan.holds_out || plan.unit.is_held_out(placed, plan.transitions),
         });
     });

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::ratio::{Share, Squares};
 use super::whole::Whole;
 use super::{CompleteReturns, ReturnCheck, Tenth};
 
@@ -41,40 +42,8 @@ pub(super) struct Sums {
     whole: Whole,
     /// The cluster of the last row.
     cluster: Option<u64>,
-    /// What each cluster adds to the groups, and last to the returns of complete episodes.
+    /// What each cluster adds to the groups.
     clusters: BTreeMap<u64, Vec<Share>>,
-}
-
-/// What an episode or a cluster adds to a ratio of two sums.
-#[derive(Debug, Clone, Copy, Default)]
-struct Share {
-    sum: f64,
-    count: f64,
-}
-
-/// The sums of squares that give the error of a ratio of two sums.
-#[derive(Debug, Clone, Copy, Default)]
-struct Squares {
-    /// The number of independent shares.
-    units: u64,
-    /// Sums of s^2, s n and n^2.
-    sums: [f64; 3],
-}
-
-impl Squares {
-    fn add(&mut self, Share { sum: s, count: n }: Share) {
-        self.units += 1;
-        for (sum, square) in self.sums.iter_mut().zip([s * s, s * n, n * n]) {
-            *sum += square;
-        }
-    }
-
-    /// The sum of (s - D n)^2 for the ratio D.
-    fn around(&self, ratio: f64) -> f64 {
-        let [ss, sn, nn] = self.sums;
-        // Rounding may make a sum of squares that is 0 negative.
-        (ss - 2.0 * ratio * sn + ratio * ratio * nn).max(0.0)
-    }
 }
 
 /// The sums of one group: of the current episode, and over all.
@@ -120,12 +89,11 @@ impl Sums {
     pub fn row(&mut self, row: Row) {
         if row.restarts {
             self.end(false);
-            self.end_whole(false);
             self.whole.restart(row.starts);
         } else if self.compared != row.compared {
             self.end(false);
         }
-        self.whole.add(row.reward, self.discount);
+        self.whole.add(row.reward, self.discount, row.cluster);
         self.compared = row.compared;
         self.cluster = row.cluster;
         if row.compared {
@@ -133,7 +101,7 @@ impl Sums {
         }
         if row.ends {
             self.end(row.terminated);
-            self.end_whole(row.terminated);
+            self.whole.end(row.terminated);
         } else if self.rows_here >= self.longest {
             self.end(false);
         }
@@ -165,9 +133,11 @@ impl Sums {
             true => 0.0,
             false => self.discount * self.next,
         };
-        let own = self
-            .cluster
-            .map(|cluster| share_of(&mut self.clusters, cluster, self.groups.len()));
+        let groups = self.groups.len();
+        let own = (self.cluster).map(|cluster| {
+            let shares = self.clusters.entry(cluster);
+            shares.or_insert_with(|| vec![Share::default(); groups])
+        });
         let mut own = own.map(|shares| shares.iter_mut());
         for group in &mut self.groups {
             let mut here = std::mem::take(&mut group.here);
@@ -184,28 +154,11 @@ impl Sums {
         }
     }
 
-    /// Ends the episode as a whole.
-    fn end_whole(&mut self, complete: bool) {
-        let found = self.whole.end(complete);
-        if let (Some(sum), Some(cluster)) = (found, self.cluster) {
-            let shares = share_of(&mut self.clusters, cluster, self.groups.len());
-            shares[self.groups.len()].add(Share { sum, count: 1.0 });
-        }
-    }
-
     pub fn finish(mut self, held_out: bool) -> (ReturnCheck, Option<CompleteReturns>) {
         self.end(false);
-        self.end_whole(false);
-        let mut returns = Squares::default();
         for shares in self.clusters.values() {
-            let (groups, counts) = (self.groups.iter_mut().zip(shares), |share: &Share| {
-                share.count > 0.0
-            });
-            groups
-                .filter(|(_, share)| counts(share))
-                .for_each(|(group, share)| group.squares.add(*share));
-            if let Some(whole) = shares.last().filter(|share| counts(share)) {
-                returns.add(*whole);
+            for (group, share) in self.groups.iter_mut().zip(shares) {
+                group.squares.add(*share);
             }
         }
         let check = ReturnCheck {
@@ -215,32 +168,7 @@ impl Sums {
             cut: self.cut,
             tenths: self.groups.iter().filter_map(Group::tenth).collect(),
         };
-        let complete = self.whole.finish().map(|complete| match returns.units {
-            0 => complete,
-            units => CompleteReturns {
-                units,
-                spread: returns.around(complete.mean),
-                ..complete
-            },
-        });
-        (check, complete)
-    }
-}
-
-/// The shares of a cluster: of each group, and last of the returns.
-fn share_of(
-    clusters: &mut BTreeMap<u64, Vec<Share>>,
-    cluster: u64,
-    groups: usize,
-) -> &mut Vec<Share> {
-    let empty = || vec![Share::default(); groups + 1];
-    clusters.entry(cluster).or_insert_with(empty)
-}
-
-impl Share {
-    fn add(&mut self, other: Self) {
-        self.sum += other.sum;
-        self.count += other.count;
+        (check, self.whole.finish())
     }
 }
 

@@ -1,14 +1,17 @@
 //! Adds up the returns of whole episodes from their first rows.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::CompleteReturns;
+use super::ratio::{Share, Squares};
 
 /// An episode that is cut counts as complete when what would follow is discounted by less than this.
 const NEGLIGIBLE: f64 = 1e-3;
 
 /// The return of the current episode from its first row, and the moments of the complete ones.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Whole {
     started: bool,
@@ -22,6 +25,9 @@ pub(crate) struct Whole {
     mean: f64,
     #[serde(with = "robust_td_core::exact_float")]
     spread: f64,
+    /// The cluster of the last row, and what each adds; none where episodes are independent of each other.
+    cluster: Option<u64>,
+    clusters: BTreeMap<u64, Share>,
 }
 
 impl Whole {
@@ -34,35 +40,48 @@ impl Whole {
     }
 
     /// Adds a row.
-    pub fn add(&mut self, reward: f64, discount: f64) {
+    pub fn add(&mut self, reward: f64, discount: f64, cluster: Option<u64>) {
+        self.cluster = cluster;
         self.sum += self.weight * reward;
         self.weight *= discount;
     }
 
-    /// Ends the episode; returns its return if it is complete.
-    pub fn end(&mut self, complete: bool) -> Option<f64> {
+    /// Ends the episode.
+    pub fn end(&mut self, complete: bool) {
         if !std::mem::take(&mut self.started) {
-            return None;
+            return;
         }
         if !(complete || self.weight < NEGLIGIBLE) {
             self.cut += 1;
-            return None;
+            return;
         }
         self.episodes += 1;
         let away = self.sum - self.mean;
         self.mean += away / self.episodes as f64;
         self.spread += away * (self.sum - self.mean);
-        Some(self.sum)
+        if let Some(cluster) = self.cluster {
+            let (sum, count) = (self.sum, 1.0);
+            let shares = self.clusters.entry(cluster).or_default();
+            shares.add(Share { sum, count });
+        }
     }
 
-    /// The moments at the end of the log, if any episode is complete; episodes are taken as independent of each other.
+    /// The moments at the end of the log, if any episode is complete.
     pub fn finish(mut self) -> Option<CompleteReturns> {
         self.end(false);
+        let mut by_cluster = Squares::default();
+        self.clusters
+            .values()
+            .for_each(|share| by_cluster.add(*share));
+        let (units, spread) = match by_cluster.units {
+            0 => (self.episodes, self.spread),
+            clusters => (clusters, by_cluster.around(self.mean)),
+        };
         (self.episodes > 0).then_some(CompleteReturns {
             episodes: self.episodes,
-            units: self.episodes,
+            units,
             mean: self.mean,
-            spread: self.spread,
+            spread,
             cut: self.cut,
         })
     }

@@ -11,7 +11,6 @@ use crate::error::Result;
 use crate::findings::{self, finding};
 use crate::inspect::FindingKind;
 use crate::origin::Origin;
-use crate::returns::CompleteReturns;
 use crate::solved::{Facts, Solved, Solver, Unit};
 
 impl Streamed {
@@ -66,11 +65,7 @@ impl Streamed {
                 // The returns are those of the logging policy.
                 complete: match self.ratios {
                     true => None,
-                    false => self.whole.finish().map(|complete| CompleteReturns {
-                        // Sums by cluster are not kept.
-                        units: if self.clusters { 0 } else { complete.units },
-                        ..complete
-                    }),
+                    false => self.whole.clone().finish(),
                 },
                 typical: predictions.typical(),
                 sample: Some(predictions.into_sample()),

@@ -14,6 +14,7 @@ use crate::batch::Batch;
 use crate::error::{Error, Result};
 use crate::feature_rows::FeatureRows;
 use crate::pairing::{Pairing, Step};
+use crate::returns;
 use crate::returns::whole::Whole;
 use crate::sample::StreamSample;
 use crate::schema::Schema;
@@ -146,7 +147,8 @@ impl Streamed {
         if step.restart {
             self.whole.restart(step.starts_episode());
         }
-        self.whole.add(step.reward, self.online.discount());
+        let cluster = schema.cluster.then(|| returns::pooled(unit));
+        self.whole.add(step.reward, self.online.discount(), cluster);
         if step.outcome.ends_episode() {
             self.whole.end(matches!(step.outcome, Outcome::Terminated));
         }

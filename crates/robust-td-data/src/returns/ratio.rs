@@ -1,0 +1,46 @@
+//! Estimates the error of a ratio of two sums over independent units.
+
+use serde::{Deserialize, Serialize};
+
+/// What an episode or a cluster adds to a ratio of two sums.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Share {
+    #[serde(with = "robust_td_core::exact_float")]
+    pub sum: f64,
+    pub count: f64,
+}
+
+/// The sums of squares that give the error of a ratio of two sums.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Squares {
+    /// The number of independent shares.
+    pub units: u64,
+    /// Sums of s^2, s n and n^2.
+    sums: [f64; 3],
+}
+
+impl Squares {
+    /// Adds a share, unless it is empty.
+    pub fn add(&mut self, Share { sum: s, count: n }: Share) {
+        self.units += u64::from(n > 0.0);
+        for (sum, square) in self.sums.iter_mut().zip([s * s, s * n, n * n]) {
+            *sum += square;
+        }
+    }
+
+    /// The sum of (s - D n)^2 for the ratio D.
+    pub fn around(&self, ratio: f64) -> f64 {
+        let [ss, sn, nn] = self.sums;
+        // Rounding may make a sum of squares that is 0 negative.
+        (ss - 2.0 * ratio * sn + ratio * ratio * nn).max(0.0)
+    }
+}
+
+impl Share {
+    /// Adds another part of the same unit.
+    pub fn add(&mut self, other: Self) {
+        self.sum += other.sum;
+        self.count += other.count;
+    }
+}
