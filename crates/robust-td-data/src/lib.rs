@@ -1,4 +1,4 @@
-//! Learns value functions from logged transitions in CSV, NDJSON and Parquet files, checked row by row, in constant memory.
+//! Learns value functions from logged transitions in CSV, NDJSON and Parquet files or in memory, checked row by row; files in constant memory.
 //!
 //! [`evaluate`] learns from a log and returns a [`Fit`], which predicts; [`inspect()`] reports on a log without learning from
 //! it. At a lower level, a [`Reader`] turns [`Source`]s of any format into [`Batch`]es, and a [`Pairing`] turns batches into
