@@ -278,6 +278,6 @@ fn too_many_features_for_their_equations_are_solved_like_a_file() {
     assert_eq!(found.check(), expected.check());
     let model = Model::from_json(&found.model().to_json().unwrap()).unwrap();
     let refused = stream_of(head, &rows).resume(model).run().unwrap_err();
-    let expected = "whose rows it does not contain";
+    let expected = "does not contain the rows";
     assert!(refused.to_string().contains(expected), "{refused}");
 }
