@@ -48,12 +48,16 @@ fn of_assessment(assessment: &Assessment) -> Vec<Finding> {
 }
 
 fn not_learned(relative_residual: f64, remedy: &str) -> Finding {
-    finding(
-        FindingKind::NotLearned,
-        format!(
-            "not learned: the equations of the log are solved only up to {:.2} % of their size; {remedy}",
+    let how = match relative_residual.is_finite() {
+        true => format!(
+            "the equations of the log are solved only up to {:.2} % of their size",
             100.0 * relative_residual
         ),
+        false => "the answer is not finite".into(),
+    };
+    finding(
+        FindingKind::NotLearned,
+        format!("not learned: {how}; {remedy}"),
     )
 }
 
