@@ -46,7 +46,7 @@ fn answer(report: &EvaluationReport, confidence: f64) -> Vec<(&'static str, Stri
         ));
     }
     if let Some(monte_carlo) = &report.monte_carlo {
-        rows.push(("mean return", mean_return(monte_carlo, confidence)));
+        rows.push(("mean return", mean_return(report, monte_carlo, confidence)));
     }
     rows.push(("converged", converged(report)));
     if let Some(check) = &report.check {
@@ -83,9 +83,14 @@ fn start_value(report: &EvaluationReport, start: &StartValue, confidence: f64) -
     format!("{value}, {interval}; mean over {over}")
 }
 
-fn mean_return(found: &MonteCarlo, confidence: f64) -> String {
+fn mean_return(report: &EvaluationReport, found: &MonteCarlo, confidence: f64) -> String {
     let value = text::number(found.value);
-    let episodes = text::count(found.episodes as usize, "complete episode");
+    let mut episodes = text::count(found.episodes as usize, "complete episode");
+    let starts = report.start_value.map_or(0, |start| start.starts);
+    // What is left out is not left out by chance: the long episodes are cut.
+    if let cut @ 1.. = starts.saturating_sub(found.episodes) {
+        episodes += &format!(", without the {cut} that were cut");
+    }
     match found.upper.is_finite() {
         true => {
             let interval = interval(found.lower, found.upper, confidence);
