@@ -76,6 +76,21 @@ impl Dialect {
         }
     }
 
+    /// The notations in which a text is a number; those with thousands separators only if it has one.
+    pub(crate) fn guesses(text: &str) -> impl Iterator<Item = Self> {
+        [None, Some(','), Some('.'), Some(' '), Some('\'')]
+            .into_iter()
+            .flat_map(|thousands| [None, Some(',')].map(|decimal| Self { decimal, thousands }))
+            .filter(|dialect| dialect.check().is_ok())
+            .filter(move |dialect| {
+                let signs = dialect.thousands.map(spellings);
+                signs.is_none_or(|signs| signs.iter().any(|sign| text.contains(sign)))
+                    && dialect.with_plain(text.as_bytes(), |plain| {
+                        plain.is_some_and(|plain| value::number(plain).is_ok())
+                    })
+            })
+    }
+
     /// A finite number; true and false are 1 and 0.
     pub(crate) fn number(&self, text: &[u8]) -> std::result::Result<f64, FaultKind> {
         let read = match self.is_plain() {
@@ -234,6 +249,22 @@ mod tests {
         for (decimal, thousands, text, expected) in cases {
             assert_eq!(read(decimal, thousands, text), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn a_notation_is_guessed_from_a_number() {
+        let guesses = |text| Dialect::guesses(text).collect::<Vec<_>>();
+        let of = |decimal, thousands| Dialect { decimal, thousands };
+        assert_eq!(guesses("1,5"), [of(Some(','), None)]);
+        assert_eq!(guesses("1.234,5"), [of(Some(','), Some('.'))]);
+        assert_eq!(guesses("1 234,5"), [of(Some(','), Some(' '))]);
+        assert_eq!(
+            guesses("1'234"),
+            [of(None, Some('\'')), of(Some(','), Some('\''))]
+        );
+        // One number may be two.
+        assert_eq!(guesses("1,234"), [of(Some(','), None), of(None, Some(','))]);
+        assert_eq!(guesses("n/a"), []);
     }
 
     #[test]
