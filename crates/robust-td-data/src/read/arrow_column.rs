@@ -79,6 +79,11 @@ impl ArrowColumn {
         self.index
     }
 
+    /// The destination of its cells.
+    pub fn target(&self) -> Target {
+        self.target
+    }
+
     /// Converts the cells of the next record batch.
     pub fn load(&mut self, array: &ArrayRef) {
         self.array = (array.null_count() > 0).then(|| array.clone());

@@ -119,7 +119,7 @@ impl CsvRows {
                 row: self.rows,
                 line: Some(self.lines.number()),
             };
-            ledger.enter(batch, &self.row, &self.layout, place, read)?;
+            ledger.enter(batch, &mut self.row, &self.layout, place, read)?;
         }
         Ok(true)
     }
@@ -205,7 +205,10 @@ fn read_cell(
     };
     match read {
         Ok(()) => Ok(field.next),
-        Err(kind) => Err(Stop::Bad(Bad::at(column, kind))),
+        Err(kind) => match row.miss(target, column, kind) {
+            Ok(()) => Ok(field.next),
+            Err(bad) => Err(Stop::Bad(bad)),
+        },
     }
 }
 
