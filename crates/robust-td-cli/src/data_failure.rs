@@ -61,18 +61,10 @@ fn flags(dialect: Dialect) -> String {
         '\'' => "\"'\"".to_owned(),
         sign => sign.to_string(),
     };
-    match (dialect.decimal, dialect.thousands) {
-        (None, None) => "--decimal .".to_owned(),
-        (Some(decimal), None) => format!("--decimal {}", quoted(decimal)),
-        (None, Some(thousands)) => format!("--thousands {}", quoted(thousands)),
-        (Some(decimal), Some(thousands)) => {
-            format!(
-                "--decimal {} --thousands {}",
-                quoted(decimal),
-                quoted(thousands)
-            )
-        }
-    }
+    let flags: Vec<String> = (dialect.options().into_iter())
+        .map(|(option, sign)| flag(&option, Some(&quoted(sign))))
+        .collect();
+    flags.join(" ")
 }
 
 /// The first line of NDJSON gives the columns and cannot be skipped.

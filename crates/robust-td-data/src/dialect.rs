@@ -32,6 +32,17 @@ impl Dialect {
         *self == Self::default()
     }
 
+    /// The options that set it, with their values.
+    #[must_use]
+    pub fn options(&self) -> Vec<(OptionName, char)> {
+        let thousands = self.thousands.map(|sign| (OptionName::Thousands, sign));
+        let decimal = match (self.decimal, thousands.is_some()) {
+            (None, true) => None,
+            _ => Some((OptionName::Decimal, self.decimal_sign())),
+        };
+        decimal.into_iter().chain(thousands).collect()
+    }
+
     /// The decimal sign.
     pub(crate) fn decimal_sign(&self) -> char {
         self.decimal.unwrap_or('.')

@@ -51,12 +51,13 @@ impl ArrowColumn {
                 Cells::Numbers(Vec::new())
             }
             (Target::ObsList | Target::NextObsList, _) => return Err("a list of numbers"),
-            (Target::Terminated | Target::Truncated, DataType::Boolean) => {
-                Cells::Numbers(Vec::new())
-            }
             (Target::Episode | Target::Cluster, kind) if kind.is_integer() => {
                 Cells::Whole(Vec::new())
             }
+            (Target::Episode | Target::Cluster, DataType::Boolean) => {
+                return Err("integers or text");
+            }
+            (_, DataType::Boolean) => Cells::Numbers(Vec::new()),
             (_, kind) if is_number(kind) => Cells::Numbers(Vec::new()),
             (
                 Target::Terminated | Target::Truncated | Target::Episode | Target::Cluster,

@@ -251,8 +251,10 @@ fn read_value(
     Ok(())
 }
 
+/// A finite number; true and false are 1 and 0.
 fn finite(value: &Value) -> std::result::Result<f64, FaultKind> {
-    match value.as_f64() {
+    let flag = value.as_bool().map(|flag| f64::from(u8::from(flag)));
+    match flag.or(value.as_f64()) {
         Some(number) if number.is_finite() => Ok(number),
         Some(number) => Err(FaultKind::NotFinite {
             value: number.to_string(),

@@ -6,8 +6,12 @@
 //! - `excel.csv` is by hand, as Excel with German settings saves "CSV UTF-8": byte order mark, CRLF, `1.234,5`.
 
 use std::io::Write;
+use std::sync::Arc;
 
-use robust_td_data::{Batch, Error, Evaluation, FindingKind, Fit, Format, Log, Purpose, evaluate};
+use arrow_array::{ArrayRef, BooleanArray};
+use robust_td_data::{
+    Batch, Error, Evaluation, FindingKind, Fit, Format, Log, Purpose, Table, evaluate,
+};
 
 fn file(name: &str) -> String {
     format!("{}/tests/data/files/{name}", env!("CARGO_MANIFEST_DIR"))
@@ -198,6 +202,14 @@ fn words_for_true_and_false_are_numbers_or_say_how() {
     let text = "obs_0,reward\ntrue,1\nFALSE,True\n";
     let expected = [(vec![1.0], 1.0, 1), (vec![0.0], 1.0, 2)];
     assert_eq!(rows(log(text)).unwrap(), expected);
+    let json = "{\"obs_0\": true, \"reward\": 1}\n{\"obs_0\": false, \"reward\": true}\n";
+    let json = Log::stream(Format::Ndjson, json.as_bytes()).unwrap();
+    assert_eq!(rows(json).unwrap(), expected);
+    let flags: ArrayRef = Arc::new(BooleanArray::from(vec![true, false]));
+    let table = Table::default().column("obs_0", flags).unwrap();
+    let rewards: ArrayRef = Arc::new(BooleanArray::from(vec![true, true]));
+    let table = Log::table(table.column("reward", rewards).unwrap());
+    assert_eq!(rows(table).unwrap(), expected);
     let words = refused(log("obs_0,reward\nyes,1\n"));
     assert!(
         words.ends_with("\"yes\" is not a number (true and false are read as 1 and 0)"),
