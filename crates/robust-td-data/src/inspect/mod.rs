@@ -193,7 +193,7 @@ impl Inspector {
             schema: schema.clone(),
             rows: self.pairing.rows(),
             transitions: self.pairing.transitions(),
-            left_out: self.pairing.left_out() + u64::from(self.pairing.is_waiting()),
+            left_out: self.pairing.without_transition(),
             bad_rows: bad_rows.clone(),
             dimension,
             features,

@@ -91,7 +91,9 @@ impl Header {
             }
             let bytes = without_mark(lines.bytes());
             if let Some(text) = bytes.strip_prefix(b"#") {
-                comment = Some(text.trim_ascii_start().to_vec());
+                // A tab would separate fields.
+                let blanks = text.iter().take_while(|&&byte| byte == b' ').count();
+                comment = Some(text[blanks..].to_vec());
             } else if let Some(told) = told_separator(bytes) {
                 separators = told;
             } else if !bytes.trim_ascii().is_empty() {

@@ -166,6 +166,7 @@ fn lines_with_a_hash_are_comments_unless_they_are_needed() {
         // The only header, as NumPy writes it.
         "#obs_0,reward\n1,3\n2,4\n",
         "# made today\n# obs_0;reward\n1;3\n2;4\n",
+        "#\tobs_0\treward\n1\t1\t3\n2\t2\t4\n",
     ] {
         assert_eq!(rows(log(text)).unwrap(), expected, "{text}");
     }
