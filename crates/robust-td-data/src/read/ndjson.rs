@@ -178,10 +178,10 @@ pub(crate) fn read_slowly(
         return Err(Bad::row(FaultKind::UnexpectedField { name }));
     }
     for (column, (&target, name)) in layout.targets.iter().zip(&layout.names).enumerate() {
-        if target != Target::Skip {
-            if let Err(kind) = read_field(&object, name, target, row) {
-                row.miss(target, column, kind)?;
-            }
+        if target != Target::Skip
+            && let Err(kind) = read_field(&object, name, target, row)
+        {
+            row.miss(target, column, kind)?;
         }
     }
     Ok(())
