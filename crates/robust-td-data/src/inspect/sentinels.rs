@@ -55,7 +55,8 @@ impl Sentinels {
         let (low, high) = self.others();
         let width = high - low;
         (self.codes.iter().copied()).filter(move |(code, tally)| {
-            tally.count >= FEW && (*code < low - width || *code > high + width)
+            let far = *code < low - width || *code > high + width;
+            tally.count >= FEW && low <= high && far
         })
     }
 
