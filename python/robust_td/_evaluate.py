@@ -44,6 +44,8 @@ def evaluate(
     confidence: float = 0.95,
     check: bool = True,
     skip_bad_rows: int = 0,
+    decimal: str | None = None,
+    thousands: str | None = None,
     format: str | None = None,
     passes: int = 1,
     replicates: int | None = None,
@@ -81,6 +83,10 @@ def evaluate(
         Whether predictions are compared with returns.
     skip_bad_rows
         How many bad rows may be skipped; by default the first one is an error.
+    decimal
+        The decimal sign of numbers in CSV files, ``"."`` by default or ``","``.
+    thousands
+        The sign between groups of three digits in CSV files, such as ``"."`` or ``" "``; by default there is none.
     progress
         True for a bar (tqdm, if installed), or a function of (rows read, 0).
     seed
@@ -116,6 +122,8 @@ def evaluate(
         confidence=number("confidence", confidence),
         check=check,
         skip_bad_rows=whole("skip_bad_rows", skip_bad_rows),
+        decimal=decimal,
+        thousands=thousands,
         format=format,
         passes=whole("passes", passes),
         replicates=None if replicates is None else whole("replicates", replicates),
@@ -133,6 +141,8 @@ def inspect(
     columns: Columns | None = None,
     layout: str | None = None,
     format: str | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
     progress: Progress = None,
 ) -> Inspection:
     """Reports on a log without learning from it: what it holds, and what looks wrong.
@@ -140,6 +150,12 @@ def inspect(
     Takes what :func:`evaluate` takes; bad rows are counted, not refused.
     """
     found = source(log, columns, layout, passes=False)
-    options = {"columns": column_options(columns), "layout": layout, "format": format}
+    options = {
+        "columns": column_options(columns),
+        "layout": layout,
+        "format": format,
+        "decimal": decimal,
+        "thousands": thousands,
+    }
     with telling(progress, "rows") as tell:
         return Inspection(json.loads(_native.inspect(found.log, options, tell)))

@@ -1,7 +1,7 @@
 //! Turns errors of the data crate into failures and adds the flags that fix them.
 
 use robust_td_core::Error as Mathematics;
-use robust_td_data::{Error, FaultKind, OptionName};
+use robust_td_data::{Dialect, Error, FaultKind, OptionName};
 
 use crate::failure::Failure;
 
@@ -21,6 +21,10 @@ fn words(error: &Error) -> String {
         Error::Option(error) => error.message(flag),
         Error::InFile { file, source } => format!("{file}: {}", words(source)),
         Error::Mathematics(Mathematics::UnknownMethod { .. }) => format!("--algorithm: {error}"),
+        Error::BadRow { fault } if !fault.kind.dialects().is_empty() => {
+            let flags: Vec<String> = fault.kind.dialects().into_iter().map(flags).collect();
+            format!("{error}; if it is a number, use {}", flags.join(" or "))
+        }
         Error::BadRow { fault } if !(fault.row == 1 && is_syntax(&fault.kind)) => {
             format!("{error}; use --skip-bad-rows N to skip such rows")
         }
@@ -48,6 +52,19 @@ fn words(error: &Error) -> String {
         }
         _ => error.to_string(),
     }
+}
+
+/// The flags for numbers in a dialect.
+fn flags(dialect: Dialect) -> String {
+    let quoted = |sign: char| match sign {
+        ' ' => "' '".to_owned(),
+        '\'' => "\"'\"".to_owned(),
+        sign => sign.to_string(),
+    };
+    let flags: Vec<String> = (dialect.options().into_iter())
+        .map(|(option, sign)| flag(&option, Some(&quoted(sign))))
+        .collect();
+    flags.join(" ")
 }
 
 /// The first line of NDJSON gives the columns and cannot be skipped.

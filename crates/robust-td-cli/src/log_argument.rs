@@ -14,7 +14,7 @@ pub struct LogArgument {
     #[arg(value_name = "FILE", required = true)]
     files: Vec<String>,
 
-    /// csv, ndjson or parquet; required for standard input [default: inferred from the file name]
+    /// csv (fields separated by , ; tab or |), ndjson or parquet; required for standard input [default: inferred from the file name]
     #[arg(long, value_name = "FORMAT")]
     format: Option<String>,
 
@@ -25,6 +25,14 @@ pub struct LogArgument {
     /// Column names of a known tool: minari, rllib, d3rlpy or d4rl
     #[arg(long, value_name = "NAME")]
     layout: Option<String>,
+
+    /// Decimal sign of numbers in CSV, such as --decimal , for 1,5 [default: .]
+    #[arg(long, value_name = "SIGN")]
+    decimal: Option<char>,
+
+    /// Sign between groups of digits in CSV, such as --decimal , --thousands . for 1.234,5 (also ' ' or "'") [default: none]
+    #[arg(long, value_name = "SIGN")]
+    thousands: Option<char>,
 
     /// Skip up to N bad rows; they are counted, and no transition spans one
     #[arg(long, value_name = "N", default_value = "0", value_parser = count::parse, allow_negative_numbers = true)]
@@ -39,6 +47,12 @@ impl LogArgument {
             .skip_bad_rows(self.skip_bad_rows);
         if let Some(format) = &self.format {
             log = log.format(format.parse::<Format>()?);
+        }
+        if let Some(sign) = self.decimal {
+            log = log.decimal(sign);
+        }
+        if let Some(sign) = self.thousands {
+            log = log.thousands(sign);
         }
         if let Some(layout) = &self.layout {
             log = log.layout(layout.parse::<Preset>()?);

@@ -302,6 +302,6 @@ fn cut(
     monitor.check()?;
     counts.rows = pairing.rows();
     counts.transitions = pairing.transitions();
-    counts.left_out = pairing.left_out() + u64::from(pairing.is_waiting());
+    counts.left_out = pairing.without_transition();
     Ok(counts)
 }

@@ -243,6 +243,15 @@ pub enum Error {
         /// What is wrong.
         kind: FaultKind,
     },
+    /// Numbers with commas in fields that commas separate.
+    #[error(
+        "{file}: commas separate the fields, so a number with a comma must be in quotes (\"1,5\"); use quotes or another \
+         separator, such as a semicolon"
+    )]
+    CommaInNumbers {
+        /// The file.
+        file: String,
+    },
     /// An empty file.
     #[error("{file}: the file is empty")]
     Empty {

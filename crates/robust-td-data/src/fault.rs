@@ -5,6 +5,8 @@ use std::fmt;
 use robust_td_core::number::entries;
 use serde::{Deserialize, Serialize};
 
+use crate::dialect::Dialect;
+
 /// The maximum number of characters of a value shown in a message.
 const SHOWN: usize = 60;
 
@@ -91,6 +93,15 @@ pub enum FaultKind {
 }
 
 impl FaultKind {
+    /// The notations in which a text that is not a number would be one.
+    #[must_use]
+    pub fn dialects(&self) -> Vec<Dialect> {
+        match self {
+            Self::NotANumber { value } => Dialect::guesses(value).collect(),
+            _ => Vec::new(),
+        }
+    }
+
     /// The kind without its values, used for counting.
     #[must_use]
     pub fn name(&self) -> &'static str {
@@ -117,7 +128,19 @@ impl fmt::Display for FaultKind {
         match self {
             Self::Missing => f.write_str("the value is missing"),
             Self::NotFinite { value } => write!(f, "{value:?} is not a finite number"),
-            Self::NotANumber { value } => write!(f, "{value:?} is not a number"),
+            Self::NotANumber { value } => {
+                write!(f, "{value:?} is not a number")?;
+                match Dialect::guesses(value).next() {
+                    Some(dialect) if dialect.is_plain() => {
+                        f.write_str(" in the notation that is set")
+                    }
+                    Some(_) => f.write_str(" with a decimal point and no thousands separator"),
+                    None if is_answer(value) => {
+                        f.write_str(" (true and false are read as 1 and 0)")
+                    }
+                    None => Ok(()),
+                }
+            }
             Self::NotAFlag { value } => {
                 write!(f, "{value:?} is not a flag (true, false, 1 or 0)")
             }
@@ -160,6 +183,13 @@ impl fmt::Display for Fault {
         }
         write!(f, ": {}", self.kind)
     }
+}
+
+/// Whether a text means true or false in words that are not flags.
+fn is_answer(text: &str) -> bool {
+    ["yes", "no", "y", "n", "t", "f", "on", "off"]
+        .iter()
+        .any(|word| text.eq_ignore_ascii_case(word))
 }
 
 /// The text of an offending value, shortened to fit a message.

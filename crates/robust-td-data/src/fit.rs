@@ -10,7 +10,6 @@ use robust_td_core::registry;
 use robust_td_core::spread::Spread;
 
 use crate::batch::Batch;
-use crate::columns::ColumnMap;
 use crate::divergence::Divergence;
 use crate::error::{Error, Result};
 use crate::evaluate::request::check_confidence;
@@ -18,9 +17,8 @@ use crate::findings;
 use crate::inspect::Finding;
 use crate::log::Log;
 use crate::model::Model;
-use crate::options::Purpose;
+use crate::options::{Purpose, ReadAs};
 use crate::predictor::{Intervals, Predictions, Predictor, intervals_of};
-use crate::preset::Preset;
 use crate::reader::Reader;
 use crate::report::EvaluationReport;
 use crate::returns::ReturnCheck;
@@ -49,7 +47,7 @@ pub struct Fit {
     pub(crate) findings: Vec<Finding>,
     /// Warnings about the log.
     pub(crate) log_warnings: Vec<Warning>,
-    pub(crate) layout: (ColumnMap, Preset),
+    pub(crate) layout: ReadAs,
 }
 
 impl Fit {
@@ -235,8 +233,7 @@ impl Fit {
     /// # Errors
     /// When the file cannot be read, its observations have another length, or a value is not finite.
     pub fn predict(&self, file: impl Into<String>) -> Result<Predictions> {
-        let (columns, preset) = self.layout.clone();
-        self.predict_log(Log::files([file]).columns(columns).layout(preset))
+        self.predict_log(Log::files([file]))
     }
 
     /// As [`Fit::predict`], for a log with its own settings.

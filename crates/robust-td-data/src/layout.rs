@@ -2,6 +2,7 @@
 
 use crate::cast::{Cast, Vector};
 use crate::columns::ColumnMap;
+use crate::dialect::Dialect;
 use crate::error::{Error, Result};
 use crate::options::Purpose;
 use crate::preset::Preset;
@@ -66,6 +67,7 @@ pub(crate) struct Wanted {
     pub columns: ColumnMap,
     pub preset: Preset,
     pub purpose: Purpose,
+    pub dialect: Dialect,
 }
 
 impl Wanted {

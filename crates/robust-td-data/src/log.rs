@@ -4,10 +4,11 @@ use std::io::Read;
 use std::sync::Arc;
 
 use crate::columns::ColumnMap;
+use crate::dialect::Dialect;
 use crate::error::{Error, Result};
 use crate::inspect::{DataReport, Inspector};
 use crate::monitor::Monitor;
-use crate::options::{Purpose, ReadOptions};
+use crate::options::{Purpose, ReadAs, ReadOptions};
 use crate::origin::{self, Origin};
 use crate::preset::Preset;
 use crate::reader::Reader;
@@ -28,6 +29,7 @@ pub struct Log {
     format: Option<Format>,
     columns: ColumnMap,
     preset: Preset,
+    dialect: Dialect,
     skip_bad_rows: u64,
     monitor: Monitor,
 }
@@ -73,6 +75,7 @@ impl Log {
             format: None,
             columns: ColumnMap::default(),
             preset: Preset::default(),
+            dialect: Dialect::default(),
             skip_bad_rows: 0,
             monitor: Monitor::default(),
         }
@@ -96,6 +99,20 @@ impl Log {
     #[must_use]
     pub fn layout(mut self, preset: Preset) -> Self {
         self.preset = preset;
+        self
+    }
+
+    /// The decimal sign of numbers in CSV files: a point, the default, or a comma.
+    #[must_use]
+    pub fn decimal(mut self, sign: char) -> Self {
+        self.dialect.decimal = Some(sign);
+        self
+    }
+
+    /// The sign between groups of three digits in CSV files, such as a point or a space; by default there is none.
+    #[must_use]
+    pub fn thousands(mut self, sign: char) -> Self {
+        self.dialect.thousands = Some(sign);
         self
     }
 
@@ -138,6 +155,7 @@ impl Log {
             format: self.format,
             columns: self.columns.clone(),
             preset: self.preset,
+            dialect: self.dialect,
             skip_bad_rows: self.skip_bad_rows,
         }
     }
@@ -161,18 +179,21 @@ impl Log {
         }
         names.splice(0..0, before);
         self.format = self.format.or(origin.format);
-        self.default_layout(&(origin.columns.clone(), origin.preset));
+        self.default_layout(&origin.read_as());
         self.skip_bad_rows = self.skip_bad_rows.max(origin.skip_bad_rows);
         Ok(())
     }
 
-    /// Uses these column settings where none are set.
-    pub(crate) fn default_layout(&mut self, (columns, preset): &(ColumnMap, Preset)) {
+    /// Reads as another log was read where nothing else is set.
+    pub(crate) fn default_layout(&mut self, other: &ReadAs) {
         if self.columns == ColumnMap::default() {
-            self.columns = columns.clone();
+            self.columns = other.columns.clone();
         }
         if self.preset == Preset::default() {
-            self.preset = *preset;
+            self.preset = other.preset;
+        }
+        if self.dialect.is_default() {
+            self.dialect = other.dialect;
         }
     }
 
@@ -186,9 +207,13 @@ impl Log {
         self.columns.get(Role::Cluster).is_some()
     }
 
-    /// The column settings, for other files of the same kind.
-    pub(crate) fn layout_used(&self) -> (ColumnMap, Preset) {
-        (self.columns.clone(), self.preset)
+    /// How it is read, for other files of the same kind.
+    pub(crate) fn layout_used(&self) -> ReadAs {
+        ReadAs {
+            columns: self.columns.clone(),
+            preset: self.preset,
+            dialect: self.dialect,
+        }
     }
 
     /// Whether part of it can be read only once.
@@ -209,6 +234,7 @@ impl Log {
         let mut options = ReadOptions {
             columns: self.columns.clone(),
             preset: self.preset,
+            dialect: self.dialect,
             purpose,
             skip_bad_rows: self.skip_bad_rows,
             monitor: self.monitor.clone(),

@@ -7,11 +7,10 @@ use robust_td_core::learner::{Learner, LinearValue};
 use serde::{Deserialize, Serialize};
 
 use crate::assess::Assessment;
-use crate::columns::ColumnMap;
 use crate::error::{Error, Result};
 use crate::files;
 use crate::learned::Learned;
-use crate::preset::Preset;
+use crate::options::ReadAs;
 use crate::solved::Solved;
 
 /// The kind of file that a model file declares.
@@ -135,11 +134,11 @@ impl Model {
         }
     }
 
-    /// The column settings of the log, if they are known.
-    pub(crate) fn layout(&self) -> (ColumnMap, Preset) {
+    /// How the log was read, if that is known.
+    pub(crate) fn layout(&self) -> ReadAs {
         match self {
-            Self::Learned(_) => Default::default(),
-            Self::Solved(solved) => (solved.origin.columns.clone(), solved.origin.preset),
+            Self::Learned(_) => ReadAs::default(),
+            Self::Solved(solved) => solved.origin.read_as(),
         }
     }
 

@@ -32,6 +32,10 @@ pub enum OptionName {
     Resume,
     /// The cluster column.
     Cluster,
+    /// The decimal sign of CSV files.
+    Decimal,
+    /// The thousands separator of CSV files.
+    Thousands,
 }
 
 impl fmt::Display for OptionName {
@@ -50,6 +54,8 @@ impl fmt::Display for OptionName {
             Self::Confidence => "confidence",
             Self::Resume => "resume",
             Self::Cluster => "cluster",
+            Self::Decimal => "decimal",
+            Self::Thousands => "thousands",
         })
     }
 }

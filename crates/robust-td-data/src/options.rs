@@ -1,6 +1,7 @@
 //! Defines the options for reading a log.
 
 use crate::columns::ColumnMap;
+use crate::dialect::Dialect;
 use crate::monitor::Monitor;
 use crate::preset::Preset;
 
@@ -23,6 +24,8 @@ pub struct ReadOptions {
     pub columns: ColumnMap,
     /// The layout.
     pub preset: Preset,
+    /// How numbers are written in CSV.
+    pub dialect: Dialect,
     /// What the rows are used for.
     pub purpose: Purpose,
     /// The number of bad rows that may be skipped; with 0, the default, the first one is an error.
@@ -40,6 +43,7 @@ impl Default for ReadOptions {
         Self {
             columns: ColumnMap::default(),
             preset: Preset::default(),
+            dialect: Dialect::default(),
             purpose: Purpose::default(),
             skip_bad_rows: 0,
             batch_rows: 4096,
@@ -47,4 +51,12 @@ impl Default for ReadOptions {
             monitor: Monitor::default(),
         }
     }
+}
+
+/// How to read further files like those of a log.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct ReadAs {
+    pub columns: ColumnMap,
+    pub preset: Preset,
+    pub dialect: Dialect,
 }

@@ -5,7 +5,9 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::columns::ColumnMap;
+use crate::dialect::Dialect;
 use crate::error::{Error, Result};
+use crate::options::ReadAs;
 use crate::preset::Preset;
 use crate::source::Format;
 
@@ -18,10 +20,21 @@ pub(crate) struct Origin {
     pub format: Option<Format>,
     pub columns: ColumnMap,
     pub preset: Preset,
+    #[serde(default, skip_serializing_if = "Dialect::is_default")]
+    pub dialect: Dialect,
     pub skip_bad_rows: u64,
 }
 
 impl Origin {
+    /// How the files were read.
+    pub fn read_as(&self) -> ReadAs {
+        ReadAs {
+            columns: self.columns.clone(),
+            preset: self.preset,
+            dialect: self.dialect,
+        }
+    }
+
     /// The names of the files.
     ///
     /// # Errors

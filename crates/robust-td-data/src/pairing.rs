@@ -136,6 +136,12 @@ impl Pairing {
         self.left_out
     }
 
+    /// The number of rows without a transition if the log ends here: with the transitions, these are all rows.
+    #[must_use]
+    pub fn without_transition(&self) -> u64 {
+        self.left_out + u64::from(self.is_waiting())
+    }
+
     /// Whether the last row waits for a successor.
     #[must_use]
     pub fn is_waiting(&self) -> bool {

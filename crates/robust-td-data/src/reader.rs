@@ -93,6 +93,7 @@ impl Reader {
     /// # Errors
     /// When there is no input, the first cannot be opened, or its columns do not match.
     pub fn open(sources: Vec<Source>, options: ReadOptions) -> Result<Self> {
+        options.dialect.check()?;
         let names = sources.iter().map(|s| s.name().to_owned()).collect();
         let mut reader = Self {
             names,
@@ -102,6 +103,7 @@ impl Reader {
                 columns: options.columns,
                 preset: options.preset,
                 purpose: options.purpose,
+                dialect: options.dialect,
             },
             schema: Schema::default(),
             ledger: Ledger {

@@ -171,7 +171,7 @@ impl EvaluationReport {
             discount: learner.discount(),
             features: learned.features().spec().into(),
             rows: learned.pairing().rows(),
-            left_out: learned.pairing().left_out(),
+            left_out: learned.pairing().without_transition(),
             bad_rows: fit.bad_rows(),
             updates: learner.updates(),
             projections: learner.projections(),

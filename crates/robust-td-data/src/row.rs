@@ -17,6 +17,8 @@ pub(crate) struct LogRow {
     pub episode: u64,
     pub cluster: u64,
     pub ratio: f64,
+    /// A cell of the next observation that is missing, which only matters if something follows.
+    missing_next: Option<Bad>,
 }
 
 impl LogRow {
@@ -32,6 +34,7 @@ impl LogRow {
             episode: 0,
             cluster: 0,
             ratio: 1.0,
+            missing_next: None,
         }
     }
 
@@ -69,6 +72,38 @@ impl LogRow {
         }
     }
 
+    /// Accepts a cell that cannot be read if it is a missing one of a next observation, until the whole row is known.
+    #[cold]
+    pub fn miss(
+        &mut self,
+        target: Target,
+        column: usize,
+        kind: FaultKind,
+    ) -> std::result::Result<(), Bad> {
+        let bad = Bad::at(column, kind);
+        let missing = matches!(bad.kind, FaultKind::Missing | FaultKind::MissingField);
+        match target {
+            Target::NextObs(_) | Target::NextObsList if missing => {
+                self.missing_next.get_or_insert(bad);
+                Ok(())
+            }
+            _ => Err(bad),
+        }
+    }
+
+    /// Replaces a missing next observation, which is not used if the row is terminated; otherwise the row is bad.
+    #[inline]
+    fn settle(&mut self) -> std::result::Result<(), Bad> {
+        match self.missing_next.take() {
+            None => Ok(()),
+            Some(bad) if !self.terminated => Err(bad),
+            Some(_) => {
+                self.next_obs.clone_from(&self.obs);
+                Ok(())
+            }
+        }
+    }
+
     /// The cleared list for a list target.
     #[inline]
     pub fn list(&mut self, target: Target) -> &mut Vec<f64> {
@@ -90,7 +125,7 @@ pub(crate) fn refused_number(value: f64, text: String) -> FaultKind {
 }
 
 /// A fault within a row, before its place is known.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Bad {
     /// The index of the column.
     pub column: Option<usize>,
@@ -126,12 +161,16 @@ impl Ledger {
     pub fn enter(
         &mut self,
         batch: &mut Batch,
-        row: &LogRow,
+        row: &mut LogRow,
         layout: &Layout,
         place: Place<'_>,
         read: std::result::Result<(), Bad>,
     ) -> Result<()> {
-        match read.and_then(|()| self.check_lengths(row, layout)) {
+        let settled = row.settle();
+        match read
+            .and(settled)
+            .and_then(|()| self.check_lengths(row, layout))
+        {
             Ok(()) => {
                 if batch.is_empty() {
                     batch.reserve(self.batch_rows, row);

@@ -82,8 +82,8 @@ impl Source {
     /// Expands names and patterns (`*`, `?`, `[...]`, `**`) to inputs; `-` is stdin.
     ///
     /// The files of a pattern are sorted by name, byte by byte; an existing file whose name looks like a
-    /// pattern is taken literally. The format is inferred from the name (`.csv`, `.ndjson`, `.jsonl`,
-    /// `.json`, `.parquet`, text formats also with `.gz` or `.zst`) unless given.
+    /// pattern is taken literally. The format is inferred from the name (`.csv`, `.tsv`, `.ndjson`, `.jsonl`,
+    /// `.json`, `.parquet`, text formats also with `.gz` or `.zst`) unless given; compression also from the first bytes.
     ///
     /// # Errors
     /// When there is no input, a pattern is malformed or matches nothing, stdin is named twice, or a format
@@ -214,7 +214,11 @@ impl Source {
                 Box::new(file)
             }
         };
-        Ok(Opened::Text(match self.compression {
+        let (compression, input) = match self.compression {
+            Compression::None => by_bytes(input).map_err(failed)?,
+            told => (told, input),
+        };
+        Ok(Opened::Text(match compression {
             Compression::None => input,
             Compression::Gzip => Box::new(flate2::read::MultiGzDecoder::new(input)),
             Compression::Zstd => Box::new(zstd::Decoder::new(input).map_err(failed)?),
@@ -229,6 +233,35 @@ pub(crate) enum Opened {
     Table(Arc<Table>),
 }
 
+/// The compression that the first bytes show, and all bytes.
+fn by_bytes(
+    mut input: Box<dyn Read + Send>,
+) -> std::io::Result<(Compression, Box<dyn Read + Send>)> {
+    let kinds = [
+        (Compression::Gzip, &b"\x1f\x8b"[..]),
+        (Compression::Zstd, &b"\x28\xb5\x2f\xfd"[..]),
+    ];
+    let (mut bytes, mut length) = ([0; 4], 0);
+    // Text is recognised by its first byte: a stream may not have a second one yet.
+    let found = loop {
+        let seen = &bytes[..length];
+        if let Some((kind, _)) = kinds.iter().find(|(_, magic)| seen.starts_with(magic)) {
+            break *kind;
+        }
+        if !kinds.iter().any(|(_, magic)| magic.starts_with(seen)) {
+            break Compression::None;
+        }
+        match input.read(&mut bytes[length..]) {
+            Ok(0) => break Compression::None,
+            Ok(count) => length += count,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    };
+    let first = std::io::Cursor::new(bytes).take(length as u64);
+    Ok((found, Box::new(first.chain(input))))
+}
+
 fn by_name(path: &Path) -> (Option<Format>, Compression) {
     let extension = |path: &Path| {
         let extension = path.extension().and_then(|e| e.to_str());
@@ -240,7 +273,7 @@ fn by_name(path: &Path) -> (Option<Format>, Compression) {
         _ => (path.to_owned(), Compression::None),
     };
     let format = match extension(&inner).as_str() {
-        "csv" => Some(Format::Csv),
+        "csv" | "tsv" | "tab" => Some(Format::Csv),
         "ndjson" | "jsonl" | "json" => Some(Format::Ndjson),
         "parquet" | "pq" => Some(Format::Parquet),
         _ => None,

@@ -3,7 +3,7 @@
 use pyo3::PyErr;
 use pyo3::exceptions::PyValueError;
 use robust_td_core::Error as Mathematics;
-use robust_td_data::{Error as Data, FaultKind, OptionName};
+use robust_td_data::{Dialect, Error as Data, FaultKind, OptionName};
 
 pyo3::create_exception!(
     robust_td,
@@ -25,12 +25,24 @@ pub fn raised(error: impl Into<robust_td::Error>) -> PyErr {
     })
 }
 
+/// The keywords for numbers in a dialect.
+fn keywords(dialect: Dialect) -> String {
+    let keywords: Vec<String> = (dialect.options().into_iter())
+        .map(|(option, sign)| format!("{option}=\"{sign}\""))
+        .collect();
+    keywords.join(", ")
+}
+
 /// The message with Python's keywords.
 fn words(error: &Data) -> String {
     match error {
         Data::Option(error) => error.message(keyword),
         Data::InFile { file, source } => format!("{file}: {}", words(source)),
         Data::Mathematics(Mathematics::UnknownMethod { .. }) => format!("algorithm: {error}"),
+        Data::BadRow { fault } if !fault.kind.dialects().is_empty() => {
+            let keywords: Vec<String> = fault.kind.dialects().into_iter().map(keywords).collect();
+            format!("{error}; if it is a number, use {}", keywords.join(" or "))
+        }
         Data::BadRow { fault } if !matches!(fault.kind, FaultKind::Syntax { .. }) => {
             format!("{error}; use skip_bad_rows=N to skip such rows")
         }

@@ -37,6 +37,12 @@ impl LogArgument<'_> {
         if let Some(format) = options.get::<String>("format")? {
             log = log.format(format.parse::<Format>().map_err(raised)?);
         }
+        if let Some(sign) = options.get::<char>("decimal")? {
+            log = log.decimal(sign);
+        }
+        if let Some(sign) = options.get::<char>("thousands")? {
+            log = log.thousands(sign);
+        }
         if let Some(rows) = options.get("skip_bad_rows")? {
             log = log.skip_bad_rows(rows);
         }

@@ -4,7 +4,7 @@
 //! [`Log`](crate::Log) are at the root of the crate.
 
 // How to read a log.
-pub use robust_td_data::{ColumnMap, Format, Preset, ReadOptions, Role, Source, Table};
+pub use robust_td_data::{ColumnMap, Dialect, Format, Preset, ReadOptions, Role, Source, Table};
 // While it runs.
 pub use robust_td_data::{Monitor, Progress, ReportAt};
 // What a log holds.

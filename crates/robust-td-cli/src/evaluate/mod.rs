@@ -27,6 +27,8 @@ Columns: obs_0, obs_1, ... (or a list obs), reward; optional next_obs_0, ...
 successor is the next row of its episode. After a terminated row the value is 0.
 A truncated row bootstraps from its successor, then the episode restarts. A lone
 `done` column is ambiguous: use --column terminated=done or truncated=done.
+CSV may be separated by commas, semicolons, tabs or pipes. For numbers such as
+1.234,5 use --decimal , --thousands . (the model remembers them).
 
 The default algorithm, auto, solves for the TD fixed point of the log: directly
 for up to 4,000 features, and for more sparse ones if the factors of their
@@ -52,6 +54,7 @@ Examples:
       --features 'fourier(order=3)' --out model.json
   robust-td evaluate log.csv --discount 0.99 --report report.html
   robust-td evaluate log.csv --discount 0.9 --cluster user --json
+  robust-td evaluate excel.csv --discount 0.9 --decimal ,
   robust-td evaluate log.csv --discount 0.9 --algorithm alg1 --c 0.5
   robust-td evaluate more.csv --resume model.json --out model.json
   tail -f log.ndjson | robust-td evaluate - --format ndjson --discount 0.9 \\

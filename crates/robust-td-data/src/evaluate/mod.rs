@@ -273,6 +273,20 @@ impl Evaluation {
         self
     }
 
+    /// The decimal sign of numbers in CSV files: a point, the default, or a comma.
+    #[must_use]
+    pub fn decimal(mut self, sign: char) -> Self {
+        self.log = self.log.decimal(sign);
+        self
+    }
+
+    /// The sign between groups of three digits in CSV files, such as a point or a space; by default there is none.
+    #[must_use]
+    pub fn thousands(mut self, sign: char) -> Self {
+        self.log = self.log.thousands(sign);
+        self
+    }
+
     /// Skips up to this many bad rows; by default the first one is an error.
     #[must_use]
     pub fn skip_bad_rows(mut self, rows: u64) -> Self {
@@ -347,9 +361,7 @@ impl Evaluation {
         let mut fit = match self.resumed.take() {
             Some(Model::Solved(mut solved)) if solved.stream.is_some() => {
                 resume::streamed(&self.request, &solved, &self.log)?;
-                let origin = &solved.origin;
-                self.log
-                    .default_layout(&(origin.columns.clone(), origin.preset));
+                self.log.default_layout(&solved.origin.read_as());
                 let stream = solved.stream.take();
                 self.follow(stream.map(|stream| *stream))?
             }

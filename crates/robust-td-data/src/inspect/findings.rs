@@ -4,6 +4,7 @@ use crate::bad_rows::BadRows;
 use crate::fault::FaultKind;
 use crate::inspect::Inspector;
 use crate::inspect::report::{Finding, FindingKind};
+use crate::inspect::sentinels::Sentinels;
 use crate::inspect::tally::Tally;
 use crate::schema::Schema;
 use crate::words::counted;
@@ -142,6 +143,10 @@ impl Inspector {
         };
         let dimension = self.features.len();
         let name = |k| schema.feature_name(k, dimension);
+        for (k, codes) in self.sentinels.iter().enumerate() {
+            sentinels(findings, &name(k), codes);
+        }
+        sentinels(findings, "the reward", &self.reward_sentinels);
         for (k, feature) in self.features.iter().enumerate() {
             if feature.is_constant() {
                 let value = feature.stats().map_or(f64::NAN, |stats| stats.min);
@@ -164,6 +169,18 @@ impl Inspector {
             let message = format!("the reward is {value} in every row");
             findings.add(FindingKind::ConstantReward, once, message);
         }
+    }
+}
+
+/// Adds the codes for missing values in a column.
+fn sentinels(findings: &mut Findings<'_>, name: &str, codes: &Sentinels) {
+    let (low, high) = codes.others();
+    for (code, tally) in codes.found() {
+        let message = format!(
+            "{name} is {code} in {}, and from {low} to {high} elsewhere: if {code} stands for a missing value, remove these rows",
+            counted(tally.count, "row", "rows")
+        );
+        findings.add(FindingKind::SentinelValues, tally, message);
     }
 }
 

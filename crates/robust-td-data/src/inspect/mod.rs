@@ -5,6 +5,7 @@ mod episodes;
 mod findings;
 mod report;
 mod sample;
+mod sentinels;
 mod stats;
 mod tally;
 
@@ -23,6 +24,7 @@ use crate::schema::Schema;
 use crate::thinned::Thinned;
 use collinear::CoMoments;
 use episodes::{EpisodeRow, Episodes};
+use sentinels::Sentinels;
 use stats::Running;
 use tally::Tally;
 
@@ -33,6 +35,9 @@ pub struct Inspector {
     features: Vec<Running>,
     moments: CoMoments,
     reward: Running,
+    /// Codes for missing values in the features, and in the rewards.
+    sentinels: Vec<Sentinels>,
+    reward_sentinels: Sentinels,
     /// Observations and rewards of some rows.
     rows: Thinned,
     obs_norm: Running,
@@ -110,6 +115,8 @@ impl Inspector {
             .push(schema, batch, 0, |_| ControlFlow::Continue(()));
         self.features
             .resize(batch.dimension.max(self.features.len()), Running::default());
+        self.sentinels
+            .resize(self.features.len(), Sentinels::default());
         for i in 0..batch.len() {
             self.look_at_values(schema, batch, i);
             self.look_at_order(schema, batch, i);
@@ -120,12 +127,15 @@ impl Inspector {
 
     fn look_at_values(&mut self, schema: &Schema, batch: &Batch, i: usize) {
         let obs = batch.obs(i);
-        for (feature, &x) in self.features.iter_mut().zip(obs) {
+        let place = (batch.file, batch.rows[i]);
+        for ((feature, codes), &x) in self.features.iter_mut().zip(&mut self.sentinels).zip(obs) {
             feature.add(x);
+            codes.add(x, place);
         }
         self.moments.add(obs);
         if schema.reward {
             self.reward.add(batch.rewards[i]);
+            self.reward_sentinels.add(batch.rewards[i], place);
         }
         let reward = &batch.rewards[i..i + usize::from(schema.reward)];
         self.rows.consider(self.obs_norm.count(), [obs, reward]);
@@ -183,7 +193,7 @@ impl Inspector {
             schema: schema.clone(),
             rows: self.pairing.rows(),
             transitions: self.pairing.transitions(),
-            left_out: self.pairing.left_out() + u64::from(self.pairing.is_waiting()),
+            left_out: self.pairing.without_transition(),
             bad_rows: bad_rows.clone(),
             dimension,
             features,

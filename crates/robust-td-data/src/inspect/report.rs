@@ -100,6 +100,8 @@ pub enum FindingKind {
     TerminatedAndTruncated,
     /// Episodes that stop without a flag, or a log that has no flags.
     EpisodesWithoutEnd,
+    /// Codes for missing values, such as -999.
+    SentinelValues,
     /// Features with a single value.
     ConstantFeature,
     /// Features that are linear combinations of others.

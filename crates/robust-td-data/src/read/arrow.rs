@@ -129,7 +129,7 @@ impl ArrowRows {
                 row: self.rows,
                 line: None,
             };
-            ledger.enter(batch, &self.row, &self.layout, place, read)?;
+            ledger.enter(batch, &mut self.row, &self.layout, place, read)?;
         }
         Ok(true)
     }
@@ -146,9 +146,9 @@ impl ArrowRows {
 #[inline]
 fn read_row(columns: &[ArrowColumn], i: usize, row: &mut LogRow) -> std::result::Result<(), Bad> {
     for column in columns {
-        column
-            .read(i, row)
-            .map_err(|kind| Bad::at(column.index(), kind))?;
+        if let Err(kind) = column.read(i, row) {
+            row.miss(column.target(), column.index(), kind)?;
+        }
     }
     Ok(())
 }

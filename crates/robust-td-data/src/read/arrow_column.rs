@@ -51,12 +51,13 @@ impl ArrowColumn {
                 Cells::Numbers(Vec::new())
             }
             (Target::ObsList | Target::NextObsList, _) => return Err("a list of numbers"),
-            (Target::Terminated | Target::Truncated, DataType::Boolean) => {
-                Cells::Numbers(Vec::new())
-            }
             (Target::Episode | Target::Cluster, kind) if kind.is_integer() => {
                 Cells::Whole(Vec::new())
             }
+            (Target::Episode | Target::Cluster, DataType::Boolean) => {
+                return Err("integers or text");
+            }
+            (_, DataType::Boolean) => Cells::Numbers(Vec::new()),
             (_, kind) if is_number(kind) => Cells::Numbers(Vec::new()),
             (
                 Target::Terminated | Target::Truncated | Target::Episode | Target::Cluster,
@@ -77,6 +78,11 @@ impl ArrowColumn {
     /// The index of the column in its file or table.
     pub fn index(&self) -> usize {
         self.index
+    }
+
+    /// The destination of its cells.
+    pub fn target(&self) -> Target {
+        self.target
     }
 
     /// Converts the cells of the next record batch.

@@ -3,6 +3,8 @@
 pub(crate) mod arrow;
 mod arrow_column;
 pub(crate) mod csv;
+mod csv_field;
+mod csv_header;
 mod json_scan;
 pub(crate) mod ndjson;
 pub(crate) mod parquet;

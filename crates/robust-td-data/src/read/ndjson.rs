@@ -1,7 +1,8 @@
 //! Reads rows from lines of JSON objects.
 //!
 //! The fields of the first line are the columns: every later line must have those with a role, once, in any
-//! order, and no other field that could have one. Other fields are ignored.
+//! order, and no other field that could have one. Other fields are ignored. Only the next observation of a terminated row may
+//! be null or missing.
 //!
 //! # Performance
 //! Lines are read by a small scanner that understands what logs usually contain. Where it is not sure, the
@@ -98,7 +99,7 @@ impl NdjsonRows {
                 row: self.rows,
                 line: Some(self.lines.number()),
             };
-            ledger.enter(batch, &self.row, &self.layout, place, read)?;
+            ledger.enter(batch, &mut self.row, &self.layout, place, read)?;
         }
         Ok(true)
     }
@@ -147,7 +148,10 @@ fn first_fault(bad: Bad, line: &[u8], layout: &Layout, dimension: Option<usize>)
     for column in columns {
         let target = layout.targets[column];
         if let Err(kind) = read_field(&object, &layout.names[column], target, &mut row) {
-            return Bad::at(column, kind);
+            match row.miss(target, column, kind) {
+                Ok(()) => continue,
+                Err(bad) => return bad,
+            }
         }
         let found = match target {
             Target::ObsList => row.obs.len(),
@@ -174,9 +178,10 @@ pub(crate) fn read_slowly(
         return Err(Bad::row(FaultKind::UnexpectedField { name }));
     }
     for (column, (&target, name)) in layout.targets.iter().zip(&layout.names).enumerate() {
-        if target != Target::Skip {
-            let read = read_field(&object, name, target, row);
-            read.map_err(|kind| Bad::at(column, kind))?;
+        if target != Target::Skip
+            && let Err(kind) = read_field(&object, name, target, row)
+        {
+            row.miss(target, column, kind)?;
         }
     }
     Ok(())
@@ -246,8 +251,10 @@ fn read_value(
     Ok(())
 }
 
+/// A finite number; true and false are 1 and 0.
 fn finite(value: &Value) -> std::result::Result<f64, FaultKind> {
-    match value.as_f64() {
+    let flag = value.as_bool().map(|flag| f64::from(u8::from(flag)));
+    match flag.or(value.as_f64()) {
         Some(number) if number.is_finite() => Ok(number),
         Some(number) => Err(FaultKind::NotFinite {
             value: number.to_string(),

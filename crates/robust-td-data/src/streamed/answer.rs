@@ -77,7 +77,7 @@ impl Streamed {
                 units,
                 rows: pairing.rows(),
                 transitions: self.transitions(),
-                left_out: pairing.left_out() + u64::from(pairing.is_waiting()),
+                left_out: pairing.without_transition(),
                 bad_rows: self.bad_rows,
                 rank: Some(found.rank),
                 phi_inf: self.norm_sq.sqrt(),

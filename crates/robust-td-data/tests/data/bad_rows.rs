@@ -73,7 +73,7 @@ fn bad_rows_of_ndjson() {
         ndjson(r#"{"obs": 1, "reward": 3, "terminated": false, "episode": 0}"#),
         ndjson(r#"{"obs": [1, 2], "reward": Infinity, "terminated": false, "episode": 0}"#),
         ndjson(r#"{"obs": [1, 2], "reward": -1e999, "terminated": false, "episode": 0}"#),
-        ndjson(r#"{"obs": [1, 2], "reward": true, "terminated": false, "episode": 0}"#),
+        ndjson(r#"{"obs": [1, 2], "reward": {}, "terminated": false, "episode": 0}"#),
         ndjson(r#"{"obs": [1, 2], "reward": null, "terminated": false, "episode": 0}"#),
         ndjson(r#"{"obs": [1, 2], "reward": 3, "terminated": "maybe", "episode": 0}"#),
         ndjson(r#"{"obs": [1, 2], "reward": 3, "terminated": 0.5, "episode": 0}"#),

@@ -239,6 +239,43 @@ fn a_log_without_rewards_is_described() {
 }
 
 #[test]
+fn all_rows_are_counted_once() {
+    // Three interleaved episodes, bad rows, and a last row without a successor.
+    let mut csv = String::from("obs_0,reward,episode,terminated\n");
+    for i in 0..90 {
+        let reward = if i % 40 == 17 {
+            "bad".to_owned()
+        } else {
+            (i % 7).to_string()
+        };
+        csv += &format!("{},{reward},{},{}\n", i % 11, (i / 2) % 3, u8::from(i > 80));
+    }
+    csv += "1,1,5,0\n";
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log.csv");
+    std::fs::write(&path, csv).unwrap();
+    let name = path.display().to_string();
+    let report = robust_td_data::inspect([&name]).unwrap();
+    let expected = (report.rows, report.transitions, report.left_out);
+    assert_eq!(report.rows + report.bad_rows.count(), 91);
+    assert_eq!(report.rows, report.transitions + report.left_out);
+    for algorithm in ["auto", "lstd"] {
+        let fit = robust_td_data::evaluate([&name])
+            .discount(0.5)
+            .algorithm(algorithm)
+            .skip_bad_rows(2)
+            .run()
+            .unwrap();
+        let found = fit.report();
+        assert_eq!(
+            (found.rows, found.steps, found.left_out),
+            expected,
+            "{algorithm}"
+        );
+    }
+}
+
+#[test]
 fn one_is_counted_in_the_singular() {
     let csv = "obs,reward,terminated,truncated\n1,1,0,0\n1,1,0,0\n2,3,1,1\n";
     let messages: Vec<String> = (inspect(csv).findings.into_iter())

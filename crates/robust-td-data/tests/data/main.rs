@@ -3,6 +3,7 @@
 
 mod ahead;
 mod bad_rows;
+mod dialects;
 mod evaluate;
 mod formats;
 mod inspect;

@@ -1,10 +1,14 @@
 //! Tests which rows become transitions.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
+use arrow_array::{ArrayRef, Float64Array};
 use proptest::prelude::*;
 use robust_td_core::learner::Outcome;
-use robust_td_data::{Format, Pairing, ReadOptions, Reader, Source, Step, Transitions};
+use robust_td_data::{
+    Batch, Format, Pairing, ReadOptions, Reader, Source, Step, Table, Transitions,
+};
 
 use crate::table::{LogRow, any_table, text};
 
@@ -234,4 +238,63 @@ proptest! {
         let waiting = u64::from(pairing.is_waiting());
         prop_assert_eq!(pairing.rows(), pairing.transitions() + pairing.left_out() + waiting);
     }
+}
+
+#[test]
+fn a_terminated_row_needs_no_next_observation() {
+    let full = "obs_0,obs_1,next_obs_0,next_obs_1,reward,terminated\n1,2,3,4,1,0\n3,4,9,9,2,1\n5,6,7,8,3,0\n";
+    let expected = steps(full);
+    let rows = |next: &str| {
+        format!(
+            "{{\"obs\": [1, 2], \"next_obs\": [3, 4], \"reward\": 1, \"terminated\": false}}\n{{\"obs\": [3, 4], {next}\"reward\": 2, \"terminated\": true}}\n{{\"obs\": [5, 6], \"next_obs\": [7, 8], \"reward\": 3, \"terminated\": false}}\n"
+        )
+    };
+    let sources = [
+        text(Format::Csv, &full.replace("9,9", ",")),
+        text(Format::Csv, &full.replace("9,9", "\"\",9")),
+        text(
+            Format::Csv,
+            "obs,next_obs,reward,terminated\n\"[1,2]\",\"[3,4]\",1,0\n\"[3,4]\",,2,1\n\"[5,6]\",\"[7,8]\",3,0\n",
+        ),
+        text(Format::Ndjson, &rows("")),
+        text(Format::Ndjson, &rows("\"next_obs\": null, ")),
+        text(Format::Ndjson, &rows("\"next_obs\": [null, null], ")),
+        Source::table("log", Arc::new(nulls())),
+    ];
+    for source in sources {
+        let name = format!("{source:?}");
+        assert_eq!(
+            steps_with(vec![source], ReadOptions::default()),
+            expected,
+            "{name}"
+        );
+    }
+    // Where something follows, it is needed.
+    let bad = full.replace("3,4,1,0", ",4,1,0");
+    let refused = Reader::open(vec![text(Format::Csv, &bad)], ReadOptions::default())
+        .and_then(|mut reader| reader.read(&mut Batch::default()));
+    let words = refused.unwrap_err().to_string();
+    assert_eq!(
+        words,
+        "log: row 1 (line 2), column next_obs_0: the value is missing"
+    );
+}
+
+/// The log above with nulls.
+fn nulls() -> Table {
+    let column =
+        |values: [Option<f64>; 3]| -> ArrayRef { Arc::new(Float64Array::from(values.to_vec())) };
+    let columns = [
+        ("obs_0", [Some(1.0), Some(3.0), Some(5.0)]),
+        ("obs_1", [Some(2.0), Some(4.0), Some(6.0)]),
+        ("next_obs_0", [Some(3.0), None, Some(7.0)]),
+        ("next_obs_1", [Some(4.0), None, Some(8.0)]),
+        ("reward", [Some(1.0), Some(2.0), Some(3.0)]),
+        ("terminated", [Some(0.0), Some(1.0), Some(0.0)]),
+    ];
+    columns
+        .into_iter()
+        .fold(Table::default(), |table, (name, values)| {
+            table.column(name, column(values)).unwrap()
+        })
 }
