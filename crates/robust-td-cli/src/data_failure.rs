@@ -21,13 +21,11 @@ fn words(error: &Error) -> String {
         Error::Option(error) => error.message(flag),
         Error::InFile { file, source } => format!("{file}: {}", words(source)),
         Error::Mathematics(Mathematics::UnknownMethod { .. }) => format!("--algorithm: {error}"),
-        Error::BadRow { fault } if !fault.kind.dialects().is_empty() => {
-            let flags: Vec<String> = fault.kind.dialects().into_iter().map(flags).collect();
-            format!("{error}; if it is a number, use {}", flags.join(" or "))
-        }
-        Error::BadRow { fault } if !(fault.row == 1 && is_syntax(&fault.kind)) => {
-            format!("{error}; use --skip-bad-rows N to skip such rows")
-        }
+        Error::BadRow { fault } => match number_flags(&fault.kind) {
+            Some(flags) => format!("{error}; if it is a number, use {flags}"),
+            None if fault.row == 1 && is_syntax(&fault.kind) => error.to_string(),
+            None => format!("{error}; use --skip-bad-rows N to skip such rows"),
+        },
         Error::LoneDone { file, column } => format!(
             "{file}: the column {column} is ambiguous: terminated or truncated? Use --column terminated={column} or \
              --column truncated={column}"
@@ -52,6 +50,12 @@ fn words(error: &Error) -> String {
         }
         _ => error.to_string(),
     }
+}
+
+/// The flags with which a text that is not a number would be one.
+pub fn number_flags(kind: &FaultKind) -> Option<String> {
+    let choices: Vec<String> = kind.dialects().into_iter().map(flags).collect();
+    (!choices.is_empty()).then(|| choices.join(" or "))
 }
 
 /// The flags for numbers in a dialect.

@@ -3,6 +3,7 @@
 use clap::Args;
 use robust_td_data::{DataReport, Stats};
 
+use crate::data_failure::number_flags;
 use crate::failure::Failure;
 use crate::log_argument::LogArgument;
 use crate::report_argument::ReportArgument;
@@ -112,5 +113,8 @@ pub fn findings(report: &DataReport) -> String {
         };
         text::wrap("- ", 2, &format!("{}{place}", finding.message))
     });
-    paragraphs.collect()
+    let remedies = (report.bad_rows.kinds().iter())
+        .filter_map(|bad| number_flags(&bad.first.kind))
+        .map(|flags| text::wrap("- ", 2, &format!("if such values are numbers, use {flags}")));
+    paragraphs.chain(remedies).collect()
 }

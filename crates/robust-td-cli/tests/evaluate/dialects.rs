@@ -109,6 +109,20 @@ fn messages_name_the_remedy() {
 }
 
 #[test]
+fn inspect_names_the_flags() {
+    let [_, excel] = logs();
+    let folder = folder([("excel.csv", excel.as_bytes())]);
+    let page = |line| run_in(folder.path(), &words(line)).stdout;
+    let found = page("inspect excel.csv");
+    assert!(
+        found.contains("- if such values are numbers, use --decimal ,\n"),
+        "{found}"
+    );
+    let found = page("inspect excel.csv --decimal ,");
+    assert!(found.contains("60 good, 0 bad"), "{found}");
+}
+
+#[test]
 fn compressed_standard_input_is_recognised() {
     let [plain, _] = logs();
     let folder = folder([]);
