@@ -14,7 +14,8 @@ use robust_td_core::registry::{self, AnyLearner};
 use robust_td_core::{Mixing, Problem};
 use robust_td_engine::{Contest, ContestOptions, Entrant, Score, contest};
 
-const METHODS: [&str; 10] = [
+const METHODS: [&str; 11] = [
+    "auto",
     "alg1-auto",
     "coin-betting",
     "dog",
