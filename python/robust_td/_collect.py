@@ -99,6 +99,8 @@ def collect(
     steps = int(steps)
     if steps < 1:
         raise Error(f"steps is {steps}, but must be at least 1")
+    if not hasattr(env, "observation_space"):
+        raise Error(f"env is {env!r}, but must be a Gymnasium environment, such as gymnasium.make(...) returns")
     many = hasattr(env, "num_envs") and hasattr(env, "single_observation_space")
     space = env.single_observation_space if many else env.observation_space
     features = _check_space(space)

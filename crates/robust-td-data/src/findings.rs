@@ -25,10 +25,9 @@ pub(crate) fn finding(kind: FindingKind, message: impl Into<String>) -> Finding 
 }
 
 /// The findings about any answer.
-fn of_assessment(assessment: &Assessment) -> Vec<Finding> {
+fn of_assessment(assessment: &Assessment, remedy: &str) -> Vec<Finding> {
     let mut list = Vec::new();
     if !assessment.converged() {
-        let remedy = "the default algorithm solves them, or use more data";
         list.push(not_learned(assessment.relative_residual, remedy));
     }
     // Where the answer is none, the features are not to blame.
@@ -63,13 +62,17 @@ fn not_learned(relative_residual: f64, remedy: &str) -> Finding {
 
 /// The findings about the answer of a learner.
 pub(crate) fn of_learned(learned: &Learned) -> Vec<Finding> {
-    learned.assessment().map_or(Vec::new(), of_assessment)
+    let remedy = "the default algorithm solves them, or use more data";
+    (learned.assessment()).map_or(Vec::new(), |found| of_assessment(found, remedy))
 }
 
 /// The findings about the TD fixed point of a log, most serious first.
 pub(crate) fn of_solved(solved: &Solved) -> Vec<Finding> {
     let facts = &solved.facts;
-    let mut list = of_assessment(&solved.assessment);
+    let mut list = of_assessment(
+        &solved.assessment,
+        "use fewer or simpler features, or more data",
+    );
     if let Some(message) = StartValue::disagreement(solved) {
         list.push(finding(FindingKind::MonteCarloDiffers, message));
     }
@@ -107,10 +110,27 @@ fn mean_td_error(solved: &Solved) -> Option<Finding> {
     })
 }
 
+/// Why the log does not show how its answer varies, if it does not.
+pub(crate) fn unknown_errors(solved: &Solved) -> Option<&'static str> {
+    let facts = &solved.facts;
+    if facts.td_errors.rms() == 0.0 && solved.theta.iter().all(|theta| *theta == 0.0) {
+        return Some("every reward is 0, so the log does not show what others there are");
+    }
+    if facts.left_out > facts.transitions {
+        return Some(
+            "most rows have no successor, and those that have one may differ from the others; sort the rows by episode, or add next observations",
+        );
+    }
+    None
+}
+
 /// What limits the intervals.
 fn intervals(solved: &Solved) -> Option<Finding> {
     let facts = &solved.facts;
     let kind = FindingKind::IntervalsUnknown;
+    if let Some(why) = unknown_errors(solved) {
+        return Some(finding(kind, format!("no intervals: {why}")));
+    }
     let Some(influence) = &solved.influence else {
         let rows = counted(facts.transitions, "transition", "transitions");
         let features = counted(solved.theta.len() as u64, "feature", "features");

@@ -89,7 +89,10 @@ impl StartValue {
 impl MonteCarlo {
     /// The mean at a confidence in (0, 1).
     pub(crate) fn of(complete: &CompleteReturns, confidence: f64) -> Self {
+        // Returns that are all 0 do not show what others there are.
+        let silent = complete.mean == 0.0 && complete.spread == 0.0;
         let half = match complete.units {
+            _ if silent => f64::INFINITY,
             0 | 1 => f64::INFINITY,
             units => standard_error(complete) * two_sided(confidence, units as f64 - 1.0),
         };

@@ -93,7 +93,7 @@ impl Fitting {
     pub fn finish(self) -> Result<FeatureMap> {
         if self.waiting.is_some() {
             let by_hand = "it needs a first pass over the data; on a stream set the range explicitly \
-                           (low, high, count) or use the map `running`";
+                           (low and high; for one-hot, count) or use the map `running`";
             return Err(refused(self.map.spec(), by_hand));
         }
         Ok(self.map)

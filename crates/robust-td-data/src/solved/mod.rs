@@ -98,6 +98,14 @@ impl Solved {
         }
     }
 
+    /// Drops the errors of an answer if the log does not show how it varies.
+    pub(crate) fn forget_unknown_errors(&mut self) {
+        if crate::findings::unknown_errors(self).is_some() {
+            self.influence = None;
+            self.assessment.starts.contributions.clear();
+        }
+    }
+
     /// The mean value over the starts, and its error, which includes that of sampling the starts.
     pub(crate) fn start_value(&self) -> (f64, Option<Spread>) {
         let starts = &self.assessment.starts;

@@ -145,6 +145,7 @@ pub(crate) fn solve_replay(
         theta: answer.theta,
         features: survey.features,
     };
+    solved.forget_unknown_errors();
     let more = findings::of_solved(&solved);
     solved.facts.findings.splice(0..0, more);
     Ok(solved)

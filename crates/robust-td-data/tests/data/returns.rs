@@ -265,6 +265,39 @@ fn errors_are_by_cluster() {
     );
 }
 
+/// Where nothing ever happened, or most rows cannot be used, an interval would promise too much.
+#[test]
+fn a_log_that_does_not_show_how_it_varies_has_no_intervals() {
+    let mut nothing = String::from("obs_0,reward,terminated,episode\n");
+    let mut mixed = nothing.clone();
+    for t in 0..400 {
+        writeln!(nothing, "{},0,{},{}", t % 5, u8::from(t % 5 == 4), t / 5).unwrap();
+        // Four episodes take turns, so that only their last rows can be used.
+        let (episode, step) = (t % 4 + 4 * (t / 40), t / 4 % 10);
+        writeln!(mixed, "{step},1,{},{episode}", u8::from(step == 9)).unwrap();
+    }
+    for (text, why) in [(nothing, "every reward is 0"), (mixed, "have no successor")] {
+        let fit = fit(&text, "one-hot");
+        let found = fit.start_value().unwrap();
+        assert_eq!(
+            (found.lower, found.upper),
+            (f64::NEG_INFINITY, f64::INFINITY)
+        );
+        assert_eq!(fit.interval(&[1.0]).unwrap(), None);
+        let messages: Vec<String> = fit
+            .findings()
+            .into_iter()
+            .map(|found| found.message)
+            .collect();
+        let told = |message: &String| message.starts_with("no intervals") && message.contains(why);
+        assert!(messages.iter().any(told), "{messages:?}");
+        assert!(
+            fit.monte_carlo()
+                .is_none_or(|found| found.upper.is_infinite())
+        );
+    }
+}
+
 #[test]
 fn a_log_without_an_end_is_compared_with_its_values_at_the_cut() {
     let text = "obs_0,reward\n1,2\n0,1\n1,0\n0,3\n";
