@@ -109,6 +109,16 @@ def matrix(name: str, values: Any) -> tuple[Floats, Flags | None]:
     return data, valid
 
 
+def following(name: str, values: Any) -> tuple[Floats, Flags | None]:
+    """Next observations; NaN is a missing one, as in tables, which a terminated row may have."""
+    data, valid = matrix(name, values)
+    if data.size and np.isnan(data.min()):
+        there: Flags = ~np.isnan(data).reshape(-1)
+        valid = there if valid is None else there & valid
+        data = np.nan_to_num(data, nan=0.0, posinf=np.inf, neginf=-np.inf)
+    return data, valid
+
+
 def single(name: str, values: Any) -> Any:
     """One value per row; a column of shape (n, 1) is taken as well."""
     array = as_array(name, values)

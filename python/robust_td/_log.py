@@ -111,7 +111,9 @@ def of_columns(log: Mapping[Any, Any], columns: Columns | None, layout: str | No
                 column = _arrays.flags(name, values)
             elif role in _arrays.IDS:
                 column = _arrays.ids(name, values)
-            elif role in ("obs", "next_obs"):
+            elif role == "next_obs":
+                column = _arrays.following(name, values)
+            elif role == "obs":
                 column = _arrays.matrix(name, values)
             elif role is None:
                 column = _guess(name, values)

@@ -189,3 +189,24 @@ def test_predictions_of_wrong_observations_are_refused(small: dict[str, Any]) ->
         fit.predict(np.ma.MaskedArray([[1.0, 2.0], [3.0, 4.0]], [[0, 0], [0, 1]]))
     with pytest.raises(rtd.Error, match="no column obs"):
         fit.predict(frame(small)[["reward"]])
+
+
+def test_a_terminated_row_may_have_no_next_observation() -> None:
+    states = np.tile(np.arange(4.0), 50)
+    ends = states == 3
+    log = {
+        "obs": states,
+        "reward": -np.ones(200),
+        "next_obs": np.where(ends, np.nan, states + 1),
+        "terminated": ends,
+        "episode": np.repeat(np.arange(50), 4),
+    }
+    fit = rtd.evaluate(log, discount=0.5, features="one-hot")
+    assert np.allclose(fit.predict([[0.0], [3.0]]), [-1.875, -1.0])
+    with pytest.raises(rtd.Error, match="row 4, column next_obs: the value is missing"):
+        rtd.evaluate({**log, "terminated": np.zeros(200, dtype=bool)}, discount=0.5)
+
+
+def test_an_environment_is_not_its_name() -> None:
+    with pytest.raises(rtd.Error, match="must be a Gymnasium environment"):
+        rtd.collect("CartPole-v1", None, steps=5)
