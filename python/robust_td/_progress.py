@@ -17,7 +17,7 @@ Tell = Callable[[int, int, list[str]], None]
 
 @contextmanager
 def telling(progress: Progress, unit: str) -> Generator[Tell | None, None, None]:
-    """The function that the native part calls now and then, or None where nobody listens."""
+    """The function that the native part calls now and then, or None if progress is not shown."""
     show: Callable[[int, int], object] | None
     bar: Any = None
     if progress is True:

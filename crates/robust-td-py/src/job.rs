@@ -147,7 +147,7 @@ pub fn leave<T: Send + 'static>(
         let worker = thread::Builder::new().stack_size(STACK);
         let worker = worker.name("robust-td".into());
         let worker = worker.spawn(move || {
-            // Nobody receives after an interruption.
+            // After an interruption there is no receiver.
             let _ = done.send(work());
         });
         worker.map_err(|error| refused(format!("cannot start a thread: {error}")))?;

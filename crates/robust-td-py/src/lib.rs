@@ -1,7 +1,7 @@
 //! The native part of the Python package `robust_td`: turns Python objects into those of the library, calls, and hands back.
 //!
 //! Long calls run on a thread of their own, without the interpreter's lock, while the calling thread watches for Ctrl-C
-//! ([`job`]). The only unsafe code is in [`foreign`].
+//! ([`job`]). Raw pointers are handled only in [`foreign`].
 
 #![deny(unsafe_code)]
 

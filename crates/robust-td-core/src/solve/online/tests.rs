@@ -1,3 +1,5 @@
+//! Tests that one pass over a stream gives the answer and the errors of two passes over a file.
+
 use super::*;
 use crate::random::Stream;
 use crate::solve::influence::GroupSums;
