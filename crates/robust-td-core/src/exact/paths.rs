@@ -42,7 +42,7 @@ pub struct TooManyPaths {
 /// When there are more than [`MOST_PATHS`].
 ///
 /// ```
-/// use robust_td_core::{catalog, exact::paths::for_each_path};
+/// use robust_td_core::{catalog, paths::for_each_path};
 ///
 /// let problem = catalog::problem("ref-2", &[])?;
 /// let mut total = 0.0;

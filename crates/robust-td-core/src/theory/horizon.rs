@@ -42,7 +42,7 @@ pub fn tau(constant: f64, alpha: f64, eps: f64) -> Option<u64> {
 pub fn free_of_mixing(horizon: u64, constant: f64, alpha: f64) -> Option<Sides> {
     let (log_t, root) = ((horizon as f64).ln(), (horizon as f64).sqrt());
     let tau = tau(constant, alpha, 1.0 / root)?;
-    (log_t >= 1.0 / -alpha.ln() && root >= constant).then(|| Sides {
+    (log_t >= 1.0 / -alpha.ln() && root >= constant).then_some(Sides {
         left: tau as f64,
         right: log_t * log_t + 1.0,
     })

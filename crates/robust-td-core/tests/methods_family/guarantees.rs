@@ -194,10 +194,10 @@ fn the_other_bounds_of_bhandari_have_their_constants() {
     let mixing = mixing(&problem);
     let (ph, rest) = (problem.phi_inf(), 1.0 - problem.discount());
     let (g, omega) = (1.0 + 2.0 * ph * 2.0, problem.omega() / (ph * ph));
-    // 2 * 2^(-t/2) <= 1/8 from t = 8 on.
-    let found = stationary_bound_b(&problem, &mixing, (500, 0.125), 2.0).unwrap();
-    let start = (-2.0 * 0.125 * rest * omega * 500.0).exp() * problem.theta_star_norm().powi(2);
-    let noise = 0.125 * g * g * (9.0 + 12.0 * 8.0) / (2.0 * rest * omega) / (ph * ph);
+    // 2 * 2^(-t/2) <= 0.13 from t = 8 on.
+    let found = stationary_bound_b(&problem, &mixing, (500, 0.13), 2.0).unwrap();
+    let start = (-2.0 * 0.13 * rest * omega * 500.0).exp() * problem.theta_star_norm().powi(2);
+    let noise = 0.13 * g * g * (9.0 + 12.0 * 8.0) / (2.0 * rest * omega) / (ph * ph);
     assert!((found / (start + noise) - 1.0).abs() < 1e-12);
     assert_eq!(
         stationary_bound_b(&problem, &mixing, (500, 1.0 / (omega * rest)), 2.0),
