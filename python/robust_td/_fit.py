@@ -31,7 +31,7 @@ class Fit:
     >>> fit
     <Fit auto: value of the policy 5.00132 (95 %: 4.98744 to 5.01521), 199 transitions>
     >>> fit.feature_names, fit.findings[0].kind
-    (['obs', 'bias'], 'no-ends')
+    (['obs', 'bias'], 'episodes-without-end')
     """
 
     def __init__(self, native: _native.Fit) -> None:

@@ -15,6 +15,8 @@ from ._native import Error
 from ._numbers import number, whole
 
 Floats = NDArray[np.float64]
+#: The name of problems of arrays.
+UNNAMED = "problem"
 
 
 class Problem:
@@ -43,7 +45,7 @@ class Problem:
     >>> import robust_td as rtd
     >>> p = rtd.Problem([[0.2, 0.8], [0.8, 0.2]], [[0.2, 1.0], [-1.0, 0.4]], [[0.3, 1.0], [-0.3, 1.0]], discount=0.9)
     >>> p
-    <Problem problem: 2 states, 2 features, discount 0.9>
+    <Problem: 2 states, 2 features, discount 0.9>
     >>> p.theta_star.round(4), p.stationary, round(p.omega, 4)
     (array([1.6883, 0.6   ]), array([0.5, 0.5]), 0.09)
     """
@@ -173,15 +175,19 @@ class Problem:
 
     def __repr__(self) -> str:
         settings = ", ".join(f"{name}={value:g}" for name, value in self._native.settings)
-        words = f"{self.name}({settings})" if settings else self.name
-        return f"<Problem {words}: {self.states} states, {self.dimension} features, discount {self.discount:g}>"
+        words = f" {self.name}({settings})" if settings else self._title()
+        return f"<Problem{words}: {self.states} states, {self.dimension} features, discount {self.discount:g}>"
+
+    def _title(self) -> str:
+        """The name, unless it only says that there is none."""
+        return "" if self.name == UNNAMED else f" {self.name}"
 
     def _repr_html_(self) -> str:
         names = ("states", "dimension", "discount", "omega", "kappa", "phi_inf", "r_inf", "f_zero")
-        return _html.block(f"Problem {self.name}", [(name, getattr(self, name)) for name in names])
+        return _html.block(f"Problem{self._title()}", [(name, getattr(self, name)) for name in names])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        if self.name != "problem":
+        if self.name != UNNAMED:
             return (_restored, (self.name, dict(self._native.settings)))
         return (Problem, (self.P, self.r, self.Phi, self.discount, self.start))
 
