@@ -142,6 +142,8 @@ class Fit:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         if columns is None and isinstance(obs, Mapping) and np.ndim(obs.get("obs", ())) == 2:
             obs = obs["obs"]
+        elif columns is None and _is_unnamed(obs):
+            obs = np.asarray(obs)
         if _is_array(obs):
             return self._native.predict(_arrays.observations(obs, self._native.inputs), intervals)
         found = source(obs, columns, None, passes=False)
@@ -247,6 +249,15 @@ def load(path: str | os.PathLike[str]) -> Fit:
     array([5.263])
     """
     return Fit(_native.Fit.load(os.fspath(path)))
+
+
+def _is_unnamed(obs: Any) -> bool:
+    """Whether this is a data frame of an array: its columns have the names that pandas or polars give by themselves."""
+    names = getattr(obs, "columns", None)
+    if names is None or not hasattr(obs, "__array__"):
+        return False
+    listed = list(names)
+    return listed in (list(range(len(listed))), [f"column_{k}" for k in range(len(listed))])
 
 
 def _is_array(obs: Any) -> bool:
