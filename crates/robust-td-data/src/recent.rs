@@ -16,7 +16,11 @@ const FEWEST: u64 = 1024;
 
 /// Values by number.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(from = "Saved<T>", into = "Saved<T>", bound = "T: Clone + Serialize + for<'a> Deserialize<'a>")]
+#[serde(
+    from = "Saved<T>",
+    into = "Saved<T>",
+    bound = "T: Clone + Serialize + for<'a> Deserialize<'a>"
+)]
 pub(crate) struct Recent<T> {
     entries: HashMap<u64, Entry<T>, BuildHasherDefault<Mixing>>,
     generation: u64,
@@ -79,7 +83,9 @@ impl<T: Clone> Recent<T> {
         );
         self.young += 1;
         if self.young >= limit / 2 {
-            let old = self.entries.extract_if(|_, entry| entry.generation < generation);
+            let old = self
+                .entries
+                .extract_if(|_, entry| entry.generation < generation);
             let mut old: Vec<(u64, Entry<T>)> = old.collect();
             // In a fixed order, whatever that of the map is.
             old.sort_unstable_by_key(|(key, _)| *key);
@@ -196,7 +202,9 @@ impl Hasher for Mixing {
     }
 
     fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.write_u64(u64::from(*byte)));
+        bytes
+            .iter()
+            .for_each(|byte| self.write_u64(u64::from(*byte)));
     }
 
     fn write_u64(&mut self, number: u64) {
@@ -235,7 +243,7 @@ mod tests {
             assert_eq!(restored, recent);
             let mut fork = recent.fork();
             let calls: Vec<u64> = (0..20).map(|_| next(120)).collect();
-            let mut run = |recent: &mut Recent<u64>| -> Vec<Option<u64>> {
+            let run = |recent: &mut Recent<u64>| -> Vec<Option<u64>> {
                 let answers = calls.iter().map(|key| {
                     let found = recent.take(*key);
                     recent.put(*key, round, limit, |_| ());
@@ -247,7 +255,10 @@ mod tests {
             fork.load(recent.noted());
             assert_eq!(run(&mut fork), expected);
             assert_eq!(run(&mut restored), expected);
-            assert_eq!(serde_json::to_string(&restored).unwrap(), serde_json::to_string(&recent).unwrap());
+            assert_eq!(
+                serde_json::to_string(&restored).unwrap(),
+                serde_json::to_string(&recent).unwrap()
+            );
         }
     }
 }

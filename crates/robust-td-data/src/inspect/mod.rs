@@ -172,7 +172,10 @@ impl Inspector {
             place,
         };
         let last = self.last.as_ref();
-        let next = || last.filter(|_| schema.next_obs).map(|last| hash(&last.next_obs));
+        let next = || {
+            last.filter(|_| schema.next_obs)
+                .map(|last| hash(&last.next_obs))
+        };
         let before = self.episodes.add(schema, row, &next);
         if let Some((place, next)) = before.filter(|_| !batch.gaps[i]) {
             self.comparable += 1;

@@ -59,7 +59,8 @@ impl Whole {
         let before = std::mem::take(&mut self.now);
         match before.started && (interleaved || !before.is_complete()) {
             true => {
-                let (mut others, limit) = (std::mem::take(&mut self.others), recent::limit(BYTES, EACH));
+                let (mut others, limit) =
+                    (std::mem::take(&mut self.others), recent::limit(BYTES, EACH));
                 others.put(self.run, before, limit, |old| self.end_part(&old, false));
                 self.others = others;
             }

@@ -175,7 +175,11 @@ fn expected(rows: &[LogRow], next: bool, episodes: bool) -> Vec<String> {
             (_, _, None) => continue,
         };
         let star = if restart { "*" } else { " " };
-        out.push((at, at == i, format!("{star}{} {} {end}", row.obs[0], row.reward)));
+        out.push((
+            at,
+            at == i,
+            format!("{star}{} {} {end}", row.obs[0], row.reward),
+        ));
     }
     out.sort_by_key(|(at, own, _)| (*at, *own));
     out.into_iter().map(|(_, _, line)| line).collect()
