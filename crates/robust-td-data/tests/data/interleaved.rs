@@ -139,7 +139,7 @@ fn the_counts_of_episodes_and_interleavings_are_right() {
         (a.count, a.terminated, a.truncated),
         (b.count, b.terminated, b.truncated)
     );
-    let [x, y] = [a, b].map(|episodes| episodes.length.clone().unwrap());
+    let [x, y] = [a, b].map(|episodes| episodes.length.unwrap());
     assert_eq!((x.min, x.max), (y.min, y.max));
     assert_near(x.mean, y.mean, 1e-12, "length");
     assert_eq!(b.resumed, 0);
