@@ -16,6 +16,7 @@ use robust_td_core::{Chain, Matrix, Mixing, Problem, Reward};
 const SEEDS: std::ops::Range<u64> = 0..60;
 
 /// A problem of three states that mixes fast enough for lags of a few steps: trajectories can be enumerated.
+#[allow(clippy::unwrap_used)]
 fn small_problem(seed: u64) -> Problem {
     let mut stream = Stream::new(seed, 77);
     let mut table = |columns: usize, low: f64, high: f64| -> Vec<Vec<f64>> {
