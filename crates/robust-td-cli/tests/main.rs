@@ -7,5 +7,6 @@ mod compare;
 mod compare_refusals;
 mod experiment;
 mod good_problems;
+mod limits;
 mod problems;
 mod reproduce;

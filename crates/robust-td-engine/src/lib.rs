@@ -38,4 +38,4 @@ pub use plan::{Family, Lane, Mode, Plan};
 pub use results::{LaneResult, Quantiles, Results, Sampled};
 pub use run::{Options, Outcome, Progress, run, single};
 pub use tables::Tables;
-pub use threads::{for_each, threads};
+pub use threads::{MOST_THREADS, for_each, threads};

@@ -145,7 +145,7 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.machine.kernel()?;
     if let Some(path) = &arguments.out {
-        robust_td_data::files::directory_of(path)?;
+        robust_td_data::files::check_writable(path)?;
     }
     arguments.report.check(arguments.out.as_deref())?;
     let evaluation = evaluation(arguments)?.on_progress(|progress| show(&progress));
