@@ -141,7 +141,10 @@ class Problem:
         return report
 
     def __repr__(self) -> str:
-        settings = ", ".join(f"{name}={value:g}" for name, value in self._native.settings)
+        settings = ", ".join(
+            f"{name}={value!r}" if isinstance(value, str) else f"{name}={value:g}"
+            for name, value in self._native.settings
+        )
         words = f"{self.name}({settings})" if settings else self.name
         return f"<Problem {words}: {self.states} states, {self.dimension} features, discount {self.discount:g}>"
 
@@ -155,7 +158,7 @@ class Problem:
         return (Problem, (self.P, self.r, self.Phi, self.discount, self.start))
 
 
-def _restored(name: str, settings: dict[str, float]) -> Problem:
+def _restored(name: str, settings: dict[str, float | str]) -> Problem:
     return problem(name, **settings)
 
 
@@ -188,9 +191,23 @@ def _rewards(values: Any) -> Any:
     return _dense("r", values, 1 if as_array("r", values).ndim == 1 else 2)
 
 
-def problem(name: str | os.PathLike[str], **settings: float) -> Problem:
-    """A problem of the catalog with its parameters, or of a TOML file; :func:`problems` lists the catalog."""
-    pairs = [(key, number(key, value)) for key, value in settings.items()]
+def _setting(name: str, value: Any) -> float | str:
+    """A number, or a word that is none."""
+    if isinstance(value, str):
+        try:
+            return float(value)
+        except ValueError:
+            return value
+    return number(name, value)
+
+
+def problem(name: str | os.PathLike[str], **settings: float | str) -> Problem:
+    """A problem of the catalog with its parameters, or of a TOML file; :func:`problems` lists the catalog.
+
+    >>> problem("e3", eps2=1e-4, mode="weak").states
+    3
+    """
+    pairs = [(key, _setting(key, value)) for key, value in settings.items()]
     return Problem._of(_native.problem(os.fspath(name), pairs))
 
 

@@ -137,8 +137,8 @@ impl<'a> Sweep<'a> {
 
     fn of_spec(spec: Spec, directory: &Path) -> Result<Self> {
         let wrong = |message| SweepError::Spec { message };
-        let settings: Vec<(&String, f64)> =
-            spec.set.iter().map(|(key, value)| (key, *value)).collect();
+        let settings = spec.set.iter();
+        let settings: Vec<_> = settings.map(|(key, value)| (key, value.clone())).collect();
         let families = spec.families().map_err(wrong)?;
         let figures = families.into_iter().zip(1..);
         let figures =

@@ -1,5 +1,6 @@
 //! Reads the TOML file that describes a sweep.
 
+use robust_td_core::catalog::Setting;
 use robust_td_engine::Family;
 use robust_td_engine::grid::published_c;
 use serde::Deserialize;
@@ -18,7 +19,7 @@ pub struct Spec {
     pub problem: String,
     /// Parameters of a catalog problem.
     #[serde(default)]
-    pub set: BTreeMap<String, f64>,
+    pub set: BTreeMap<String, Setting>,
     /// Step size families, one figure each.
     #[serde(default = "decaying")]
     pub schedule: toml::Value,
