@@ -31,9 +31,8 @@ pub(super) const fn eps2(meaning: &'static str) -> Parameter {
 }
 
 /// The factor on all columns but the first.
-pub(super) const BETA: Parameter = beta(
-    "factor on all feature columns but column 0, before the largest row is scaled to norm 1",
-);
+pub(super) const BETA: Parameter =
+    beta("factor on all feature columns but column 0, before the largest row is scaled to norm 1");
 
 /// As [`BETA`], in other words.
 pub(super) const fn beta(meaning: &'static str) -> Parameter {
