@@ -98,11 +98,12 @@ fn show(argument: &ProblemArgument, json: bool) -> Result<(), Failure> {
 }
 
 fn heading(entry: &Entry) -> String {
-    let name = match entry.aliases {
-        [] => entry.name.to_string(),
-        aliases => format!("{} ({})", entry.name, aliases.join(", ")),
+    let also = match entry.aliases {
+        [] => String::new(),
+        aliases => format!(" (also {})", aliases.join(", ")),
     };
-    text::wrap(&format!("{name}: "), 4, entry.summary)
+    let summary = format!("{}{also}", entry.summary);
+    text::wrap(&format!("{}: ", entry.name), 4, &summary)
 }
 
 /// The parameters of an entry, one line each; those that are set also show their default.

@@ -7,3 +7,4 @@ mod identical;
 mod published_points;
 mod ratio_error;
 mod schedules;
+mod tdx;

@@ -25,7 +25,7 @@ pub fn thresholds(study: &Study, threads: usize) -> Vec<Vec<Option<f64>>> {
     });
     let first = u64::from(study.published_indexing());
     let plan = study.plan();
-    let threshold = |figure: &Figure, variant: usize, problem: &Problem, step: f64| {
+    let threshold = |figure: &Figure, variant: usize, problem: &Problem, step: f64| -> Option<f64> {
         let phi_inf = problem.phi_inf();
         let unit = match figure.family {
             // A projection keeps iterates bounded at any step size.

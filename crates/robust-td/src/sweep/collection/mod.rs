@@ -119,7 +119,7 @@ impl<'a> SweepCollection<'a> {
                 }
                 whole.insert(key, value);
             }
-            let spec: Spec = whole
+            let spec: Spec = toml::Value::Table(whole)
                 .try_into()
                 .map_err(|error: toml::de::Error| at(error.message().trim().replace('\n', " ")))?;
             if found

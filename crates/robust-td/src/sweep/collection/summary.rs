@@ -76,26 +76,23 @@ impl CollectionResults {
     #[must_use]
     pub fn best(&self, schedule: Family, projection: Projection) -> Vec<Best<'_>> {
         let rows = self.rows_of((schedule, projection));
-        let cases = self.cases.iter().zip(rows);
-        let best = |((name, found), rows): (&'_ (String, _), Vec<&'_ SweepRow>)| {
-            let found: &crate::sweep::SweepResults = found;
-            let problem = &found.study.variants[0].problem;
+        let mut found = Vec::new();
+        for ((name, results), rows) in self.cases.iter().zip(rows) {
+            let problem = &results.study.variants[0].problem;
             let rest = 1.0 - problem.discount();
             let error = |row: &SweepRow| Some(rest * row.d_norm_sq()?).filter(|x| x.is_finite());
             let stable = rows.into_iter().filter(|row| stable(row));
             let scored = stable.filter_map(|row| Some((row, error(row)?)));
-            let (row, error) = scored.min_by(|a, b| a.1.total_cmp(&b.1))?;
-            Some((name, problem.omega(), row, error))
-        };
-        let found = cases.filter_map(best);
+            if let Some((row, error)) = scored.min_by(|a, b| a.1.total_cmp(&b.1)) {
+                found.push(Best {
+                    case: name,
+                    omega: problem.omega(),
+                    row,
+                    error,
+                });
+            }
+        }
         found
-            .map(|(case, omega, row, error)| Best {
-                case,
-                omega,
-                row,
-                error,
-            })
-            .collect()
     }
 
     /// Every method over all cases.
