@@ -10,4 +10,5 @@ mod families;
 mod features;
 mod mixing;
 mod problem_identities;
+mod proof_lemmas;
 mod trajectory_theory;
