@@ -140,13 +140,14 @@ def test_the_authors_families_schedules_and_projections(command: Any, tmp_path: 
     assert np.linalg.norm(p.theta_star) == pytest.approx(4.7894838090e03, rel=1e-9)
     assert "mode='weak'" in repr(p) and np.array_equal(pickle.loads(pickle.dumps(p)).theta_star, p.theta_star)
     assert np.array_equal(rtd.problem("metastable-trap", eps2="1e-4").theta_star, p.theta_star)
-    for settings, words in [
+    wrong: list[tuple[dict[str, Any], str]] = [
         ({"mode": "fast"}, "mode is fast, but must be signed, weak or zero"),
         ({"eps1": 1}, "eps1 is 1, but must be from 1e-15 to 0.999"),
         ({"eps1": "small"}, '"small" is not a number'),
-    ]:
+    ]
+    for settings, words in wrong:
         with pytest.raises(rtd.Error, match=words):
-            rtd.problem("e3", **settings)  # type: ignore[arg-type]
+            rtd.problem("e3", **settings)
     spec = tmp_path / "sweep.toml"
     spec.write_text(
         'problem = "e7"\nset = { beta = 0.1, mode = "uniform" }\nschedule = ["theory", "inv_c"]\n'
