@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from typing import Any
 
 from . import _native
@@ -36,7 +37,7 @@ def evaluate(
     log: Any,
     discount: float | None = None,
     *,
-    features: str | None = None,
+    features: str | Sequence[str] | None = None,
     algorithm: str | None = None,
     columns: Columns | None = None,
     layout: str | None = None,
@@ -68,7 +69,8 @@ def evaluate(
     discount
         The discount factor, from 0 to 1; 1 where every episode terminates.
     features
-        The feature map, by default ``standardise + bias``; with a named algorithm ``identity``.
+        The feature map, by default ``standardise + bias``; with a named algorithm ``identity``. ``"auto"``, or a list of maps: they are
+        compared on held-out rows, and the simplest of the best is taken (``fit.feature_choice``); intervals do not include the choice.
     algorithm
         By default ``auto``: solves for the TD fixed point of the log. :func:`algorithms` lists the others.
     columns
@@ -112,9 +114,10 @@ def evaluate(
     options, pairs = learner_options(parameters)
     if features is None:
         features = found.features
+    specs = [features] if isinstance(features, str) else features
     options.update(
         discount=None if discount is None else number("discount", discount),
-        features=features,
+        features=None if specs is None else list(specs),
         algorithm=algorithm,
         columns=column_options(columns),
         layout=layout,

@@ -56,6 +56,11 @@ class Fit:
         return findings(self.to_dict()["findings"])
 
     @property
+    def feature_choice(self) -> dict[str, Any] | None:
+        """How the feature map was chosen: ``chosen``, ``candidates`` with their held-out errors, ...; None if none were compared."""
+        return self.to_dict().get("feature_choice")
+
+    @property
     def algorithm(self) -> str:
         """The algorithm's id."""
         return self._native.algorithm

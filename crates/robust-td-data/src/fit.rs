@@ -10,6 +10,7 @@ use robust_td_core::registry;
 use robust_td_core::spread::Spread;
 
 use crate::batch::Batch;
+use crate::choice::FeatureChoice;
 use crate::divergence::Divergence;
 use crate::error::{Error, Result};
 use crate::evaluate::request::check_confidence;
@@ -348,6 +349,15 @@ impl Fit {
                 list.extend_from_slice(&self.findings);
                 list
             }
+        }
+    }
+
+    /// How the feature map was chosen, if several were compared.
+    #[must_use]
+    pub fn feature_choice(&self) -> Option<&FeatureChoice> {
+        match &self.model {
+            Model::Learned(_) => None,
+            Model::Solved(solved) => solved.choice.as_ref(),
         }
     }
 

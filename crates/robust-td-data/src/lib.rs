@@ -14,6 +14,7 @@ mod assess;
 mod bad_rows;
 mod batch;
 mod cast;
+mod choice;
 mod chunks;
 mod columns;
 mod diagnostics;
@@ -71,6 +72,7 @@ mod write;
 mod written;
 
 // Learning from a log, and predicting.
+pub use choice::{FeatureCandidate, FeatureChoice};
 pub use divergence::Divergence;
 pub use episode_sample::EpisodeSample;
 pub use error::{Error, Result};

@@ -4,6 +4,7 @@ use robust_td_core::learner::Learner;
 use robust_td_core::registry::Approach;
 use serde::Serialize;
 
+use crate::choice::FeatureChoice;
 use crate::diagnostics::TdErrors;
 use crate::divergence::Divergence;
 use crate::fit::Fit;
@@ -100,6 +101,9 @@ pub struct EvaluationReport {
     pub columns: Vec<String>,
     /// Rows from the smallest to the largest value.
     pub typical_rows: Vec<TypicalRow>,
+    /// How the feature map was chosen, if several were compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub feature_choice: Option<FeatureChoice>,
     /// The comparison of returns with predictions.
     pub check: Option<ReturnCheck>,
 }
@@ -188,6 +192,7 @@ impl EvaluationReport {
             episodic: (learned.assessment()).is_some_and(|found| found.starts.episodic),
             columns: (learned.assessment()).map_or(Vec::new(), |found| found.columns.clone()),
             typical_rows: typical_rows(fit),
+            feature_choice: None,
             check: fit.check().cloned(),
         }
     }
@@ -233,6 +238,7 @@ impl EvaluationReport {
             episodic: solved.assessment.starts.episodic,
             columns: solved.assessment.columns.clone(),
             typical_rows: typical_rows(fit),
+            feature_choice: solved.choice.clone(),
             check: fit.check().cloned(),
         }
     }

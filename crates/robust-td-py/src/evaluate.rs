@@ -87,8 +87,8 @@ pub fn evaluate(
         evaluation = evaluation.discount(discount);
     }
     evaluation = with_learner(evaluation, &options, parameters)?;
-    if let Some(spec) = options.get::<String>("features")? {
-        evaluation = evaluation.features(spec);
+    if let Some(specs) = options.get::<Vec<String>>("features")? {
+        evaluation = evaluation.compare_features(specs);
     }
     if let Some(confidence) = options.get("confidence")? {
         evaluation = evaluation.confidence(confidence);

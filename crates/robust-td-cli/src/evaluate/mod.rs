@@ -1,6 +1,7 @@
 //! Estimates the value of the policy of a log.
 
 mod choice;
+mod features;
 mod intervals;
 mod page;
 mod returns;
@@ -46,12 +47,17 @@ alg1 without --c runs sixteen constants and lets the data choose.
 
 Features: identity, bias, standardise, running, polynomial(degree=2),
 fourier(order=3), tiles(tilings=8, bins=8), rbf(centres=5, width=1),
-one-hot(column=0). Join maps with +, chain them with |.
+one-hot(column=0). Join maps with +, chain them with |. `--features auto`, or
+several --features, compares maps by how well they predict the returns of
+held-out episodes (or blocks of rows), prints the table, and takes the simplest
+map within one standard error of the best. The answer is then fitted to all
+rows; its intervals do not include the choice.
 
 Examples:
   robust-td evaluate log.csv --discount 0.99
   robust-td evaluate 'logs/*.parquet' --discount 0.99 \\
       --features 'fourier(order=3)' --out model.json
+  robust-td evaluate log.csv --discount 0.99 --features auto
   robust-td evaluate log.csv --discount 0.99 --report report.html
   robust-td evaluate log.csv --discount 0.9 --cluster user --json
   robust-td evaluate excel.csv --discount 0.9 --decimal ,
@@ -90,9 +96,9 @@ pub struct Arguments {
     #[arg(long = "param", value_name = "KEY=VALUE", allow_hyphen_values = true)]
     parameters: Vec<String>,
 
-    /// Feature map [default: standardise + bias, on standard input identity + bias; with an algorithm other than auto, identity]
+    /// Feature map [default: standardise + bias, on standard input identity + bias; with an algorithm other than auto, identity]. Repeat it, or use auto, to compare maps on held-out rows
     #[arg(long, value_name = "SPEC")]
-    features: Option<String>,
+    features: Vec<String>,
 
     /// Number of passes over the files
     #[arg(long, value_name = "N", default_value = "1", value_parser = count::parse, allow_negative_numbers = true)]
@@ -211,8 +217,8 @@ fn evaluation(arguments: &Arguments) -> Result<Evaluation, Failure> {
         let (name, value) = parameter(text)?;
         evaluation = evaluation.parameter(name, value);
     }
-    if let Some(spec) = &arguments.features {
-        evaluation = evaluation.features(spec);
+    if !arguments.features.is_empty() {
+        evaluation = evaluation.compare_features(&arguments.features);
     }
     if let Some(text) = &arguments.replicates {
         evaluation = evaluation.replicates(replicates(text)?);

@@ -2,7 +2,7 @@
 
 use robust_td_data::{EvaluationReport, MonteCarlo, StartValue, Unit, Warning};
 
-use super::{choice, intervals, returns};
+use super::{choice, features, intervals, returns};
 use crate::text;
 
 /// The number of weights that a page shows.
@@ -19,6 +19,9 @@ pub fn page(report: &EvaluationReport, confidence: f64, verbose: bool) -> String
     }
     if let Some(check) = &report.check {
         page += &returns::page(check);
+    }
+    if let Some(choice) = &report.feature_choice {
+        page += &features::page(choice);
     }
     page += &weights(report, confidence);
     page += "\nData\n";
@@ -55,6 +58,9 @@ fn answer(report: &EvaluationReport, confidence: f64) -> Vec<(&'static str, Stri
             _ => returns::verdict(check),
         };
         rows.push(("features fit", words));
+    }
+    if let Some(choice) = &report.feature_choice {
+        rows.push(("features chosen", features::summary(choice)));
     }
     if let Some(suggestion) = report.suggestion {
         rows.push(("suggestion", suggestion.into()));

@@ -11,6 +11,7 @@ use std::fmt;
 use std::time::Instant;
 
 use crate::assess::assess;
+use crate::choice::Wanted;
 use crate::columns::ColumnMap;
 use crate::error::{Error, Result};
 use crate::fit::Fit;
@@ -126,7 +127,7 @@ type Listener = Box<dyn FnMut(Progress<'_>) + Send>;
 /// | [`c`](Self::c), [`c_auto`](Self::c_auto) | auto, for `alg1` |
 /// | [`horizon`](Self::horizon) | the number of transitions in the files; phases of doubling length on a stream |
 /// | [`phi_inf`](Self::phi_inf) | measured; required on a stream by algorithms that use it, unless the feature map has a bound |
-/// | [`features`](Self::features) | `standardise + bias`, on a stream `identity + bias`; `identity` with an algorithm other than `auto` |
+/// | [`features`](Self::features), [`compare_features`](Self::compare_features) | `standardise + bias`, on a stream `identity + bias`; `identity` with an algorithm other than `auto` |
 /// | [`passes`](Self::passes) | 1 |
 /// | [`replicates`](Self::replicates) | 64 with auto and one pass, otherwise 0 |
 /// | [`sandwich`](Self::sandwich) | least squares runs alongside the learner for up to 64 features |
@@ -217,10 +218,33 @@ impl Evaluation {
         self
     }
 
-    /// The feature map, such as `standardise + bias`.
+    /// The feature map, such as `standardise + bias`; `auto` compares several and takes the simplest of the best.
     #[must_use]
-    pub fn features(mut self, spec: impl Into<String>) -> Self {
-        self.request.features = Some(spec.into());
+    pub fn features(self, spec: impl Into<String>) -> Self {
+        self.compare_features([spec])
+    }
+
+    /// Compares these feature maps on rows that they were not fitted to, and takes the simplest of the best; `auto` stands for a list that
+    /// depends on the log. A single map is taken as it is.
+    ///
+    /// Intervals of the answer do not include the choice.
+    #[must_use]
+    pub fn compare_features<I>(mut self, specs: I) -> Self
+    where
+        I: IntoIterator,
+        I::Item: Into<String>,
+    {
+        let specs = specs.into_iter().map(Into::into);
+        let (auto, mut specs): (Vec<String>, _) =
+            specs.partition(|spec: &String| spec.trim() == "auto");
+        (self.request.features, self.request.wanted) = match (auto.len(), specs.len()) {
+            (0, 0) => (None, None),
+            (0, 1) => (specs.pop(), None),
+            (auto, _) => {
+                let auto = auto > 0;
+                (None, Some(Wanted { auto, specs }))
+            }
+        };
         self
     }
 
@@ -358,6 +382,9 @@ impl Evaluation {
             let option = OptionName::Passes;
             return Err(OptionError::ReadOnce { option }.into());
         }
+        if let Some(wanted) = &self.request.wanted {
+            self.check_choice(wanted)?;
+        }
         let mut fit = match self.resumed.take() {
             Some(Model::Solved(mut solved)) if solved.stream.is_some() => {
                 resume::streamed(&self.request, &solved, &self.log)?;
@@ -385,6 +412,26 @@ impl Evaluation {
         fit.layout = self.log.layout_used();
         fit.elapsed = started.elapsed();
         Ok(fit)
+    }
+
+    /// Feature maps can be compared only by solving a log that can be read several times.
+    fn check_choice(&self, wanted: &Wanted) -> Result<()> {
+        let option = OptionName::Features;
+        Err(match &self.resumed {
+            Some(model) => OptionError::Differs {
+                option,
+                given: wanted.text(),
+                own: model.features().spec().into(),
+            },
+            None if !self.request.is_auto() => OptionError::Range {
+                option,
+                value: wanted.text(),
+                expected: "one map for a learner; only the algorithm auto compares maps".into(),
+            },
+            None if self.log.is_stream() => OptionError::ReadOnce { option },
+            None => return Ok(()),
+        }
+        .into())
     }
 
     /// Solves for the TD fixed point of the files.

@@ -2,10 +2,12 @@
 
 mod answer;
 mod direct;
+pub(crate) mod folds;
 pub(crate) mod gather;
 mod iterate;
 mod scores;
 mod solve;
+pub(crate) mod split;
 pub(crate) mod unit;
 mod wide;
 
@@ -17,10 +19,11 @@ use robust_td_core::learner::LinearValue;
 use robust_td_core::spread::Spread;
 use serde::{Deserialize, Serialize};
 
-pub(crate) use solve::{Request, Stage, solve, solve_replay};
+pub(crate) use solve::{Request, Stage, plan, refused_map, solve, solve_replay};
 pub use unit::Unit;
 
 use crate::assess::Assessment;
+use crate::choice::FeatureChoice;
 use crate::diagnostics::TdErrors;
 use crate::error::{Error, Result};
 use crate::inspect::Finding;
@@ -65,6 +68,9 @@ pub struct Solved {
     /// The number of transitions to use at most.
     pub(crate) limit: Option<u64>,
     pub(crate) facts: Facts,
+    /// How the feature map was chosen, if it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) choice: Option<FeatureChoice>,
     /// The state of a stream, to be resumed.
     pub(crate) stream: Option<Box<Streamed>>,
 }

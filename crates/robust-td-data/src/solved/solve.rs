@@ -1,5 +1,6 @@
 //! Evaluates a log by solving its equations.
 
+use robust_td_core::features::FeatureMap;
 use robust_td_core::krylov;
 use robust_td_core::learner::LinearValue;
 
@@ -7,6 +8,7 @@ use super::gather::{Plan, Route};
 use super::unit::Unit;
 use super::{Facts, Solved, direct, wide};
 use crate::assess::{Assessment, Starts};
+use crate::choice::{self, Wanted};
 use crate::error::{Error, Result};
 use crate::findings;
 use crate::inspect::{DataReport, FindingKind};
@@ -27,6 +29,8 @@ const FEWEST_HELD_OUT: u64 = 40;
 pub(crate) struct Request {
     pub discount: f64,
     pub spec: String,
+    /// What to choose the feature map among, instead.
+    pub wanted: Option<Wanted>,
     pub horizon: Option<u64>,
     pub check: bool,
     pub threads: usize,
@@ -61,11 +65,17 @@ pub(crate) fn solve_replay(
     request: &Request,
     tell: &mut dyn FnMut(Stage<'_>),
 ) -> Result<Solved> {
-    let survey = Survey::take(replay, &request.spec, false)?;
+    let (survey, choice) = match &request.wanted {
+        Some(wanted) => {
+            let (survey, choice) = choice::choose(replay, request, wanted)?;
+            (survey, Some(choice))
+        }
+        None => (Survey::take(replay, &request.spec, false)?, None),
+    };
     let (map, report) = (&survey.features, &survey.report);
     tell(Stage::Surveyed(report));
     if map.adapts() {
-        return Err(refused_map(&request.spec));
+        return Err(refused_map(map.spec()));
     }
     check_undiscounted(request.discount, report)?;
     let most = request.horizon.unwrap_or(u64::MAX);
@@ -73,7 +83,7 @@ pub(crate) fn solve_replay(
     if transitions == 0 {
         return Err(Error::NoTransitions);
     }
-    let mut plan = plan(&survey, request, transitions);
+    let mut plan = plan(map, report, request, transitions);
     let answer = match Route::of(map) {
         Route::Dense => {
             memory::check_direct(map.outputs(), plan.threads)?;
@@ -126,6 +136,7 @@ pub(crate) fn solve_replay(
             sample: Some(predictions.into_sample()),
         },
         stream: None,
+        choice,
         facts: Facts {
             solver: answer.solver,
             products: answer.products,
@@ -151,8 +162,13 @@ pub(crate) fn solve_replay(
     Ok(solved)
 }
 
-fn plan<'a>(survey: &'a Survey, request: &Request, transitions: u64) -> Plan<'a> {
-    let (map, report) = (&survey.features, &survey.report);
+/// How to pass over a log with a map.
+pub(crate) fn plan<'a>(
+    map: &'a FeatureMap,
+    report: &DataReport,
+    request: &Request,
+    transitions: u64,
+) -> Plan<'a> {
     let mixed = (report.findings.iter()).any(|found| found.kind == FindingKind::MixedEpisodes);
     let episodes = report.has_episodes().then_some(report.episodes.count);
     let unit = Unit::of(report.schema.cluster, episodes, mixed);
@@ -180,7 +196,8 @@ fn plan<'a>(survey: &'a Survey, request: &Request, transitions: u64) -> Plan<'a>
     }
 }
 
-fn refused_map(spec: &str) -> Error {
+/// A map that the files cannot be read several times with.
+pub(crate) fn refused_map(spec: &str) -> Error {
     OptionError::Range {
         option: OptionName::Features,
         value: spec.into(),

@@ -89,6 +89,7 @@ impl Streamed {
             theta: found.theta,
             features: self.features.clone(),
             stream: None,
+            choice: None,
         };
         solved.forget_unknown_errors();
         solved.facts.findings = findings::of_solved(&solved);
