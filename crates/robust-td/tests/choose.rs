@@ -87,7 +87,10 @@ impl Known {
         if std::env::var_os("SHOW").is_some() {
             for c in &choice.candidates {
                 let truth = errors.iter().find(|x| x.1 == c.features).map(|x| x.0);
-                println!("  {:45} {:?} {:?} {:?} {:?} truth {truth:?} {:?}", c.features, c.dimension, c.error, c.difference, c.stderr, c.left_out);
+                println!(
+                    "  {:45} {:?} {:?} {:?} {:?} truth {truth:?} {:?}",
+                    c.features, c.dimension, c.error, c.difference, c.stderr, c.left_out
+                );
             }
         }
         assert!(
@@ -179,7 +182,14 @@ fn where_values_are_quadratic() {
     let a = 1.0 / (1.0 - 0.64 * gamma);
     let b = gamma * 0.36 * a / (1.0 - gamma);
     let value = |x| a * x * x + b;
-    let log = episodes("quadratic", gamma, [100, 100], autoregression, |x| x * x, value);
+    let log = episodes(
+        "quadratic",
+        gamma,
+        [100, 100],
+        autoregression,
+        |x| x * x,
+        value,
+    );
     log.chooses_well();
 }
 
@@ -187,7 +197,10 @@ fn where_values_are_quadratic() {
 fn where_values_are_periodic() {
     // A walk on the circle, x' = x + 0.3 + 0.4 noise: sin(3 x) and cos(3 x) turn and shrink together.
     let (gamma, turn, shrink) = (0.95, 0.9, (-9.0 * 0.16 / 2.0_f64).exp());
-    let [re, im] = [1.0 - gamma * shrink * f64::cos(turn), -gamma * shrink * f64::sin(turn)];
+    let [re, im] = [
+        1.0 - gamma * shrink * f64::cos(turn),
+        -gamma * shrink * f64::sin(turn),
+    ];
     // Im(e^(3ix) / (re + i im))
     let value = |x: f64| ((3.0 * x).sin() * re - (3.0 * x).cos() * im) / (re * re + im * im);
     let step = |x: f64, normal: f64| (x + 0.3 + 0.4 * normal).rem_euclid(TAU);
@@ -197,7 +210,14 @@ fn where_values_are_periodic() {
 
 #[test]
 fn where_values_are_constant() {
-    let log = episodes("constant", 0.95, [100, 100], autoregression, |_| 1.0, |_| 20.0);
+    let log = episodes(
+        "constant",
+        0.95,
+        [100, 100],
+        autoregression,
+        |_| 1.0,
+        |_| 20.0,
+    );
     assert_eq!(log.chooses_well().chosen, "bias");
 }
 
@@ -240,12 +260,16 @@ fn on_the_discrete_gymnasium_logs() {
 
 /// The first column of a log.
 fn states(path: &str) -> Vec<f64> {
-    observations(path, 1).into_iter().map(|row| row[0]).collect()
+    observations(path, 1)
+        .into_iter()
+        .map(|row| row[0])
+        .collect()
 }
 
 fn observations(path: &str, columns: usize) -> Vec<Vec<f64>> {
-    use robust_td_data::{ReadOptions, Reader, Batch, Source};
-    let mut reader = Reader::open(Source::find(&[path], None).unwrap(), ReadOptions::default()).unwrap();
+    use robust_td_data::{Batch, ReadOptions, Reader, Source};
+    let mut reader =
+        Reader::open(Source::find(&[path], None).unwrap(), ReadOptions::default()).unwrap();
     let (mut batch, mut rows) = (Batch::default(), Vec::new());
     while reader.read(&mut batch).unwrap() {
         rows.extend((0..batch.len()).map(|i| batch.obs(i)[..columns].to_vec()));

@@ -1,6 +1,6 @@
 //! Prints the result of an evaluation: the answer first, then what it rests on.
 
-use robust_td_data::{EvaluationReport, MonteCarlo, StartValue, Unit, Warning};
+use robust_td_data::{EvaluationReport, MonteCarlo, ReturnVariance, StartValue, Unit, Warning};
 
 use super::{choice, features, intervals, returns};
 use crate::text;
@@ -50,6 +50,9 @@ fn answer(report: &EvaluationReport, confidence: f64) -> Vec<(&'static str, Stri
     }
     if let Some(monte_carlo) = &report.monte_carlo {
         rows.push(("mean return", mean_return(report, monte_carlo, confidence)));
+    }
+    if let Some(found) = &report.return_variance {
+        rows.push(("return varies by", deviation(found, confidence)));
     }
     rows.push(("converged", converged(report)));
     if let Some(check) = &report.check {
@@ -104,6 +107,25 @@ fn mean_return(report: &EvaluationReport, found: &MonteCarlo, confidence: f64) -
         }
         false => format!("{value}, of {episodes}"),
     }
+}
+
+/// The standard deviation of the return.
+fn deviation(found: &ReturnVariance, confidence: f64) -> String {
+    if found.standard_deviation.is_nan() {
+        return "not known: the features give a negative variance; try richer ones".into();
+    }
+    let mut words = format!(
+        "{} (standard deviation)",
+        text::number(found.standard_deviation)
+    );
+    words += &match found.upper.is_finite() {
+        true => format!(", {}", interval(found.lower, found.upper, confidence)),
+        false => ", no interval".into(),
+    };
+    if let Some(observed) = found.observed {
+        words += &format!("; {} among complete episodes", text::number(observed));
+    }
+    words
 }
 
 fn interval(lower: f64, upper: f64, confidence: f64) -> String {
@@ -188,7 +210,8 @@ fn weights(report: &EvaluationReport, confidence: f64) -> String {
     page
 }
 
-fn data(report: &EvaluationReport) -> Vec<(&'static str, String)> {
+/// What the answer rests on.
+pub fn data(report: &EvaluationReport) -> Vec<(&'static str, String)> {
     let rank = report
         .rank
         .map_or(String::new(), |rank| format!(", {rank} independent"));

@@ -36,6 +36,7 @@ pub(crate) struct Request {
     pub passes: u64,
     pub replicates: Option<usize>,
     pub sandwich: bool,
+    pub variance: bool,
 }
 
 impl Default for Request {
@@ -52,6 +53,7 @@ impl Default for Request {
             passes: 1,
             replicates: None,
             sandwich: false,
+            variance: false,
         }
     }
 }
@@ -103,6 +105,7 @@ impl Request {
             wanted: self.wanted.clone(),
             horizon: self.horizon,
             check,
+            variance: self.variance,
             threads: self::threads(threads),
         })
     }

@@ -30,7 +30,7 @@ pub(crate) fn without_each(
     let overflow = "its features or their sums overflow";
     Ok(match Route::of(plan.map) {
         Route::Dense => {
-            if let Err(error) = memory::check_direct(plan.map.outputs(), 2 * plan.threads) {
+            if let Err(error) = memory::check_direct(plan.map.outputs(), plan.threads, 2) {
                 return Ok(Err(error.to_string()));
             }
             let sums = take::<Dense>(replay, plan, split, 0)?;

@@ -9,6 +9,7 @@ mod scores;
 mod solve;
 pub(crate) mod split;
 pub(crate) mod unit;
+pub(crate) mod variance;
 mod wide;
 
 use robust_td_core::Features;
@@ -19,8 +20,9 @@ use robust_td_core::learner::LinearValue;
 use robust_td_core::spread::Spread;
 use serde::{Deserialize, Serialize};
 
-pub(crate) use solve::{Request, Stage, plan, refused_map, solve, solve_replay};
+pub(crate) use solve::{Request, Stage, plan, refused_map, solve, solve_each, solve_replay};
 pub use unit::Unit;
+use variance::Variance;
 
 use crate::assess::Assessment;
 use crate::choice::FeatureChoice;
@@ -71,6 +73,9 @@ pub struct Solved {
     /// How the feature map was chosen, if it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) choice: Option<FeatureChoice>,
+    /// The variance of the return, if it was solved for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) variance: Option<Variance>,
     /// The state of a stream, to be resumed.
     pub(crate) stream: Option<Box<Streamed>>,
 }
@@ -109,6 +114,9 @@ impl Solved {
         if crate::findings::unknown_errors(self).is_some() {
             self.influence = None;
             self.assessment.starts.contributions.clear();
+            if let Some(variance) = &mut self.variance {
+                variance.forget_errors();
+            }
         }
     }
 
@@ -130,6 +138,7 @@ impl Solved {
             && self.identified.fits(d)
             && self.influence.as_ref().is_none_or(|found| found.fits(d))
             && self.assessment.fits(&self.features)
+            && (self.variance.as_ref()).is_none_or(|found| found.fits(d))
             && [0, groups].contains(&self.assessment.starts.contributions.len())
             && (self.stream.as_ref()).is_none_or(|stream| stream.fits(&self.features))
             && (0.0..=1.0).contains(&self.discount)

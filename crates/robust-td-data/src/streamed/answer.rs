@@ -90,6 +90,7 @@ impl Streamed {
             features: self.features.clone(),
             stream: None,
             choice: None,
+            variance: None,
         };
         solved.forget_unknown_errors();
         solved.facts.findings = findings::of_solved(&solved);
