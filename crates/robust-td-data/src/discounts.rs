@@ -28,7 +28,12 @@ impl DiscountsReport {
     /// The results of [`run_each`](crate::Evaluation::run_each); `None` if there are none.
     #[must_use]
     pub fn of(fits: &[Fit]) -> Option<Self> {
-        let discounts: Vec<EvaluationReport> = fits.iter().map(Fit::report).collect();
+        Self::new(fits.iter().map(Fit::report).collect())
+    }
+
+    /// The same from their reports.
+    #[must_use]
+    pub fn new(discounts: Vec<EvaluationReport>) -> Option<Self> {
         let first = discounts.first()?;
         Some(Self {
             algorithm: first.algorithm,

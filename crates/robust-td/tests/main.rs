@@ -2,6 +2,8 @@
 
 mod choose;
 mod contests;
+mod discounts;
 mod estimator;
 mod gymnasium;
 mod sweep;
+mod variance;

@@ -18,7 +18,7 @@ use crate::returns::pooled;
 use crate::solved::folds::{Without, without_each};
 use crate::solved::gather::Plan;
 use crate::solved::split::Split;
-use crate::solved::{Request, plan, refused_map};
+use crate::solved::{Request, check_undiscounted, plan, refused_map};
 use crate::survey::{Survey, observe};
 
 /// The maximum number of maps to compare.
@@ -51,6 +51,7 @@ pub(crate) fn choose(
     wanted: &Wanted,
 ) -> Result<(Survey, FeatureChoice)> {
     let (report, discrete) = look(replay)?;
+    check_undiscounted(request.discount, &report)?;
     if report.schema.ratio {
         return Err(refused(
             wanted,

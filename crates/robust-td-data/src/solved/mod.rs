@@ -20,7 +20,9 @@ use robust_td_core::learner::LinearValue;
 use robust_td_core::spread::Spread;
 use serde::{Deserialize, Serialize};
 
-pub(crate) use solve::{Request, Stage, plan, refused_map, solve, solve_each, solve_replay};
+pub(crate) use solve::{
+    Request, Stage, check_undiscounted, plan, refused_map, solve, solve_each, solve_replay,
+};
 pub use unit::Unit;
 use variance::Variance;
 

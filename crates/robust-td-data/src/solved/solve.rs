@@ -324,7 +324,7 @@ pub(crate) fn refused_map(spec: &str) -> Error {
 }
 
 /// A discount of 1 needs every episode to terminate.
-fn check_undiscounted(discount: f64, report: &DataReport) -> Result<()> {
+pub(crate) fn check_undiscounted(discount: f64, report: &DataReport) -> Result<()> {
     let episodes = &report.episodes;
     if discount < 1.0 || (episodes.count > 0 && episodes.terminated == episodes.count) {
         return Ok(());
