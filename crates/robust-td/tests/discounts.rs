@@ -48,7 +48,7 @@ fn each_is_the_result_of_its_own_evaluation_to_the_bit() {
         |e| e,
         |e| e.features("fourier(order=3)").threads(1),
         |e| e.cluster("user").no_check().return_variance(),
-        |e| e.features("tiles(tilings=16, bins=16)").horizon(4000),
+        |e| e.features("tiles(tilings=8, bins=12)").horizon(4000),
         |e| e.compare_features(["bias", "standardise + bias", "standardise | polynomial"]),
     ];
     for set in settings {

@@ -41,8 +41,8 @@ fn explanation(choice: &FeatureChoice) -> String {
         Unit::Cluster => "cluster",
     };
     let mut words = format!(
-        "error: root mean square of prediction - return, on a quarter of the {} at a time, after a fit to the others; difference and \
-         stderr: to the best, by {units}.",
+        "error: root mean square of prediction - return, on a quarter of the {} at a time, after a fit to the others; difference: to the \
+         best, on returns with less noise; stderr: by {units}.",
         text::count(choice.units as usize, units),
     );
     if choice.closed >= 0.005 {

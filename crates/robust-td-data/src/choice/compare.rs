@@ -8,6 +8,7 @@ use robust_td_core::learner::{Features, Outcome};
 use super::candidates::{Facts, Listed, auto};
 use super::columns::Columns;
 use super::losses::{Losses, Row};
+use super::pairs::Pairs;
 use super::{FeatureCandidate, FeatureChoice, Wanted};
 use crate::chunks::{Chunk, for_each_chunk};
 use crate::error::{Error, Result};
@@ -23,6 +24,8 @@ use crate::survey::{Survey, observe};
 
 /// The maximum number of maps to compare.
 const MOST: usize = 32;
+/// The maximum number of references that others are compared with.
+const ROUNDS: usize = 4;
 
 /// A map with its values without each fold.
 struct Candidate {
@@ -122,20 +125,42 @@ pub(crate) fn choose(
             }
         }
     }
+    let field = Field {
+        base,
+        split,
+        candidates: &compared,
+        constant: &constant,
+    };
     let mut losses = Losses::new(compared.len(), request.discount, split.is_ordered());
-    for_each_chunk(
-        replay,
-        &base,
-        |chunk| rows(chunk, &split, &compared, &constant),
-        |rows| {
-            rows.add_to(&mut losses, compared.len());
-            Ok(())
-        },
-    )?;
+    field.for_each_row(replay, |row, here, _| losses.add(row, here))?;
     let found = losses.finish();
-    let best = (0..compared.len())
-        .filter(|&k| found.mean_square(k).is_finite())
+    let finite = |k: &usize| found.mean_square(*k).is_finite();
+    let smallest = (0..compared.len())
+        .filter(finite)
         .min_by(|&j, &k| found.mean_square(j).total_cmp(&found.mean_square(k)));
+    let mut best = smallest;
+    let mut differences = Vec::new();
+    // The best by returns is the first reference; one that beats it is the next.
+    for round in 1..=ROUNDS {
+        let Some(reference) = best else { break };
+        let mut pairs = Pairs::new(
+            compared.len(),
+            reference,
+            request.discount,
+            split.is_ordered(),
+        );
+        field.for_each_row(replay, |row, here, next| pairs.add(row, here, next))?;
+        differences = pairs.finish();
+        let better = (0..compared.len())
+            .filter(finite)
+            .min_by(|&j, &k| differences[j].0.total_cmp(&differences[k].0));
+        match better {
+            Some(better) if differences[better].0 < 0.0 && round < ROUNDS => {
+                best = Some(better);
+            }
+            _ => break,
+        }
+    }
     for (k, candidate) in compared.iter().enumerate() {
         let (spec, dimension) = (candidate.map.spec(), candidate.map.outputs() as u64);
         let own = found.mean_square(k);
@@ -148,7 +173,7 @@ pub(crate) fn choose(
             ));
             continue;
         };
-        let (difference, stderr) = found.difference(k, best);
+        let (difference, stderr) = differences[k];
         // a^2 - b^2 = (a - b) (a + b)
         let sum = own.sqrt() + found.mean_square(best).sqrt();
         let scale = if sum > 0.0 { sum } else { 1.0 };
@@ -157,7 +182,7 @@ pub(crate) fn choose(
             dimension: Some(dimension),
             error: Some(own.sqrt()),
             difference: Some(difference / scale),
-            stderr: stderr.filter(|_| k != best).map(|stderr| stderr / scale),
+            stderr: (k != best).then_some(stderr / scale),
             chosen: false,
             left_out: None,
         });
@@ -278,19 +303,44 @@ fn folded<'a>(
     }
 }
 
-/// The transitions of a chunk, and the predictions of all candidates.
+/// What is compared, and on what.
+struct Field<'a> {
+    base: Plan<'a>,
+    split: Split,
+    candidates: &'a [Candidate],
+    constant: &'a [Without],
+}
+
+impl Field<'_> {
+    /// Visits the transitions in order, with the predictions of all candidates before and after each.
+    fn for_each_row(
+        &self,
+        replay: &mut Replay<'_>,
+        mut visit: impl FnMut(Row, &[f64], &[f64]),
+    ) -> Result<()> {
+        let count = self.candidates.len().max(1);
+        for_each_chunk(
+            replay,
+            &self.base,
+            |chunk| rows(chunk, &self.split, self.candidates, self.constant),
+            |found| {
+                let values = found.predictions.chunks_exact(count);
+                let values = values.zip(found.following.chunks_exact(count));
+                for (row, (here, next)) in found.rows.iter().zip(values) {
+                    visit(*row, here, next);
+                }
+                Ok(())
+            },
+        )?;
+        Ok(())
+    }
+}
+
+/// The transitions of a chunk, and the predictions of all candidates before and after each.
 struct Rows {
     rows: Vec<Row>,
     predictions: Vec<f64>,
-}
-
-impl Rows {
-    fn add_to(self, losses: &mut Losses, candidates: usize) {
-        let predictions = self.predictions.chunks_exact(candidates.max(1));
-        for (row, predictions) in self.rows.into_iter().zip(predictions) {
-            losses.add(row, predictions);
-        }
-    }
+    following: Vec<f64>,
 }
 
 fn rows(chunk: &Chunk, split: &Split, candidates: &[Candidate], constant: &[Without]) -> Rows {
@@ -298,8 +348,8 @@ fn rows(chunk: &Chunk, split: &Split, candidates: &[Candidate], constant: &[With
     let mut found = Rows {
         rows: Vec::with_capacity(length),
         predictions: vec![0.0; length * count],
+        following: vec![0.0; length * count],
     };
-    let mut following = vec![0.0; length * count];
     for (k, candidate) in candidates.iter().enumerate() {
         let mut place = k;
         chunk.for_each(&candidate.map, |placed| {
@@ -308,7 +358,7 @@ fn rows(chunk: &Chunk, split: &Split, candidates: &[Candidate], constant: &[With
             let otherwise = constant[fold].theta[0];
             found.predictions[place] = candidate.value(fold, phi, otherwise);
             if let Some(next) = outcome.next_features() {
-                following[place] = candidate.value(fold, *next, otherwise);
+                found.following[place] = candidate.value(fold, *next, otherwise);
             }
             place += count;
             if k == 0 {
@@ -330,7 +380,7 @@ fn rows(chunk: &Chunk, split: &Split, candidates: &[Candidate], constant: &[With
     }
     let mut scratch = Vec::with_capacity(count);
     let pairs = found.predictions.chunks_exact(count.max(1));
-    let pairs = pairs.zip(following.chunks_exact(count.max(1)));
+    let pairs = pairs.zip(found.following.chunks_exact(count.max(1)));
     for (row, (here, next)) in found.rows.iter_mut().zip(pairs) {
         row.value = median(here, &mut scratch);
         row.next = median(next, &mut scratch);

@@ -35,8 +35,6 @@ pub(super) struct Losses {
     named: BTreeMap<u64, Loss>,
     all: Loss,
     units: u64,
-    /// Sums over units of the products of losses (and of the number of rows, which comes last).
-    products: Vec<f64>,
     closed: f64,
 }
 
@@ -81,7 +79,6 @@ impl Losses {
             named: BTreeMap::new(),
             all: Loss::new(candidates),
             units: 0,
-            products: vec![0.0; (candidates + 1) * (candidates + 1)],
             closed: 0.0,
         }
     }
@@ -148,10 +145,6 @@ impl Losses {
     fn count(&mut self, loss: &Loss) {
         self.all.add(loss);
         self.units += 1;
-        let entries = || loss.more.iter().chain([&loss.rows]);
-        let pairs = entries().flat_map(|x| entries().map(move |y| x * y));
-        let sums = self.products.iter_mut().zip(pairs);
-        sums.for_each(|(sum, x)| *sum += x);
     }
 
     /// What was found.
@@ -165,7 +158,6 @@ impl Losses {
             closed: self.closed / self.all.rows.max(1.0),
             loss: self.all,
             units: self.units,
-            products: self.products,
         }
     }
 }
@@ -175,7 +167,6 @@ pub(super) struct Found {
     loss: Loss,
     pub units: u64,
     pub closed: f64,
-    products: Vec<f64>,
 }
 
 impl Found {
@@ -188,23 +179,6 @@ impl Found {
         let n = self.loss.rows.max(1.0);
         // Rounding may make a sum of squares that is 0 negative.
         ((self.loss.more[candidate] + self.loss.common) / n).max(0.0)
-    }
-
-    /// The mean square of a candidate minus that of another, and its standard error.
-    pub fn difference(&self, candidate: usize, other: usize) -> (f64, Option<f64>) {
-        let n = self.loss.rows.max(1.0);
-        let candidates = self.loss.more.len();
-        let difference = (self.loss.more[candidate] - self.loss.more[other]) / n;
-        let weights = [(candidate, 1.0), (other, -1.0), (candidates, -difference)];
-        let mut spread = 0.0;
-        for (i, x) in weights {
-            for (j, y) in weights {
-                spread += x * y * self.products[i * (candidates + 1) + j];
-            }
-        }
-        let m = self.units as f64;
-        let stderr = (m / (m - 1.0) * spread.max(0.0)).sqrt() / n;
-        (difference, (self.units > 1).then_some(stderr))
     }
 }
 
@@ -242,11 +216,6 @@ mod tests {
         // Squares 0, 0, 1 and 4, 4, 4.
         assert!((found.mean_square(0) - 1.0 / 3.0).abs() < 1e-14);
         assert!((found.mean_square(1) - 4.0).abs() < 1e-14);
-        // Differences by unit: 8 over 2 rows, 3 over 1; D = 11/3; residuals 2/3 and -2/3.
-        let (difference, stderr) = found.difference(1, 0);
-        assert!((difference - 11.0 / 3.0).abs() < 1e-14);
-        let exact = (2.0 * 2.0 * (4.0 / 9.0_f64)).sqrt() / 3.0;
-        assert!((stderr.unwrap() - exact).abs() < 1e-13);
         // Only the last row's return is closed, by half.
         assert!((found.closed - 0.5 / 3.0).abs() < 1e-14);
     }

@@ -13,18 +13,25 @@
 //! has 1.26 times the error of the best on average and 2.7 times at worst (discount 0.99, episodes cut after 20 rows); with the median 1.09 and 1.8;
 //! with the true value, which nobody has, 1.05 and 1.2. Leaving out or weighing down rows near a cut does not help.
 //!
-//! Returns are noisy, but their noise is the same for all candidates. So candidates are compared by the difference of their errors, unit by
-//! unit: with L_u the difference in unit u, n_u its rows, and D = sum L_u / sum n_u,
+//! Returns are so noisy that this error hardly tells good maps apart, although the noise is the same for all. So the candidates are compared
+//! with the one of the smallest error on lambda-returns, which are less noisy, with lambda = LAMBDA_VALUE ([`pairs`]). Between two maps with
+//! errors e and f, a lambda-return that is closed with the mean of both has the bias w P (e + f) / 2, where w = gamma (1 - lambda) / (1 - gamma lambda) and P
+//! averages over what follows. The difference of the two squared errors is then |e|^2 - |f|^2 - w (e.P e - f.P f): smaller, but of the same
+//! sign as long as both errors are similarly persistent, and neither map is favoured. With D the mean difference over all rows, L_u its sum in unit u, and
+//! n_u the rows of the unit,
 //! ```text
 //! stderr(D)^2 = m/(m-1) sum over the m units of (L_u - D n_u)^2 / (sum of n_u)^2
 //! ```
-//! The candidate with the fewest features whose error is within one standard error of the smallest is taken (Breiman et al.,
-//! *Classification and Regression Trees*, 1984, section 3.4.3).
+//! If another candidate is better than the reference, it becomes the reference. The candidate with the fewest features whose difference to the
+//! reference is within one standard error is taken (Breiman et al., *Classification and Regression Trees*, 1984, section 3.4.3).
+//!
+//! EXPERIMENT
 
 mod candidates;
 mod columns;
 mod compare;
 mod losses;
+mod pairs;
 
 use serde::{Deserialize, Serialize};
 
@@ -71,7 +78,7 @@ pub struct FeatureChoice {
     /// The share of the returns that was not observed but replaced by the common value where an episode or block is cut: the mean
     /// of gamma^n.
     pub closed: f64,
-    /// The candidates, those with the smallest error first, then those left out.
+    /// The candidates, the best first, then those left out.
     pub candidates: Vec<FeatureCandidate>,
 }
 
@@ -85,9 +92,9 @@ pub struct FeatureCandidate {
     pub dimension: Option<u64>,
     /// The root of the mean squared difference between predictions and returns, on rows that were held out.
     pub error: Option<f64>,
-    /// The error minus the smallest one.
+    /// The error minus that of the best one, estimated from less noisy returns: not exactly the difference of the errors above.
     pub difference: Option<f64>,
-    /// The standard error of the difference, by units; `None` for the smallest one, and with a single unit.
+    /// The standard error of the difference, by units; `None` for the best one.
     pub stderr: Option<f64>,
     /// Whether it was chosen.
     pub chosen: bool,
@@ -109,7 +116,7 @@ impl FeatureCandidate {
         }
     }
 
-    /// Whether its error is within one standard error of the smallest.
+    /// Whether its error is within one standard error of the best.
     #[must_use]
     pub fn is_near_best(&self) -> bool {
         match (self.error, self.difference) {
@@ -130,9 +137,9 @@ impl FeatureChoice {
 
     /// Sorts the candidates and marks the simplest of those near the best; false if none was compared.
     fn decide(&mut self) -> bool {
-        let key = |candidate: &FeatureCandidate| candidate.error.unwrap_or(f64::INFINITY);
+        let key = |candidate: &FeatureCandidate| candidate.difference.unwrap_or(f64::INFINITY);
         self.candidates.sort_by(|x, y| key(x).total_cmp(&key(y)));
-        // Among equally many features, the first one has the smallest error.
+        // Among equally many features, the first one is the best.
         let near = (self.candidates.iter_mut()).filter(|candidate| candidate.is_near_best());
         let Some(winner) = near.min_by_key(|candidate| candidate.dimension) else {
             return false;
