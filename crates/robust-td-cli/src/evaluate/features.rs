@@ -37,7 +37,7 @@ pub fn page(choice: &FeatureChoice) -> String {
 fn explanation(choice: &FeatureChoice) -> String {
     let units = match choice.unit {
         Unit::Time => "block of rows",
-        Unit::Episode | Unit::NamedEpisode => "episode",
+        Unit::Episode => "episode",
         Unit::Cluster => "cluster",
     };
     let mut words = format!(

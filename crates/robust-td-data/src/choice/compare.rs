@@ -3,20 +3,18 @@
 use std::ops::ControlFlow;
 
 use robust_td_core::features::{FeatureMap, Fitting};
-use robust_td_core::learner::{Features, Outcome};
 
 use super::candidates::{Facts, Listed, auto};
 use super::columns::Columns;
-use super::losses::{Losses, Row};
+use super::field::{Candidate, Field};
+use super::losses::Losses;
 use super::pairs::Pairs;
 use super::{FeatureCandidate, FeatureChoice, Wanted};
-use crate::chunks::{Chunk, for_each_chunk};
 use crate::error::{Error, Result};
 use crate::inspect::{DataReport, Inspector};
 use crate::option_error::{OptionError, OptionName};
 use crate::replay::Replay;
-use crate::returns::pooled;
-use crate::solved::folds::{Without, without_each};
+use crate::solved::folds::without_each;
 use crate::solved::gather::Plan;
 use crate::solved::split::Split;
 use crate::solved::{Request, check_undiscounted, plan, refused_map};
@@ -26,23 +24,6 @@ use crate::survey::{Survey, observe};
 const MOST: usize = 32;
 /// The maximum number of references that others are compared with.
 const ROUNDS: usize = 4;
-
-/// A map with its values without each fold.
-struct Candidate {
-    map: FeatureMap,
-    without: Vec<Without>,
-}
-
-impl Candidate {
-    /// The value of a row of a fold; `otherwise` if it needs features that are in that fold only.
-    fn value(&self, fold: usize, phi: Features<'_>, otherwise: f64) -> f64 {
-        let found = &self.without[fold];
-        match found.identified.has_seen(phi) {
-            true => phi.dot(&found.theta),
-            false => otherwise,
-        }
-    }
-}
 
 /// Chooses a map: the survey of the log with that map, and the comparison.
 ///
@@ -131,15 +112,14 @@ pub(crate) fn choose(
         candidates: &compared,
         constant: &constant,
     };
-    let mut losses = Losses::new(compared.len(), request.discount, split.is_ordered());
-    field.for_each_row(replay, |row, here, _| losses.add(row, here))?;
-    let found = losses.finish();
+    let mut found = Losses::new(compared.len(), request.discount);
+    field.for_each_part(replay, |part| found.add(part))?;
     let finite = |k: &usize| found.mean_square(*k).is_finite();
     let smallest = (0..compared.len())
         .filter(finite)
         .min_by(|&j, &k| found.mean_square(j).total_cmp(&found.mean_square(k)));
     let mut best = smallest;
-    let mut differences = Vec::new();
+    let (mut units, mut differences) = (0, Vec::new());
     // The best by returns is the first reference; one that beats it is the next.
     for round in 1..=ROUNDS {
         let Some(reference) = best else { break };
@@ -147,10 +127,10 @@ pub(crate) fn choose(
             compared.len(),
             reference,
             request.discount,
-            split.is_ordered(),
+            field.is_ordered(),
         );
-        field.for_each_row(replay, |row, here, next| pairs.add(row, here, next))?;
-        differences = pairs.finish();
+        field.for_each_part(replay, |part| pairs.add(part))?;
+        (units, differences) = pairs.finish();
         let better = (0..compared.len())
             .filter(finite)
             .min_by(|&j, &k| differences[j].0.total_cmp(&differences[k].0));
@@ -190,12 +170,12 @@ pub(crate) fn choose(
     let mut choice = FeatureChoice {
         chosen: String::new(),
         unit: split.unit(),
-        units: found.units,
-        rows: found.rows(),
-        closed: found.closed,
+        units,
+        rows: found.rows,
+        closed: found.closed(),
         candidates,
     };
-    if found.units < 2 || !choice.decide() {
+    if units < 2 || !choice.decide() {
         let why = "one map: the log has too few episodes, clusters or rows to compare maps on";
         return Err(refused(wanted, why));
     }
@@ -300,104 +280,6 @@ fn folded<'a>(
             false => plan.threads,
         },
         ..plan
-    }
-}
-
-/// What is compared, and on what.
-struct Field<'a> {
-    base: Plan<'a>,
-    split: Split,
-    candidates: &'a [Candidate],
-    constant: &'a [Without],
-}
-
-impl Field<'_> {
-    /// Visits the transitions in order, with the predictions of all candidates before and after each.
-    fn for_each_row(
-        &self,
-        replay: &mut Replay<'_>,
-        mut visit: impl FnMut(Row, &[f64], &[f64]),
-    ) -> Result<()> {
-        let count = self.candidates.len().max(1);
-        for_each_chunk(
-            replay,
-            &self.base,
-            |chunk| rows(chunk, &self.split, self.candidates, self.constant),
-            |found| {
-                let values = found.predictions.chunks_exact(count);
-                let values = values.zip(found.following.chunks_exact(count));
-                for (row, (here, next)) in found.rows.iter().zip(values) {
-                    visit(*row, here, next);
-                }
-                Ok(())
-            },
-        )?;
-        Ok(())
-    }
-}
-
-/// The transitions of a chunk, and the predictions of all candidates before and after each.
-struct Rows {
-    rows: Vec<Row>,
-    predictions: Vec<f64>,
-    following: Vec<f64>,
-}
-
-fn rows(chunk: &Chunk, split: &Split, candidates: &[Candidate], constant: &[Without]) -> Rows {
-    let (count, length) = (candidates.len(), chunk.transitions as usize);
-    let mut found = Rows {
-        rows: Vec::with_capacity(length),
-        predictions: vec![0.0; length * count],
-        following: vec![0.0; length * count],
-    };
-    for (k, candidate) in candidates.iter().enumerate() {
-        let mut place = k;
-        chunk.for_each(&candidate.map, |placed| {
-            let (unit, fold) = split.of(placed);
-            let (phi, outcome) = (placed.transition.features, placed.transition.outcome);
-            let otherwise = constant[fold].theta[0];
-            found.predictions[place] = candidate.value(fold, phi, otherwise);
-            if let Some(next) = outcome.next_features() {
-                found.following[place] = candidate.value(fold, *next, otherwise);
-            }
-            place += count;
-            if k == 0 {
-                found.rows.push(Row {
-                    unit: match split.is_ordered() {
-                        true => unit,
-                        false => pooled(unit),
-                    },
-                    fold,
-                    reward: placed.transition.reward,
-                    value: 0.0,
-                    next: 0.0,
-                    restarts: placed.restarts,
-                    terminated: matches!(outcome, Outcome::Terminated),
-                    ends: outcome.ends_episode(),
-                });
-            }
-        });
-    }
-    let mut scratch = Vec::with_capacity(count);
-    let pairs = found.predictions.chunks_exact(count.max(1));
-    let pairs = pairs.zip(found.following.chunks_exact(count.max(1)));
-    for (row, (here, next)) in found.rows.iter_mut().zip(pairs) {
-        row.value = median(here, &mut scratch);
-        row.next = median(next, &mut scratch);
-    }
-    found
-}
-
-/// The median; of an even number, the mean of the two in the middle.
-fn median(values: &[f64], sorted: &mut Vec<f64>) -> f64 {
-    sorted.clear();
-    sorted.extend_from_slice(values);
-    sorted.sort_unstable_by(f64::total_cmp);
-    let middle = sorted.len() / 2;
-    match (sorted.get(middle), sorted.len().is_multiple_of(2)) {
-        (Some(upper), true) => f64::midpoint(sorted[middle - 1], *upper),
-        (Some(upper), false) => *upper,
-        (None, _) => 0.0,
     }
 }
 

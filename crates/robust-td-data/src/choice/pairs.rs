@@ -10,25 +10,18 @@
 
 use std::collections::BTreeMap;
 
-use super::losses::Row;
+use super::parts::Part;
 
 /// lambda.
-const LAMBDA: f64 = 0.9;
-/// The number of values that the rows of a part may hold.
-const MOST_VALUES: u64 = 1 << 24;
-/// A part is cut after this number of effective horizons 1 / (1 - gamma lambda).
-const HORIZONS: f64 = 40.0;
+const LAMBDA: f64 = 0.5;
 
 /// The sums over all units.
+#[derive(Debug)]
 pub(super) struct Pairs {
     discount: f64,
     reference: usize,
-    candidates: usize,
+    /// Whether the parts of a unit follow each other.
     ordered: bool,
-    longest: usize,
-    rows: Vec<Row>,
-    predictions: Vec<f64>,
-    following: Vec<f64>,
     here: Option<(u64, Share)>,
     named: BTreeMap<u64, Share>,
     all: Share,
@@ -61,17 +54,10 @@ impl Share {
 
 impl Pairs {
     pub fn new(candidates: usize, reference: usize, discount: f64, ordered: bool) -> Self {
-        let horizons = (HORIZONS / (1.0 - LAMBDA * discount)).ceil();
-        let most = MOST_VALUES / (2 * candidates as u64 + 1);
         Self {
             discount,
             reference,
-            candidates,
             ordered,
-            longest: (horizons as u64).clamp(1, most) as usize,
-            rows: Vec::new(),
-            predictions: Vec::new(),
-            following: Vec::new(),
             here: None,
             named: BTreeMap::new(),
             all: Share::new(candidates),
@@ -80,31 +66,16 @@ impl Pairs {
         }
     }
 
-    /// Adds a transition with the predictions of all candidates before and after it.
-    pub fn add(&mut self, row: Row, predictions: &[f64], following: &[f64]) {
-        let same = |last: &Row| (last.unit, last.fold) == (row.unit, row.fold);
-        if row.restarts || !self.rows.last().is_none_or(same) {
-            self.end_part();
-        }
-        self.rows.push(row);
-        self.predictions.extend_from_slice(predictions);
-        self.following.extend_from_slice(following);
-        if row.ends || self.rows.len() >= self.longest {
-            self.end_part();
-        }
-    }
-
-    fn end_part(&mut self) {
-        let Some(unit) = self.rows.last().map(|row| row.unit) else {
+    /// Adds a part of an episode.
+    pub fn add(&mut self, part: &Part) {
+        let Some(unit) = part.rows.last().map(|row| row.unit) else {
             return;
         };
-        let count = self.candidates.max(1);
-        let mut share = Share::new(self.candidates);
-        share.rows = self.rows.len() as f64;
-        let mut errors = vec![0.0; self.candidates];
-        let values = self.predictions.chunks_exact(count);
-        let values = values.zip(self.following.chunks_exact(count));
-        for (row, (here, next)) in self.rows.iter().zip(values).rev() {
+        let candidates = self.squares.len();
+        let mut share = Share::new(candidates);
+        share.rows = part.rows.len() as f64;
+        let mut errors = vec![0.0; candidates];
+        for (row, here, next) in part.backwards() {
             let (own, after) = (here[self.reference], next[self.reference]);
             for (k, error) in errors.iter_mut().enumerate() {
                 let value = f64::midpoint(here[k], own);
@@ -117,14 +88,9 @@ impl Pairs {
                 share.differences[k] -= 2.0 * (here[k] - own) * *error;
             }
         }
-        self.rows.clear();
-        self.predictions.clear();
-        self.following.clear();
         if !self.ordered {
             let known = self.named.entry(unit);
-            known
-                .or_insert_with(|| Share::new(self.candidates))
-                .add(&share);
+            known.or_insert_with(|| Share::new(candidates)).add(&share);
             return;
         }
         match &mut self.here {
@@ -152,54 +118,46 @@ impl Pairs {
         }
     }
 
-    /// For each candidate, the mean square of its error minus that of the reference, and the standard error.
-    pub fn finish(mut self) -> Vec<(f64, f64)> {
-        self.end_part();
+    /// The number of units; and for each candidate, the mean square of its error minus that of the reference, and the standard error.
+    pub fn finish(mut self) -> (u64, Vec<(f64, f64)>) {
         self.end_unit();
         for share in std::mem::take(&mut self.named).into_values() {
             self.count(&share);
         }
         let (n, m) = (self.all.rows.max(1.0), self.units as f64);
         let each = self.all.differences.iter().zip(&self.squares);
-        each.map(|(sum, [dd, dn, nn])| {
+        let each = each.map(|(sum, [dd, dn, nn])| {
             let difference = sum / n;
             let spread = dd - 2.0 * difference * dn + difference * difference * nn;
             let stderr = (m / (m - 1.0) * spread.max(0.0)).sqrt() / n;
             (difference, stderr)
-        })
-        .collect()
+        });
+        (self.units, each.collect())
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::losses::tests::row;
+    use super::super::parts::Parts;
     use super::*;
-
-    fn row(unit: u64, reward: f64, ends: bool) -> Row {
-        Row {
-            unit,
-            fold: 0,
-            reward,
-            value: 0.0,
-            next: 0.0,
-            restarts: false,
-            terminated: ends,
-            ends,
-        }
-    }
 
     /// One row per unit, which terminates: the return is the reward, and the difference that of the squares.
     #[test]
     fn of_single_rows_it_is_the_difference_of_squared_errors() {
-        let mut pairs = Pairs::new(2, 1, 0.9, true);
+        let (mut parts, mut pairs) = (Parts::new(2, 100.0, false), Pairs::new(2, 1, 0.9, true));
         let rewards = [1.0, 3.0, 2.0];
         for (unit, reward) in rewards.into_iter().enumerate() {
-            pairs.add(row(unit as u64, reward, true), &[2.0, 0.5], &[7.0, 7.0]);
+            let values: [&[f64]; 2] = [&[2.0, 0.5], &[7.0, 7.0]];
+            parts.add(row(unit as u64, reward, true), values, |part| {
+                pairs.add(part)
+            });
         }
-        let found = pairs.finish();
+        let (units, found) = pairs.finish();
         let exact = rewards.map(|g| (2.0 - g) * (2.0 - g) - (0.5 - g) * (0.5 - g));
         let mean = exact.iter().sum::<f64>() / 3.0;
         let square: f64 = exact.iter().map(|d| (d - mean) * (d - mean)).sum();
+        assert_eq!(units, 3);
         assert!((found[0].0 - mean).abs() < 1e-14, "{found:?}");
         assert!(
             (found[0].1 - (1.5 * square).sqrt() / 3.0).abs() < 1e-14,
@@ -212,19 +170,22 @@ mod tests {
     #[test]
     fn the_reference_is_not_favoured() {
         let of = |reference: usize| {
+            let mut parts = Parts::new(2, 100.0, false);
             let mut pairs = Pairs::new(2, reference, 0.9, false);
             for t in 0..40_u64 {
                 let x = (t * 7 % 5) as f64;
-                let row = row(t / 8, x + (t % 3) as f64, t % 8 == 7 && t % 16 == 15);
-                pairs.add(row, &[x, 2.0 + x / 2.0], &[x + 1.0, 2.5]);
+                let row = row(t / 8, x + (t % 3) as f64, t % 16 == 15);
+                let values: [&[f64]; 2] = [&[x, 2.0 + x / 2.0], &[x + 1.0, 2.5]];
+                parts.add(row, values, |part| pairs.add(part));
             }
-            pairs.finish()[1 - reference]
+            parts.finish(|part| pairs.add(part));
+            pairs.finish().1[1 - reference]
         };
-        let ([one, other], [error, same]) = {
-            let (x, y) = (of(0), of(1));
-            ([x.0, y.0], [x.1, y.1])
-        };
-        assert!((one + other).abs() < 1e-12 && one != 0.0, "{one} {other}");
-        assert!((error - same).abs() < 1e-12, "{error} {same}");
+        let (one, other) = (of(0), of(1));
+        assert!(
+            (one.0 + other.0).abs() < 1e-12 && one.0 != 0.0,
+            "{one:?} {other:?}"
+        );
+        assert!((one.1 - other.1).abs() < 1e-12, "{one:?} {other:?}");
     }
 }

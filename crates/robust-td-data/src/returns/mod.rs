@@ -201,7 +201,7 @@ pub(crate) fn check(
     let mut all = check_each(replay, &[(*plan, value.clone())], vec![edges])?;
     Ok(all
         .pop()
-        .unwrap_or_else(|| Sums::new(Vec::new(), 0.0).finish(false)))
+        .unwrap_or_else(|| Sums::new(Vec::new(), 0.0, false).finish(false)))
 }
 
 /// Makes one pass over the log for several value functions, each with its plan.
@@ -214,7 +214,7 @@ pub(crate) fn check_each(
     edges: Vec<Vec<f64>>,
 ) -> Result<Vec<(ReturnCheck, Option<CompleteReturns>)>> {
     let sums = jobs.iter().zip(edges);
-    let sums = sums.map(|((plan, _), edges)| Sums::new(edges, plan.discount));
+    let sums = sums.map(|((plan, _), edges)| Sums::new(edges, plan.discount, plan.interleaved));
     let mut sums: Vec<Sums> = sums.collect();
     let Some((first, _)) = jobs.first() else {
         return Ok(Vec::new());
@@ -249,6 +249,7 @@ fn rows(chunk: &Chunk, plan: &Plan<'_>, value: &LinearValue) -> Vec<Row> {
     chunk.for_each(plan.map, |placed| {
         let outcome = placed.transition.outcome;
         rows.push(Row {
+            run: placed.run,
             value: value.value(placed.transition.features),
             reward: placed.transition.reward,
             next: outcome

@@ -13,7 +13,7 @@ use crate::assess::{Assessment, Starts};
 use crate::choice::{self, FeatureChoice, Wanted};
 use crate::error::{Error, Result};
 use crate::findings;
-use crate::inspect::{DataReport, FindingKind};
+use crate::inspect::DataReport;
 use crate::log::Log;
 use crate::memory;
 use crate::option_error::{OptionError, OptionName};
@@ -277,9 +277,8 @@ pub(crate) fn plan<'a>(
     request: &Request,
     transitions: u64,
 ) -> Plan<'a> {
-    let mixed = (report.findings.iter()).any(|found| found.kind == FindingKind::MixedEpisodes);
     let episodes = report.has_episodes().then_some(report.episodes.count);
-    let unit = Unit::of(report.schema.cluster, episodes, mixed);
+    let unit = Unit::of(report.schema.cluster, episodes);
     let units = match unit {
         Unit::Time => transitions,
         _ => report.episodes.count,
@@ -288,8 +287,8 @@ pub(crate) fn plan<'a>(
         map,
         discount: request.discount,
         unit,
-        // Where episodes are mixed, their first rows are not known.
-        episodic: report.has_episodes() && !mixed,
+        episodic: report.has_episodes(),
+        interleaved: report.episodes.resumed > 0,
         transitions,
         // Also without the check, so that it does not change the order of additions.
         holds_out: units >= FEWEST_HELD_OUT,

@@ -28,7 +28,7 @@ impl Split {
     /// The split of a log with this unit of independence.
     pub fn new(unit: Unit, episodes: u64, transitions: u64, discount: f64) -> Self {
         let unit = match unit {
-            Unit::Episode | Unit::NamedEpisode if episodes < FEWEST_EPISODES => Unit::Time,
+            Unit::Episode if episodes < FEWEST_EPISODES => Unit::Time,
             unit => unit,
         };
         let [fewest, most] = BLOCKS;

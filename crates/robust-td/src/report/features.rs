@@ -9,7 +9,7 @@ use super::parts::{count, paragraph, section};
 pub fn features(choice: &FeatureChoice) -> Section {
     let units = match choice.unit {
         Unit::Time => "block of rows",
-        Unit::Episode | Unit::NamedEpisode => "episode",
+        Unit::Episode => "episode",
         Unit::Cluster => "cluster",
     };
     let mut text = format!(
