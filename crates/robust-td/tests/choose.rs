@@ -75,6 +75,13 @@ impl Known {
 
     /// Requires a choice that is nearly the best one.
     fn chooses_well(&self) -> FeatureChoice {
+        let (ratio, choice) = self.ratio();
+        assert!(ratio <= MOST, "{}: {ratio}, {choice:?}", self.name);
+        choice
+    }
+
+    /// The error of the choice relative to that of the best candidate.
+    fn ratio(&self) -> (f64, FeatureChoice) {
         let choice = self.choice();
         let compared = choice.candidates.iter().filter(|c| c.error.is_some());
         let errors: Vec<(f64, &str)> = compared
@@ -84,21 +91,7 @@ impl Known {
         let best = errors.iter().min_by(|x, y| x.0.total_cmp(&y.0)).unwrap();
         let own = errors.iter().find(|x| x.1 == choice.chosen).unwrap();
         println!("{}: {own:?}, best {best:?}", self.name);
-        if std::env::var_os("SHOW").is_some() {
-            for c in &choice.candidates {
-                let truth = errors.iter().find(|x| x.1 == c.features).map(|x| x.0);
-                println!(
-                    "  {:45} {:?} {:?} {:?} {:?} truth {truth:?} {:?}",
-                    c.features, c.dimension, c.error, c.difference, c.stderr, c.left_out
-                );
-            }
-        }
-        assert!(
-            own.0 <= MOST * best.0,
-            "{}: chose {own:?}, best {best:?}: {errors:?}",
-            self.name
-        );
-        choice
+        (own.0 / best.0, choice)
     }
 }
 
@@ -133,16 +126,34 @@ fn on_problems_of_the_catalog() {
     }
 }
 
-/// Episodes of one continuous variable, all of them cut: x' by `step` from x and a normal draw.
+/// Requires nearly the best choice on average over four logs of one continuous variable, whose episodes are all cut: x' by `step` from x
+/// and a normal draw. On a single log, two of three good maps may differ by chance more than by their errors.
+fn chooses_well_on_average(
+    name: &'static str,
+    discount: f64,
+    size: [usize; 2],
+    step: impl Fn(f64, f64) -> f64,
+    reward: impl Fn(f64) -> f64,
+    value: impl Fn(f64) -> f64,
+) -> Vec<FeatureChoice> {
+    let logs = (0..4).map(|seed| episodes(name, seed, discount, size, &step, &reward, &value));
+    let (ratios, choices): (Vec<f64>, Vec<FeatureChoice>) = logs.map(|log| log.ratio()).unzip();
+    let mean = (ratios.iter().map(|ratio| ratio.ln()).sum::<f64>() / 4.0).exp();
+    println!("{name}: {ratios:?}, mean {mean}");
+    assert!(mean <= MOST, "{name}: {ratios:?}");
+    choices
+}
+
 fn episodes(
     name: &'static str,
+    seed: u64,
     discount: f64,
     [count, length]: [usize; 2],
     step: impl Fn(f64, f64) -> f64,
     reward: impl Fn(f64) -> f64,
     value: impl Fn(f64) -> f64,
 ) -> Known {
-    let mut random = Stream::new(11, 0);
+    let mut random = Stream::new(11, seed);
     let mut normal = || {
         let [u, v] = [random.uniform(), random.uniform()];
         (-2.0 * (1.0 - u).ln()).sqrt() * (TAU * v).cos()
@@ -171,8 +182,7 @@ fn autoregression(x: f64, normal: f64) -> f64 {
 fn where_values_are_linear() {
     let gamma = 0.95;
     let value = |x| x / (1.0 - 0.8 * gamma);
-    let log = episodes("linear", gamma, [100, 100], autoregression, |x| x, value);
-    assert_eq!(log.chooses_well().chosen, "standardise + bias");
+    chooses_well_on_average("linear", gamma, [80, 60], autoregression, |x| x, value);
 }
 
 #[test]
@@ -182,15 +192,14 @@ fn where_values_are_quadratic() {
     let a = 1.0 / (1.0 - 0.64 * gamma);
     let b = gamma * 0.36 * a / (1.0 - gamma);
     let value = |x| a * x * x + b;
-    let log = episodes(
+    chooses_well_on_average(
         "quadratic",
         gamma,
-        [100, 100],
+        [80, 60],
         autoregression,
         |x| x * x,
         value,
     );
-    log.chooses_well();
 }
 
 #[test]
@@ -205,20 +214,19 @@ fn where_values_are_periodic() {
     let value = |x: f64| ((3.0 * x).sin() * re - (3.0 * x).cos() * im) / (re * re + im * im);
     let step = |x: f64, normal: f64| (x + 0.3 + 0.4 * normal).rem_euclid(TAU);
     let reward = |x: f64| (3.0 * x).sin();
-    episodes("periodic", gamma, [100, 100], step, reward, value).chooses_well();
+    chooses_well_on_average("periodic", gamma, [80, 60], step, reward, value);
 }
 
 #[test]
 fn where_values_are_constant() {
-    let log = episodes(
+    chooses_well_on_average(
         "constant",
         0.95,
-        [100, 100],
+        [80, 60],
         autoregression,
         |_| 1.0,
         |_| 20.0,
     );
-    assert_eq!(log.chooses_well().chosen, "bias");
 }
 
 #[test]
@@ -226,9 +234,8 @@ fn where_short_episodes_are_all_cut() {
     // The discount leaves 0.66 of a return behind the cut.
     let gamma = 0.98;
     let value = |x| x / (1.0 - 0.8 * gamma);
-    let log = episodes("short", gamma, [200, 20], autoregression, |x| x, value);
-    let choice = log.chooses_well();
-    assert!(choice.closed > 0.5, "{}", choice.closed);
+    let choices = chooses_well_on_average("short", gamma, [200, 20], autoregression, |x| x, value);
+    assert!(choices.iter().all(|choice| choice.closed > 0.5));
 }
 
 fn stored(name: &str) -> String {
