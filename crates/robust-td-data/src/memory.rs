@@ -20,10 +20,10 @@ const MOST_BYTES: u64 = 2 << 30;
 /// The maximum number of bytes of rows to keep.
 const MOST_FOR_ROWS: u64 = 1 << 30;
 
-/// Refuses a direct solution for this number of features that does not fit in memory.
-pub(crate) fn check_direct(features: usize, threads: usize) -> Result<()> {
+/// Refuses direct solutions, of several systems at the same time, for this number of features that do not fit in memory.
+pub(crate) fn check_direct(features: usize, threads: usize, systems: usize) -> Result<()> {
     let d = features as u64;
-    let matrices = MATRICES + PER_THREAD * threads as u64;
+    let matrices = systems as u64 * (MATRICES + PER_THREAD * threads as u64);
     check(features, 8 * matrices * d * (d + 1))
 }
 
@@ -109,10 +109,10 @@ mod tests {
 
     #[test]
     fn what_cannot_fit_is_refused_with_its_size() {
-        assert!(check_direct(100, 2).is_ok());
+        assert!(check_direct(100, 2, 1).is_ok());
         assert!(check_iterative(100_000).is_ok());
         if available().is_some() {
-            let refused = check_direct(1 << 24, 2).unwrap_err().to_string();
+            let refused = check_direct(1 << 24, 2, 1).unwrap_err().to_string();
             assert!(
                 refused.contains("16777216 features need about"),
                 "{refused}"

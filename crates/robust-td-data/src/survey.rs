@@ -72,7 +72,8 @@ impl Survey {
     }
 }
 
-fn observe(fitting: &mut Fitting, batch: &Batch) -> Result<()> {
+/// Shows the observations of a batch to a map that needs a pass.
+pub(crate) fn observe(fitting: &mut Fitting, batch: &Batch) -> Result<()> {
     if fitting.needs_pass() {
         for row in rows(batch) {
             fitting.observe(row)?;

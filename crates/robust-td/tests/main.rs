@@ -1,6 +1,9 @@
 //! Runs all integration tests of the crate as one program.
 
+mod choose;
 mod contests;
+mod discounts;
 mod estimator;
 mod gymnasium;
 mod sweep;
+mod variance;

@@ -1,8 +1,8 @@
 //! Prints the result of an evaluation: the answer first, then what it rests on.
 
-use robust_td_data::{EvaluationReport, MonteCarlo, StartValue, Unit, Warning};
+use robust_td_data::{EvaluationReport, MonteCarlo, ReturnVariance, StartValue, Unit, Warning};
 
-use super::{choice, intervals, returns};
+use super::{choice, features, intervals, returns};
 use crate::text;
 
 /// The number of weights that a page shows.
@@ -19,6 +19,9 @@ pub fn page(report: &EvaluationReport, confidence: f64, verbose: bool) -> String
     }
     if let Some(check) = &report.check {
         page += &returns::page(check);
+    }
+    if let Some(choice) = &report.feature_choice {
+        page += &features::page(choice);
     }
     page += &weights(report, confidence);
     page += "\nData\n";
@@ -48,6 +51,9 @@ fn answer(report: &EvaluationReport, confidence: f64) -> Vec<(&'static str, Stri
     if let Some(monte_carlo) = &report.monte_carlo {
         rows.push(("mean return", mean_return(report, monte_carlo, confidence)));
     }
+    if let Some(found) = &report.return_variance {
+        rows.push(("return varies by", deviation(found, confidence)));
+    }
     rows.push(("converged", converged(report)));
     if let Some(check) = &report.check {
         let words = match report.converged {
@@ -55,6 +61,9 @@ fn answer(report: &EvaluationReport, confidence: f64) -> Vec<(&'static str, Stri
             _ => returns::verdict(check),
         };
         rows.push(("features fit", words));
+    }
+    if let Some(choice) = &report.feature_choice {
+        rows.push(("features chosen", features::summary(choice)));
     }
     if let Some(suggestion) = report.suggestion {
         rows.push(("suggestion", suggestion.into()));
@@ -98,6 +107,25 @@ fn mean_return(report: &EvaluationReport, found: &MonteCarlo, confidence: f64) -
         }
         false => format!("{value}, of {episodes}"),
     }
+}
+
+/// The standard deviation of the return.
+fn deviation(found: &ReturnVariance, confidence: f64) -> String {
+    if found.standard_deviation.is_nan() {
+        return "not known: the features give a negative variance; try richer ones".into();
+    }
+    let mut words = format!(
+        "{} (standard deviation)",
+        text::number(found.standard_deviation)
+    );
+    words += &match found.upper.is_finite() {
+        true => format!(", {}", interval(found.lower, found.upper, confidence)),
+        false => ", no interval".into(),
+    };
+    if let Some(observed) = found.observed {
+        words += &format!("; {} among complete episodes", text::number(observed));
+    }
+    words
 }
 
 fn interval(lower: f64, upper: f64, confidence: f64) -> String {
@@ -182,7 +210,8 @@ fn weights(report: &EvaluationReport, confidence: f64) -> String {
     page
 }
 
-fn data(report: &EvaluationReport) -> Vec<(&'static str, String)> {
+/// What the answer rests on.
+pub fn data(report: &EvaluationReport) -> Vec<(&'static str, String)> {
     let rank = report
         .rank
         .map_or(String::new(), |rank| format!(", {rank} independent"));

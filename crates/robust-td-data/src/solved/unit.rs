@@ -71,7 +71,7 @@ impl Unit {
 }
 
 /// The part of a number below `of`, among `parts` parts of equal length.
-fn part(number: u64, parts: u64, of: u64) -> u64 {
+pub(super) fn part(number: u64, parts: u64, of: u64) -> u64 {
     let wide = u128::from(number) * u128::from(parts) / u128::from(of.max(1));
     (wide as u64).min(parts.saturating_sub(1))
 }

@@ -89,6 +89,8 @@ impl Streamed {
             theta: found.theta,
             features: self.features.clone(),
             stream: None,
+            choice: None,
+            variance: None,
         };
         solved.forget_unknown_errors();
         solved.facts.findings = findings::of_solved(&solved);
