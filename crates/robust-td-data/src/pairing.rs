@@ -24,6 +24,7 @@ use robust_td_core::learner::{Features, Outcome};
 use serde::{Deserialize, Serialize};
 
 use crate::batch::Batch;
+use crate::choices::{Choice, SavedChoice};
 use crate::schema::Schema;
 
 /// One transition, in raw observations.
@@ -52,6 +53,8 @@ pub struct Step<'a> {
     pub(crate) rows: Option<StepRows>,
     /// A batch row of the same episode and cluster.
     pub(crate) row: usize,
+    /// The action, and the policy here and at the next observation, if the log has them.
+    pub(crate) choice: Choice<'a>,
 }
 
 /// Rows of the current batch.
@@ -101,6 +104,8 @@ struct Waiting {
     reward: f64,
     ratio: f64,
     truncated: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    choice: Option<SavedChoice>,
 }
 
 impl Default for Pairing {
@@ -196,6 +201,7 @@ impl Pairing {
                 after_gap: std::mem::take(&mut self.gap),
                 rows: None,
                 row: i,
+                choice: batch.choices.get(i),
             };
             self.episode = episode;
             self.restart = outcome.ends_episode();
@@ -233,7 +239,8 @@ impl Pairing {
                     true => Outcome::Truncated(next),
                     false => Outcome::Continues(next),
                 };
-                let step = last.step(outcome, (self.restart, self.gap), i);
+                let mut step = last.step(outcome, (self.restart, self.gap), i);
+                step.choice.next = row.choice.own;
                 self.transitions += 1;
                 self.restart = last.truncated;
                 self.gap = false;
@@ -290,6 +297,7 @@ struct RowView<'a> {
     reward: f64,
     ratio: f64,
     truncated: bool,
+    choice: Choice<'a>,
     /// Its index in the batch, if it is in the batch.
     row: Option<usize>,
 }
@@ -302,6 +310,7 @@ impl<'a> RowView<'a> {
             reward: batch.rewards[i],
             ratio: batch.ratios[i],
             truncated: batch.truncated[i],
+            choice: batch.choices.get(i),
             row: Some(i),
         }
     }
@@ -320,6 +329,7 @@ impl<'a> RowView<'a> {
                 last,
             }),
             row: last,
+            choice: self.choice,
         }
     }
 
@@ -329,6 +339,7 @@ impl<'a> RowView<'a> {
             reward: self.reward,
             ratio: self.ratio,
             truncated: self.truncated,
+            choice: (self.choice != Choice::default()).then(|| SavedChoice::of(self.choice)),
         }
     }
 }
@@ -340,6 +351,7 @@ impl Waiting {
             reward: self.reward,
             ratio: self.ratio,
             truncated: self.truncated,
+            choice: (self.choice.as_ref()).map_or(Choice::default(), SavedChoice::view),
             row: None,
         }
     }

@@ -14,6 +14,7 @@ use super::request::{Constant, Request, out_of_range};
 use crate::error::{Error, Result};
 use crate::learned::Learned;
 use crate::option_error::{OptionError, OptionName};
+use crate::schema::Schema;
 use crate::warning::Warning;
 
 /// Stands for an unknown horizon; methods that need it are refused.
@@ -292,6 +293,15 @@ fn given(request: &Request, method: &Method) -> Result<Vec<(String, f64)>> {
         }
         .into()),
         _ => Ok(given),
+    }
+}
+
+/// Refuses a method that would evaluate another policy than the one that a log describes.
+pub(super) fn check_policy(id: &'static str, schema: &Schema) -> Result<()> {
+    let weighs = registry::find(id).is_ok_and(|method| method.abilities.ratios);
+    match weighs && schema.ratio {
+        true => Ok(()),
+        false => Err(Error::PolicyAlgorithm { id }),
     }
 }
 

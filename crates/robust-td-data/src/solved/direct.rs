@@ -1,5 +1,6 @@
 //! Solves the equations of a log directly, from their dense sums.
 
+use robust_td_core::Matrix;
 use robust_td_core::fixed_point::FixedPoint;
 use robust_td_core::influence::{GroupSums, Influence};
 use robust_td_core::learner::Transition;
@@ -11,6 +12,7 @@ use super::scores::{At, Scores, Scoring};
 use super::unit::Groups;
 use crate::assess::TOLERANCE;
 use crate::error::Result;
+use crate::off_policy::support::Shown;
 use crate::replay::Replay;
 
 /// The sums of the scores of dense features.
@@ -45,6 +47,7 @@ pub(super) fn answer(replay: &mut Replay<'_>, plan: &Plan<'_>) -> Result<Answer>
         theta: &found.theta,
         start_features: &start_features,
         starts: log.starts,
+        identified: &found.identified,
     };
     let groups = log.groups(plan.unit, usize::MAX);
     let scoring = DenseScores {
@@ -57,6 +60,16 @@ pub(super) fn answer(replay: &mut Replay<'_>, plan: &Plan<'_>) -> Result<Answer>
     })?;
     let influence = influence(&found, &sums, &groups)?;
     let known = influence.is_some();
+    let shown = (scores.unsupported.as_ref()).map(|unsupported| {
+        let [missing, steps] = &unsupported.sums;
+        let dimension = found.theta.len();
+        let rows = Matrix::from_fn(2, dimension, |k, j| [missing, steps][k][j]);
+        let solved = found.influence(&rows);
+        Shown {
+            share: unsupported.share([solved.row(0), solved.row(1)], &start_features),
+            missing: solved.row(0).to_vec(),
+        }
+    });
     Ok(Answer {
         solver: Solver::LeastSquares,
         products: None,
@@ -71,6 +84,7 @@ pub(super) fn answer(replay: &mut Replay<'_>, plan: &Plan<'_>) -> Result<Answer>
         tolerance: TOLERANCE,
         identified: found.identified,
         theta: found.theta,
+        shown,
         td_errors: scores.td_errors,
         start_features,
         units: log.unit_count(plan.unit),

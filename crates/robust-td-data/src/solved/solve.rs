@@ -1,20 +1,26 @@
 //! Evaluates a log by solving its equations.
 
+use robust_td_core::features::FeatureMap;
+use robust_td_core::fixed_point::Identified;
 use robust_td_core::krylov;
 use robust_td_core::learner::LinearValue;
 
+use super::answer::Answer;
 use super::gather::{Plan, Route};
 use super::unit::Unit;
 use super::{Facts, Solved, direct, wide};
 use crate::assess::{Assessment, Starts};
+use crate::choices::PolicyKind;
 use crate::error::{Error, Result};
 use crate::findings;
 use crate::inspect::{DataReport, FindingKind};
 use crate::log::Log;
 use crate::memory;
+use crate::off_policy::support::TOLERATED;
+use crate::off_policy::{self, OffPolicy, TargetKind, Wanted};
 use crate::option_error::{OptionError, OptionName};
 use crate::replay::Replay;
-use crate::returns;
+use crate::returns::{self, CompleteReturns};
 use crate::survey::Survey;
 
 /// The memory for the sums of chunks that are processed at the same time.
@@ -74,7 +80,7 @@ pub(crate) fn solve_replay(
         return Err(Error::NoTransitions);
     }
     let mut plan = plan(&survey, request, transitions);
-    let answer = match Route::of(map) {
+    let mut answer = match Route::of(map) {
         Route::Dense => {
             memory::check_direct(map.outputs(), plan.threads)?;
             direct::answer(replay, &plan)?
@@ -93,12 +99,13 @@ pub(crate) fn solve_replay(
         theta: theta.clone(),
         offset: 0.0,
     };
+    let other = off_policy(replay, &plan, &survey, &mut answer)?;
     let predictions = answer.log.sample.predictions(map, &value(&answer.theta));
-    // The returns are those of the logging policy.
-    let checks = request.check && !report.schema.ratio;
-    let (check, complete) = match checks {
-        false => (None, None),
-        true => {
+    let (check, complete) = match &other {
+        // The returns are those of the policy that was followed.
+        Some(found) => (None, found.complete),
+        None if !request.check => (None, None),
+        None => {
             plan.holds_out = answer.held_out.is_some();
             let value = value(answer.held_out.as_ref().unwrap_or(&answer.theta));
             let edges = returns::edges(predictions.values());
@@ -113,7 +120,7 @@ pub(crate) fn solve_replay(
         assessment: Assessment {
             relative_residual: answer.relative_residual,
             tolerance: answer.tolerance,
-            columns: replay.columns(map.inputs()),
+            columns: columns(replay, map),
             starts: Starts {
                 count: answer.log.starts,
                 episodic: plan.episodic,
@@ -140,15 +147,86 @@ pub(crate) fn solve_replay(
             td_errors: answer.td_errors,
             findings: survey.report.findings,
         },
+        off_policy: other.map(|found| found.answer),
         identified: answer.identified,
         influence: answer.influence,
         theta: answer.theta,
         features: survey.features,
     };
     solved.forget_unknown_errors();
-    let more = findings::of_solved(&solved);
+    let mut more = findings::of_solved(&solved);
+    more.extend(
+        survey
+            .policy
+            .findings(solved.features.actions(), replay.files()),
+    );
     solved.facts.findings.splice(0..0, more);
     Ok(solved)
+}
+
+/// What importance sampling finds about a policy that was not followed, and the returns of the one that was; what depends on actions that the
+/// log does not show becomes unknown.
+fn off_policy(
+    replay: &mut Replay<'_>,
+    plan: &Plan<'_>,
+    survey: &Survey,
+    answer: &mut Answer,
+) -> Result<Option<Other>> {
+    let schema = &survey.report.schema;
+    let (target, has_ratios, knows_starts) = match &schema.policy {
+        None if !schema.ratio => return Ok(None),
+        None => (TargetKind::Ratios, true, true),
+        Some(policy) => {
+            let known = policy.own != PolicyKind::Unknown;
+            let shown = if known { policy.own } else { policy.next };
+            let ratios = schema.ratio || (policy.propensity && known);
+            (shown.into(), ratios, known)
+        }
+    };
+    if let Some(shown) = answer
+        .shown
+        .as_ref()
+        .filter(|found| found.share > TOLERATED)
+    {
+        answer.identified = std::mem::replace(&mut answer.identified, Identified::all(Vec::new()))
+            .without(&shown.missing);
+    }
+    let value = LinearValue {
+        theta: answer.theta.clone(),
+        offset: 0.0,
+    };
+    let wanted = Wanted {
+        value: &value,
+        has_ratios,
+        knows_starts,
+        units: answer.units,
+    };
+    let found = off_policy::estimate(replay, plan, &wanted)?;
+    Ok(Some(Other {
+        complete: found.complete,
+        answer: OffPolicy {
+            target,
+            actions: survey.features.actions().to_vec(),
+            unsupported_share: answer.shown.as_ref().map(|shown| shown.share),
+            knows_starts,
+            has_ratios,
+            cut: found.cut,
+            estimates: found.estimates,
+        },
+    }))
+}
+
+struct Other {
+    complete: Option<CompleteReturns>,
+    answer: OffPolicy,
+}
+
+/// The columns of the observation, and the weights of actions.
+fn columns(replay: &Replay<'_>, map: &FeatureMap) -> Vec<String> {
+    let actions = map.actions();
+    let mut columns = replay.columns(map.inputs() - actions.len());
+    columns.extend(actions.iter().map(|action| format!("target_{action}")));
+    columns
 }
 
 fn plan<'a>(survey: &'a Survey, request: &Request, transitions: u64) -> Plan<'a> {

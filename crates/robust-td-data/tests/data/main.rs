@@ -10,6 +10,7 @@ mod inspect;
 mod layout;
 mod memory;
 mod model;
+mod off_policy;
 mod pairing;
 mod returns;
 mod solved;
