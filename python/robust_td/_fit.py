@@ -36,9 +36,15 @@ class Fit:
 
     @property
     def monte_carlo(self) -> Estimate | None:
-        """The mean return of complete episodes, if there are any."""
+        """The mean return of complete episodes, if there are any: that of the policy that was followed."""
         found = self._native.monte_carlo
         return None if found is None else Estimate(*found)
+
+    @property
+    def off_policy(self) -> dict[str, Any] | None:
+        """What is known about a policy that was not followed: ``estimates`` by several methods; None where the log describes none."""
+        found: dict[str, Any] | None = self.to_dict().get("off_policy")
+        return found
 
     @property
     def converged(self) -> bool | None:
@@ -86,7 +92,11 @@ class Fit:
         return report
 
     def predict(self, obs: Any, *, columns: Columns | None = None) -> NDArray[np.float64]:
-        """The values of observations: an array, or a log as :func:`evaluate` takes it."""
+        """The values of observations: an array, or a log as :func:`evaluate` takes it.
+
+        For a policy that was not followed, ``dict(obs=..., target=...)`` gives the values of a policy, and ``dict(obs=..., action=...)``
+        those of actions; an array has the probabilities of all actions after the observation.
+        """
         return self._predicted(obs, columns, intervals=False)[0]
 
     def predict_interval(self, obs: Any, *, columns: Columns | None = None) -> Prediction:
@@ -99,11 +109,12 @@ class Fit:
     def _predicted(
         self, obs: Any, columns: Columns | None, *, intervals: bool
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        if columns is None and isinstance(obs, Mapping) and np.ndim(obs.get("obs", ())) == 2:
+        actions = bool(self._native.actions)
+        if columns is None and isinstance(obs, Mapping) and np.ndim(obs.get("obs", ())) == 2 and not actions:
             obs = obs["obs"]
         if _is_array(obs):
             return self._native.predict(_arrays.observations(obs, self._native.inputs), intervals)
-        found = source(obs, columns, None, passes=False)
+        found = source(obs, columns, None, passes=False, actions=actions)
         return self._native.predict_log(found.log, {"columns": column_options(columns)})
 
     def save(self, path: str | os.PathLike[str]) -> None:

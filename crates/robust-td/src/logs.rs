@@ -12,6 +12,7 @@ pub use robust_td_data::{DataReport, DataSample, Finding, FindingKind};
 // What was learned.
 pub use robust_td_data::{
     Candidate, ConstantChoice, Divergence, EpisodeSample, Error, EvaluationReport, Learned, Model,
-    MonteCarlo, OptionError, OptionName, Predictions, ReturnCheck, Route, Solved, Solver,
-    StartValue, Tenth, Uncertainty, Unit, ValueFormat, ValueSample, Verdict, Warning,
+    MonteCarlo, OffPolicyEstimate, OffPolicyMethod, OffPolicyReport, OptionError, OptionName,
+    Predictions, ReturnCheck, Route, Solved, Solver, StartValue, TargetKind, Tenth, Uncertainty,
+    Unit, ValueFormat, ValueSample, Verdict, Warning,
 };

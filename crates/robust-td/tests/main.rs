@@ -3,4 +3,5 @@
 mod contests;
 mod estimator;
 mod gymnasium;
+mod off_policy;
 mod sweep;

@@ -7,7 +7,8 @@ use crate::text;
 /// The table: one line per estimator.
 pub fn page(report: &OffPolicyReport, confidence: f64) -> String {
     let percent = text::number(100.0 * confidence);
-    let mut page = String::from("\nThe value of a policy that was not followed, by several estimators\n");
+    let mut page =
+        String::from("\nThe value of a policy that was not followed, by several estimators\n");
     let head = ["estimator", "value", "", "episodes", "effective"].map(String::from);
     let mut rows = vec![head];
     rows[0][2] = format!("{percent} % interval");
@@ -21,7 +22,11 @@ pub fn page(report: &OffPolicyReport, confidence: f64) -> String {
 
 fn row(found: &OffPolicyEstimate) -> [String; 5] {
     let interval = match found.upper.is_finite() {
-        true => format!("{} to {}", text::number(found.lower), text::number(found.upper)),
+        true => format!(
+            "{} to {}",
+            text::number(found.lower),
+            text::number(found.upper)
+        ),
         false => "unknown".into(),
     };
     [
@@ -29,7 +34,9 @@ fn row(found: &OffPolicyEstimate) -> [String; 5] {
         text::number(found.value),
         interval,
         found.episodes.to_string(),
-        found.effective_sample_size.map_or("-".into(), |x| text::number((10.0 * x).round() / 10.0)),
+        found
+            .effective_sample_size
+            .map_or("-".into(), |x| text::number((10.0 * x).round() / 10.0)),
     ]
 }
 
@@ -37,9 +44,15 @@ fn notes(report: &OffPolicyReport) -> Vec<String> {
     let mut notes = vec![match report.target {
         TargetKind::Ratios => "The policy is known by importance ratios only (rho).".to_owned(),
         TargetKind::Actions => {
-            format!("The policy is known by its actions, out of {}.", text::count(report.actions.len(), "action"))
+            format!(
+                "The policy is known by its actions, out of {}.",
+                text::count(report.actions.len(), "action")
+            )
         }
-        _ => format!("The policy is known by its probabilities of {}.", text::count(report.actions.len(), "action")),
+        _ => format!(
+            "The policy is known by its probabilities of {}.",
+            text::count(report.actions.len(), "action")
+        ),
     }];
     match report.estimates.len() {
         0 | 1 => notes.push(
