@@ -7,6 +7,7 @@ use super::episodes::part;
 use crate::chunks::for_each_chunk;
 use crate::error::Result;
 use crate::replay::Replay;
+use crate::solved::Unit;
 use crate::solved::gather::Plan;
 
 /// The number of parts.
@@ -26,7 +27,7 @@ pub(super) fn values(
     units: u64,
 ) -> Result<Option<Vec<LinearValue>>> {
     let d = plan.map.outputs();
-    if d > MOST_FEATURES || units < FEWEST_UNITS {
+    if d > MOST_FEATURES || units < FEWEST_UNITS || plan.unit == Unit::Time {
         return Ok(None);
     }
     let empty = || -> Result<Equations> { Ok(Equations::new(d, plan.discount)?) };
