@@ -133,6 +133,11 @@ impl SavedChoice {
         }
     }
 
+    /// The number of numbers.
+    pub fn len(&self) -> usize {
+        self.own.len() + 3
+    }
+
     pub fn view(&self) -> Choice<'_> {
         Choice {
             action: self.action,

@@ -23,7 +23,7 @@ use crate::reader::Reader;
 use crate::schema::Schema;
 use crate::thinned::Thinned;
 use collinear::CoMoments;
-use episodes::{EpisodeRow, Episodes};
+use episodes::{EpisodeRow, Episodes, hash};
 use sentinels::Sentinels;
 use stats::Running;
 use tally::Tally;
@@ -171,13 +171,24 @@ impl Inspector {
             truncated: flags.1,
             place,
         };
-        self.episodes.add(schema, row);
+        let last = self.last.as_ref();
+        let next = || {
+            last.filter(|_| schema.next_obs)
+                .map(|last| hash(&last.next_obs))
+        };
+        let before = self.episodes.add(schema, row, &next);
+        if let Some((place, next)) = before.filter(|_| !batch.gaps[i]) {
+            self.comparable += 1;
+            if next != hash(batch.obs(i)) {
+                self.misaligned.hit(place);
+            }
+        }
     }
 
     /// The report on all rows so far.
     #[must_use]
     pub fn finish(mut self, schema: &Schema, files: &[String], bad_rows: &BadRows) -> DataReport {
-        self.episodes.close();
+        self.episodes.finish();
         let dimension = self.features.len();
         let features = (self.features.iter().enumerate())
             .filter_map(|(k, feature)| {
@@ -205,6 +216,7 @@ impl Inspector {
                 terminated: self.episodes.terminated,
                 truncated: self.episodes.truncated,
                 length: self.episodes.lengths.stats(),
+                resumed: self.pairing.resumed(),
             },
             findings: self.findings(schema, files, bad_rows),
             sample: DataSample::new(

@@ -1,5 +1,7 @@
 //! Collects the episodes of a log with their importance ratios and predicted values.
 
+use std::collections::BTreeMap;
+
 use robust_td_core::learner::{Features, LinearValue, Outcome};
 
 use crate::chunks::{Chunk, Placed, for_each_chunk};
@@ -14,6 +16,8 @@ const VANISHES: f64 = 1e-12;
 const NEGLIGIBLE: f64 = 1e-3;
 /// The maximum number of rows of an episode.
 const LONGEST: usize = 1 << 22;
+/// The maximum number of rows of episodes that are open beside the current one; beyond, the oldest counts as cut.
+const MOST_ROWS: usize = 1 << 23;
 
 /// The values of a policy: one value function, or one per part of the episodes, fitted without it.
 #[derive(Clone, Copy)]
@@ -55,6 +59,8 @@ pub(super) struct Episode<'a> {
 }
 
 struct Row {
+    /// The number of its episode.
+    run: u64,
     step: EpisodeStep,
     restarts: bool,
     starts: bool,
@@ -75,6 +81,7 @@ pub(super) fn for_each_episode(
 ) -> Result<()> {
     let mut open = Open {
         discount: plan.discount,
+        interleaved: plan.interleaved,
         ..Open::default()
     };
     for_each_chunk(
@@ -86,7 +93,7 @@ pub(super) fn for_each_episode(
             Ok(())
         },
     )?;
-    open.close(false, &mut visit);
+    open.finish(&mut visit);
     Ok(())
 }
 
@@ -98,6 +105,7 @@ fn rows(chunk: &Chunk, plan: &Plan<'_>, values: Values<'_>) -> Vec<Row> {
         let outcome = placed.transition.outcome;
         let next = outcome.next_features();
         rows.push(Row {
+            run: placed.run,
             step: EpisodeStep {
                 reward: placed.transition.reward,
                 ratio: ratio(placed),
@@ -121,10 +129,21 @@ pub(super) fn ratio(placed: &Placed<'_>) -> f64 {
     found.unwrap_or(placed.ratio)
 }
 
-/// The episode under way.
+/// The episodes under way: that of the last row, and others where rows are interleaved.
 #[derive(Default)]
 struct Open {
     discount: f64,
+    interleaved: bool,
+    run: u64,
+    now: Part,
+    others: BTreeMap<u64, Part>,
+    /// The rows of the others.
+    rows: usize,
+}
+
+/// An episode so far.
+#[derive(Default)]
+struct Part {
     steps: Vec<EpisodeStep>,
     started: bool,
     /// gamma^t of the next row.
@@ -134,19 +153,57 @@ struct Open {
 
 impl Open {
     fn add(&mut self, row: &Row, visit: &mut impl FnMut(&Episode<'_>)) {
-        if row.restarts {
-            self.close(false, visit);
-            self.started = row.starts;
-            self.weight = 1.0;
+        if row.run != self.run {
+            self.turn(row.run, visit);
         }
+        if row.restarts {
+            self.now.close(false, visit);
+            self.now.started = row.starts;
+            self.now.weight = 1.0;
+        }
+        self.now.add(row, self.discount);
+        if row.ends {
+            self.now.close(row.terminated, visit);
+        }
+    }
+
+    /// Turns to another episode; the one before may resume where rows are interleaved.
+    fn turn(&mut self, run: u64, visit: &mut impl FnMut(&Episode<'_>)) {
+        if !self.interleaved {
+            self.now.close(false, visit);
+        } else if self.now.started {
+            let before = std::mem::take(&mut self.now);
+            self.rows += before.steps.len();
+            self.others.insert(self.run, before);
+        }
+        if let Some(part) = self.others.remove(&run) {
+            self.rows -= part.steps.len();
+            self.now = part;
+        }
+        while self.rows > MOST_ROWS
+            && let Some((_, mut oldest)) = self.others.pop_first()
+        {
+            self.rows -= oldest.steps.len();
+            oldest.close(false, visit);
+        }
+        self.run = run;
+    }
+
+    fn finish(mut self, visit: &mut impl FnMut(&Episode<'_>)) {
+        self.now.close(false, visit);
+        self.others
+            .values_mut()
+            .for_each(|part| part.close(false, visit));
+    }
+}
+
+impl Part {
+    fn add(&mut self, row: &Row, discount: f64) {
         self.unit = row.unit;
         if self.started && self.weight >= VANISHES && self.steps.len() < LONGEST {
             self.steps.push(row.step);
         }
-        self.weight *= self.discount;
-        if row.ends {
-            self.close(row.terminated, visit);
-        }
+        self.weight *= discount;
     }
 
     fn close(&mut self, terminated: bool, visit: &mut impl FnMut(&Episode<'_>)) {
