@@ -297,6 +297,8 @@ pub(crate) struct RowChoice {
     ids: Vec<u64>,
     /// The number of actions, once it is known.
     count: Option<usize>,
+    /// Whether there is an action that was taken, which rows to be predicted need not have.
+    taken: bool,
     id: u64,
     action: usize,
     propensity: f64,
@@ -306,7 +308,7 @@ pub(crate) struct RowChoice {
 
 impl RowChoice {
     /// A row with space for the columns of a layout.
-    pub fn of(schema: Option<&PolicySchema>, flat: [usize; 2]) -> Self {
+    pub fn of(schema: Option<&PolicySchema>, flat: [usize; 2], taken: bool) -> Self {
         let policy = |width: usize| RowPolicy {
             id: 0,
             values: vec![0.0; width],
@@ -317,6 +319,7 @@ impl RowChoice {
             schema: schema.cloned(),
             ids: actions.iter().map(id).collect(),
             count: (!actions.is_empty()).then_some(actions.len()),
+            taken,
             own: policy(flat[0]),
             next: policy(flat[1]),
             ..Self::default()
@@ -380,7 +383,9 @@ impl RowChoice {
                 PolicyKind::Probabilities => self.check_weights(at)?,
             }
         }
-        self.action = self.resolve(self.id, ChoiceCell::Taken)?;
+        if self.taken {
+            self.action = self.resolve(self.id, ChoiceCell::Taken)?;
+        }
         if propensity && !(self.propensity > 0.0 && self.propensity <= 1.0) {
             let value = self.propensity.to_string();
             return Err((ChoiceCell::Propensity, FaultKind::NotAPropensity { value }));

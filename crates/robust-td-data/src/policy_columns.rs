@@ -14,6 +14,7 @@ use crate::cast::{Cast, Vector};
 use crate::choices::{At, ChoiceCell, MOST_ACTIONS, PolicyKind, PolicySchema};
 use crate::error::{Error, Result};
 use crate::layout::{CellKind, Target};
+use crate::options::Purpose;
 use crate::role::Role;
 
 /// The columns of probabilities with the names of their actions, if they have any.
@@ -34,7 +35,12 @@ impl Cast<'_> {
         let named = |role: &Role| self.wanted.columns.get(*role).is_some();
         let set = roles.iter().any(named);
         let action = self.first(Role::Action)?;
-        let found = [self.weights(Role::Target)?, self.weights(Role::NextTarget)?];
+        let found = [Role::Target, Role::NextTarget].map(|role| match self.weights(role)? {
+            None if named(&role) => Err(self.missing(role)),
+            found => Ok(found),
+        });
+        let [own, next] = found;
+        let found = [own?, next?];
         let shows = found.iter().any(Option::is_some)
             || (self.first(Role::TargetAction)?).is_some()
             || (self.first(Role::NextAction)?).is_some();
@@ -75,7 +81,10 @@ impl Cast<'_> {
             ..PolicySchema::default()
         };
         let own = self.weights(Role::Target)?;
-        schema.own = self.kind(At::Own, own, &mut schema.actions)?;
+        // The model's log may have had it.
+        if own.is_some() || self.first(Role::TargetAction)?.is_some() {
+            schema.own = self.kind(At::Own, own, &mut schema.actions)?;
+        }
         if schema.own == PolicyKind::Unknown
             && !self.scalar(Role::Action, Target::Choice(ChoiceCell::Wanted(At::Own)))?
         {
@@ -147,7 +156,11 @@ impl Cast<'_> {
             self.wanted.names(role),
             self.wanted.columns.get(role).is_some(),
         );
+        let predicts = self.wanted.purpose == Purpose::Predict;
+        let lacks = |name: &String| !self.columns.iter().any(|column| column.name == *name);
         let found = match &names[..] {
+            // The names are those of the model's log, and rows may have an action instead.
+            [_, _, ..] if given && predicts && names.iter().any(lacks) => None,
             [first, _, ..] if given => {
                 let columns = names.iter().map(|name| {
                     let index = self.find(name)?;
@@ -175,9 +188,6 @@ impl Cast<'_> {
                 None => None,
             },
         };
-        if found.is_none() && given {
-            return Err(self.missing(role));
-        }
         match &found {
             Some(found) if found.vector.width() > Some(MOST_ACTIONS) => {
                 Err(self.missing_as(role, "at most 10000 columns"))

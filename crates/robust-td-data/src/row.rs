@@ -44,6 +44,7 @@ impl LogRow {
                     };
                     layout.targets.iter().filter(own).count()
                 }),
+                (layout.targets).contains(&Target::Choice(ChoiceCell::Taken)),
             ),
             missing_next: None,
         }

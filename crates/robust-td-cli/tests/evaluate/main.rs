@@ -11,6 +11,7 @@ mod dialects;
 mod formats;
 mod library;
 mod log;
+mod off_policy;
 mod report;
 mod resume;
 mod returns;
