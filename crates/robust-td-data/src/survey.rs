@@ -7,6 +7,7 @@ use robust_td_core::features::{FeatureMap, Fitting, Row};
 use crate::batch::Batch;
 use crate::error::{Error, Result};
 use crate::inspect::{DataReport, Inspector};
+use crate::off_policy::PolicyTally;
 use crate::replay::Replay;
 
 /// The properties of a log after the first passes over it.
@@ -18,6 +19,8 @@ pub(crate) struct Survey {
     pub phi_inf: f64,
     /// The report on the log.
     pub report: DataReport,
+    /// The actions, and those of a policy that was not followed.
+    pub policy: PolicyTally,
 }
 
 impl Survey {
@@ -27,8 +30,10 @@ impl Survey {
     /// Those of reading, and those of the feature map.
     pub fn take(replay: &mut Replay<'_>, spec: &str, measures: bool) -> Result<Self> {
         let (mut inspector, mut fitting) = (Inspector::default(), None);
+        let mut policy = PolicyTally::default();
         replay.for_each(|schema, batch| {
             inspector.push(schema, batch);
+            policy.push(schema, batch);
             if !batch.is_empty() {
                 let fitting = match &mut fitting {
                     Some(fitting) => fitting,
@@ -53,6 +58,11 @@ impl Survey {
             fitting.end_pass()?;
         }
         let features = fitting.finish()?;
+        let features = match &report.schema.policy {
+            // A learner evaluates the policy that was followed.
+            Some(schema) if !measures => features.per_action(policy.actions(schema))?,
+            _ => features,
+        };
         let mut largest = 0.0_f64;
         if measures {
             let mut row = Row::for_map(&features);
@@ -68,6 +78,7 @@ impl Survey {
             features,
             phi_inf: largest.sqrt(),
             report,
+            policy,
         })
     }
 }

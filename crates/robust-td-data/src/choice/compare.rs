@@ -36,7 +36,7 @@ pub(crate) fn choose(
 ) -> Result<(Survey, FeatureChoice)> {
     let (report, discrete) = look(replay)?;
     check_undiscounted(request.discount, &report)?;
-    if report.schema.ratio {
+    if report.schema.ratio || report.schema.policy.is_some() {
         return Err(refused(
             wanted,
             "one map, because the returns of this log are those of the logging policy and cannot be compared with the values of another \

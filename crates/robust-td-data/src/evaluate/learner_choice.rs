@@ -17,6 +17,7 @@ use crate::error::{Error, Result};
 use crate::learned::Learned;
 use crate::memory;
 use crate::option_error::{OptionError, OptionName};
+use crate::schema::Schema;
 use crate::warning::Warning;
 
 /// Stands for an unknown horizon; methods that need it are refused.
@@ -299,6 +300,15 @@ fn given(request: &Request, method: &Method) -> Result<Vec<(String, f64)>> {
         }
         .into()),
         _ => Ok(given),
+    }
+}
+
+/// Refuses a method that would evaluate another policy than the one that a log describes.
+pub(super) fn check_policy(id: &'static str, schema: &Schema) -> Result<()> {
+    let weighs = registry::find(id).is_ok_and(|method| method.abilities.ratios);
+    match weighs && schema.ratio {
+        true => Ok(()),
+        false => Err(Error::PolicyAlgorithm { id }),
     }
 }
 

@@ -99,6 +99,7 @@ pub(super) fn answer(
         contributions: Vec::new(),
         influence: None,
         theta: found.theta,
+        shown: None,
         td_errors: TdErrors::default(),
         start_features,
         units: log.unit_count(plan.unit),

@@ -88,6 +88,7 @@ impl Streamed {
             influence,
             theta: found.theta,
             features: self.features.clone(),
+            off_policy: None,
             stream: None,
             choice: None,
             variance: None,
