@@ -36,7 +36,7 @@ pub mod spec;
 mod standardise;
 mod tiles;
 
-pub use fitting::Fitting;
+pub use fitting::{Fitting, FittingPart};
 pub use row::Row;
 pub use rows::Rows;
 
