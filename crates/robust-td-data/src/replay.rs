@@ -115,7 +115,7 @@ impl<'a> Replay<'a> {
             }
             return Ok(());
         }
-        let reader = self.log.open(Purpose::Evaluate)?;
+        let reader = self.log.open_with(Purpose::Evaluate, self.threads)?;
         let mut reader = match self.threads > 1 {
             true => Batches::Ahead(ReadAhead::start(reader)?),
             false => Batches::Here(Box::new(reader)),
