@@ -37,6 +37,7 @@ impl Values {
             features: ColumnMoments::new(d),
             reward: ColumnMoments::new(usize::from(has_reward)),
             norm: ColumnMoments::new(1),
+            rows: Thinned::after(part.before, d + usize::from(has_reward)),
             ..Self::default()
         };
         let mut products = CoSums::new(d);
