@@ -19,7 +19,7 @@ __all__ = ["ValueEstimator"]
 class ValueEstimator(RegressorMixin, BaseEstimator):  # type: ignore[misc,unused-ignore]
     """The values of observations under the policy that was logged.
 
-    ``fit(obs, reward)`` takes the rows as consecutive: the successor of a row is the next one, of the same episode if ``episode`` is given.
+    ``fit(obs, reward)`` takes the rows in order: the successor of a row is the next one, of the same episode if ``episode`` is given.
     With ``next_obs`` every row is a transition of its own. All of these are metadata that scikit-learn can route:
     ``ValueEstimator().set_fit_request(next_obs=True, terminated=True)``.
 

@@ -24,7 +24,7 @@ use crate::pairing::Pairing;
 use crate::parts::Parts;
 use crate::reader::Reader;
 use crate::schema::Schema;
-use episodes::{EpisodeRow, Episodes};
+use episodes::{EpisodeRow, Episodes, hash};
 use tally::Tally;
 pub(crate) use values::Values;
 use values::stats;
@@ -181,7 +181,7 @@ impl Inspector {
             Some(before) => Some(RowBefore::of(batch, before)),
             None => self.last.as_ref().map(Last::view),
         };
-        if let Some(last) = before.filter(|_| !batch.gaps[i]) {
+        if let Some(last) = before.as_ref().filter(|_| !batch.gaps[i]) {
             if last.equals(&RowBefore::of(batch, i)) {
                 self.duplicated.hit(place);
             }
@@ -199,13 +199,23 @@ impl Inspector {
             truncated: flags.1,
             place,
         };
-        self.episodes.add(schema, row);
+        let next = || {
+            let last = before.as_ref().filter(|_| schema.next_obs);
+            last.map(|last| hash(last.next_obs))
+        };
+        let before = self.episodes.add(schema, row, &next);
+        if let Some((place, next)) = before.filter(|_| !batch.gaps[i]) {
+            self.comparable += 1;
+            if next != hash(batch.obs(i)) {
+                self.misaligned.hit(place);
+            }
+        }
     }
 
     /// The report on all rows so far.
     #[must_use]
     pub fn finish(mut self, schema: &Schema, files: &[String], bad_rows: &BadRows) -> DataReport {
-        self.episodes.close();
+        self.episodes.finish();
         if let Some(part) = std::mem::take(&mut self.parts).finish() {
             self.measured(Values::of(&part));
         }
@@ -238,6 +248,7 @@ impl Inspector {
                 terminated: self.episodes.terminated,
                 truncated: self.episodes.truncated,
                 length: self.episodes.lengths.stats(),
+                resumed: self.pairing.resumed(),
             },
             findings: self.findings(schema, files, bad_rows),
             sample: DataSample::new(
