@@ -141,10 +141,8 @@ impl ColumnMoments {
         for j in 0..self.columns() {
             let mean = self.shift[j] + self.sums[j] / n;
             let spread = (self.squares[j] - self.sums[j] * self.sums[j] / n).max(0.0);
-            (self.mean[j], self.spread[j]) = joined(
-                (before, self.mean[j], self.spread[j]),
-                (open, mean, spread),
-            );
+            (self.mean[j], self.spread[j]) =
+                joined((before, self.mean[j], self.spread[j]), (open, mean, spread));
         }
         self.count += self.open;
         self.open = 0;
@@ -265,8 +263,7 @@ mod tests {
         let rows = rows(100, 5);
         let moments = |piece: usize| {
             let mut moments = ColumnMoments::new(5);
-            rows.chunks(piece * 5)
-                .for_each(|piece| moments.add(piece));
+            rows.chunks(piece * 5).for_each(|piece| moments.add(piece));
             moments.finished()
         };
         let whole = moments(100);

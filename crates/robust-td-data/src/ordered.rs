@@ -138,7 +138,12 @@ mod tests {
     #[test]
     fn a_panic_and_an_error_end_the_work() {
         let run = |fails: fn(u64) -> Result<()>| {
-            in_order(2, |send| (0..50).try_for_each(send), |part: u64| part, fails)
+            in_order(
+                2,
+                |send| (0..50).try_for_each(send),
+                |part: u64| part,
+                fails,
+            )
         };
         assert!(run(|_| Ok(())).is_ok());
         let failed = run(|part| match part {

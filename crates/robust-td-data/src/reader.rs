@@ -188,12 +188,7 @@ impl Reader {
             return Ok(false);
         };
         self.file = self.names.len() - self.waiting.len() - 1;
-        let rows = Rows::open(
-            source,
-            &self.wanted,
-            self.ledger.batch_rows,
-            self.threads,
-        )?;
+        let rows = Rows::open(source, &self.wanted, self.ledger.batch_rows, self.threads)?;
         self.check(rows.layout())?;
         self.current = Some(rows);
         Ok(true)

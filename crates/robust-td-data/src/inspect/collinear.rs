@@ -37,7 +37,11 @@ pub(crate) struct CoSums {
 impl CoSums {
     /// No rows; with more than [`MOST_FEATURES`] features there never are any.
     pub fn new(dimension: usize) -> Self {
-        let d = if dimension > MOST_FEATURES { 0 } else { dimension };
+        let d = if dimension > MOST_FEATURES {
+            0
+        } else {
+            dimension
+        };
         Self {
             dimension: d,
             rows: 0,

@@ -33,8 +33,7 @@ pub(crate) fn open(
         });
     }
     let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
-    let metadata =
-        guarded(|| ArrowReaderMetadata::load(&file, options)).map_err(damaged)?;
+    let metadata = guarded(|| ArrowReaderMetadata::load(&file, options)).map_err(damaged)?;
     let layout = ArrowLayout::resolve(name, metadata.schema(), wanted)?;
     if metadata.metadata().file_metadata().num_rows() == 0 {
         return Err(Error::NoRows {

@@ -86,7 +86,10 @@ fn every_format_and_every_split_gives_the_same_bits() {
     assert!(bytes.len() > 1 << 20, "{}", bytes.len());
     let file = folder.write("log.parquet", bytes);
     for threads in [1, 2, 20] {
-        assert!(model(evaluate([&file]).threads(threads)) == expected, "{threads} threads");
+        assert!(
+            model(evaluate([&file]).threads(threads)) == expected,
+            "{threads} threads"
+        );
     }
     let other = folder.write("log.txt", &text);
     assert!(model(evaluate([&other]).format(Format::Csv)) == expected);
