@@ -18,7 +18,7 @@ use crate::solved::folds::without_each;
 use crate::solved::gather::Plan;
 use crate::solved::split::Split;
 use crate::solved::{Request, check_undiscounted, plan, refused_map};
-use crate::survey::{Survey, observe};
+use crate::survey::{Survey, end_pass, for_each_part, merge, observe};
 
 /// The maximum number of maps to compare.
 const MOST: usize = 32;
@@ -235,15 +235,31 @@ fn fit(
         .iter()
         .any(|(_, fitting, failed)| failed.is_none() && fitting.needs_pass())
     {
-        replay.for_each(|_, batch| {
-            for (_, fitting, failed) in fittings.iter_mut().filter(|each| each.2.is_none()) {
-                *failed = observe(fitting, batch).err();
-            }
-            Ok(ControlFlow::Continue(()))
-        })?;
-        for (_, fitting, failed) in fittings.iter_mut().filter(|each| each.2.is_none()) {
-            if fitting.needs_pass() {
-                *failed = fitting.end_pass().map_err(Error::from).err();
+        let mut observed: Vec<Result<_>> = fittings.iter().map(|_| Ok(None)).collect();
+        for_each_part(
+            replay,
+            |_, _| Ok(()),
+            |part| -> Vec<_> {
+                let each = fittings.iter().map(|(_, fitting, failed)| {
+                    let fits = failed.is_none();
+                    fits.then(|| observe(fitting, &part))
+                });
+                each.collect()
+            },
+            |parts| {
+                for (all, part) in observed.iter_mut().zip(parts) {
+                    if let (Ok(found), Some(part)) = (&mut *all, part)
+                        && let Err(error) = part.and_then(|part| merge(found, Some(part)))
+                    {
+                        *all = Err(error);
+                    }
+                }
+                Ok(())
+            },
+        )?;
+        for ((_, fitting, failed), observed) in fittings.iter_mut().zip(observed) {
+            if failed.is_none() && fitting.needs_pass() {
+                *failed = observed.and_then(|found| end_pass(fitting, found)).err();
             }
         }
     }
