@@ -11,6 +11,7 @@ mod tally;
 
 use std::ops::ControlFlow;
 
+pub(crate) use findings::starts_unknown;
 pub use report::{DataReport, EpisodeReport, FeatureReport, Finding, FindingKind};
 pub use sample::DataSample;
 pub use stats::Stats;
