@@ -14,7 +14,7 @@ use crate::log::Log;
 use crate::memory;
 use crate::option_error::{OptionError, OptionName};
 use crate::replay::Replay;
-use crate::returns;
+use crate::returns::{self, Predicts};
 use crate::survey::Survey;
 
 /// The memory for the sums of chunks that are processed at the same time.
@@ -100,9 +100,18 @@ pub(crate) fn solve_replay(
         false => (None, None),
         true => {
             plan.holds_out = answer.held_out.is_some();
-            let value = value(answer.held_out.as_ref().unwrap_or(&answer.theta));
+            let all = value(&answer.theta);
+            let held_out = answer.held_out.as_ref();
+            let predicts = match held_out {
+                None => Predicts::all(all),
+                Some(held_out) => Predicts {
+                    value: value(&held_out.theta),
+                    identified: held_out.identified.as_ref(),
+                    all,
+                },
+            };
             let edges = returns::edges(predictions.values());
-            let (check, complete) = returns::check(replay, &plan, &value, edges)?;
+            let (check, complete) = returns::check(replay, &plan, &predicts, edges)?;
             (Some(check), complete)
         }
     };
