@@ -6,7 +6,7 @@ use robust_td_core::influence::{GroupSums, Influence};
 use robust_td_core::learner::Transition;
 
 use super::Solver;
-use super::answer::Answer;
+use super::answer::{Answer, HeldOut};
 use super::gather::{Dense, Gathered, Plan, Summary};
 use super::scores::{At, Job, Scores, Scoring};
 use super::unit::Groups;
@@ -149,8 +149,8 @@ fn influence(found: &FixedPoint, sums: &GroupSums, groups: &Groups) -> Result<Op
     Ok(Some(influence))
 }
 
-/// theta without what is held out, if it knows the same features.
-fn held_out(kept: &Dense, all: &FixedPoint) -> Option<Vec<f64>> {
+/// The answer without what is held out.
+fn held_out(kept: &Dense, all: &FixedPoint) -> Option<HeldOut> {
     let kept = kept.equations.solve().ok()?;
-    (kept.rank == all.rank).then_some(kept.theta)
+    HeldOut::new(kept.theta, kept.rank == all.rank, kept.identified)
 }

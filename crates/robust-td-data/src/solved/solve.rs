@@ -19,7 +19,7 @@ use crate::log::Log;
 use crate::memory;
 use crate::option_error::{OptionError, OptionName};
 use crate::replay::Replay;
-use crate::returns;
+use crate::returns::{self, Predicts};
 use crate::sample::Predictions;
 use crate::survey::Survey;
 
@@ -165,10 +165,18 @@ fn solve_surveyed(
         true => {
             let jobs = plans.iter().zip(&answers).map(|(plan, answer)| {
                 let holds_out = answer.held_out.is_some();
-                let theta = answer.held_out.as_ref().unwrap_or(&answer.theta);
-                (Plan { holds_out, ..*plan }, value(theta))
+                let all = value(&answer.theta);
+                let predicts = match &answer.held_out {
+                    None => Predicts::all(all),
+                    Some(held_out) => Predicts {
+                        value: value(&held_out.theta),
+                        identified: held_out.identified.as_ref(),
+                        all,
+                    },
+                };
+                (Plan { holds_out, ..*plan }, predicts)
             });
-            let jobs: Vec<(Plan<'_>, LinearValue)> = jobs.collect();
+            let jobs: Vec<(Plan<'_>, Predicts<'_>)> = jobs.collect();
             let edges = predictions
                 .iter()
                 .map(|found| returns::edges(found.values()));

@@ -198,7 +198,7 @@ fn verdict(check: &ReturnCheck) -> (&'static str, Mood, String) {
         Verdict::Unknown => (
             "not known",
             Mood::Plain,
-            "too few episodes to compare with returns".into(),
+            format!("too few episodes to say yes, but nothing speaks against it{largest}"),
         ),
     }
 }

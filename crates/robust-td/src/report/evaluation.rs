@@ -135,6 +135,12 @@ fn calibration(check: &ReturnCheck) -> Result<Section> {
         "{rows}, sorted by predicted value and cut into tenths. If the features can express the values, the mean return of each tenth \
          is close to its mean prediction."
     );
+    if check.undetermined > 0 {
+        text += &format!(
+            " {} held out are not compared, because the other rows do not have their features.",
+            count(check.undetermined, "row")
+        );
+    }
     if check.cut > 0 {
         text += &format!(
             " {} of {} episodes or parts were cut; what would have followed is replaced by the predicted value there.",
