@@ -12,6 +12,7 @@ use super::pairs::Pairs;
 use super::{FeatureCandidate, FeatureChoice, Wanted};
 use crate::error::{Error, Result};
 use crate::inspect::{DataReport, Inspector};
+use crate::off_policy::PolicyTally;
 use crate::option_error::{OptionError, OptionName};
 use crate::replay::Replay;
 use crate::solved::folds::without_each;
@@ -187,6 +188,8 @@ pub(crate) fn choose(
         features,
         phi_inf: 0.0,
         report,
+        // The policy of this log was followed.
+        policy: PolicyTally::default(),
     };
     Ok((survey, choice))
 }
