@@ -284,10 +284,7 @@ fn the_markdown_table_has_a_row_per_method() {
     let arguments = with(&["--algorithms", "alg1,srikant-ying", "--markdown"]);
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let table = run(&arguments).stdout;
-    let rows: Vec<&str> = table
-        .lines()
-        .filter(|line| line.contains("| `"))
-        .collect();
+    let rows: Vec<&str> = table.lines().filter(|line| line.contains("| `")).collect();
     assert_eq!(rows.len(), 2);
     assert!(
         rows[0].starts_with(
@@ -324,13 +321,17 @@ fn the_markdown_table_is_table_1_of_the_paper() {
     let arguments = with(&["--algorithms", &ids.join(","), "--markdown"]);
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let table = run(&arguments).stdout;
-    let heading = "| rate | method | paper | inputs | without projection | bound independent of ω |";
+    let heading =
+        "| rate | method | paper | inputs | without projection | bound independent of ω |";
     assert!(table.starts_with(heading), "{table}");
     for (id, rate, unprojected, omega_free) in printed {
         let named = format!("| `{id}` |");
         let row = table.lines().find(|line| line.contains(&named)).unwrap();
         assert!(row.starts_with(&format!("| {rate} | `{id}` |")), "{row}");
-        assert!(row.contains(&format!(" | {unprojected} | {omega_free} | ")), "{row}");
+        assert!(
+            row.contains(&format!(" | {unprojected} | {omega_free} | ")),
+            "{row}"
+        );
     }
 }
 

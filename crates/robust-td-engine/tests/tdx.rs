@@ -71,7 +71,10 @@ fn every_schedule_and_projection_has_the_printed_values() {
         for (ours, printed) in ours.into_iter().zip(printed) {
             let error = (ours / printed - 1.0).abs();
             // Twelve digits are printed; fused multiply-add rounds differently, and expanding steps amplify that.
-            assert!(error <= 1e-9, "{family:?} {projection:?}: {ours} is not {printed}");
+            assert!(
+                error <= 1e-9,
+                "{family:?} {projection:?}: {ours} is not {printed}"
+            );
         }
     }
 }

@@ -25,22 +25,23 @@ pub fn thresholds(study: &Study, threads: usize) -> Vec<Vec<Option<f64>>> {
     });
     let first = u64::from(study.published_indexing());
     let plan = study.plan();
-    let threshold = |figure: &Figure, variant: usize, problem: &Problem, step: f64| -> Option<f64> {
-        let phi_inf = problem.phi_inf();
-        let unit = match figure.family {
-            // A projection keeps iterates bounded at any step size.
-            _ if figure.projection != Projection::None => return None,
-            Family::Decaying => RobustDecay::new(study.steps, 1.0, phi_inf)
-                .ok()?
-                .step_size(first),
-            Family::Constant => RobustConstant::new(study.steps, 1.0, phi_inf)
-                .ok()?
-                .step_size(0),
-            Family::Plain => return Some(step),
-            other => plan.eta(&Lane::new(variant, other, 1.0), 1),
+    let threshold =
+        |figure: &Figure, variant: usize, problem: &Problem, step: f64| -> Option<f64> {
+            let phi_inf = problem.phi_inf();
+            let unit = match figure.family {
+                // A projection keeps iterates bounded at any step size.
+                _ if figure.projection != Projection::None => return None,
+                Family::Decaying => RobustDecay::new(study.steps, 1.0, phi_inf)
+                    .ok()?
+                    .step_size(first),
+                Family::Constant => RobustConstant::new(study.steps, 1.0, phi_inf)
+                    .ok()?
+                    .step_size(0),
+                Family::Plain => return Some(step),
+                other => plan.eta(&Lane::new(variant, other, 1.0), 1),
+            };
+            Some(unit / step)
         };
-        Some(unit / step)
-    };
     let of_figure = |figure: &Figure| {
         let steps = steps.iter().enumerate();
         steps
