@@ -10,16 +10,19 @@ use super::field::{Candidate, Field};
 use super::losses::Losses;
 use super::pairs::Pairs;
 use super::{FeatureCandidate, FeatureChoice, ROUNDING, Wanted};
+use crate::batch::Batch;
 use crate::error::{Error, Result};
-use crate::inspect::{DataReport, Inspector};
+use crate::inspect::DataReport;
 use crate::option_error::{OptionError, OptionName};
 use crate::replay::Replay;
 use crate::solved::folds::without_each;
 use crate::solved::gather::Plan;
 use crate::solved::split::Split;
 use crate::solved::{Request, check_undiscounted, plan, refused_map};
-use crate::survey::{Survey, observe};
+use crate::survey::Survey;
 
+/// The map of a constant.
+const CONSTANT: &str = "bias";
 /// The maximum number of maps to compare.
 const MOST: usize = 32;
 /// The maximum number of references that others are compared with.
@@ -188,33 +191,20 @@ pub(crate) fn choose(
         let why = "one map: the log has too few episodes, clusters or rows to compare maps on";
         return Err(refused(wanted, why));
     }
-    let chosen = compared
-        .into_iter()
-        .find(|candidate| candidate.map.spec() == choice.chosen);
-    let features = chosen.ok_or(Error::NoTransitions)?.map;
-    let survey = Survey {
-        features,
-        phi_inf: 0.0,
-        report,
-    };
+    // Fitted again, so that the answer has the bits of one with this map.
+    let survey = Survey::take(replay, &choice.chosen, false)?;
     Ok((survey, choice))
 }
 
 /// The report on a log, and for each column the number of its values if it looks discrete.
 fn look(replay: &mut Replay<'_>) -> Result<(DataReport, Vec<Option<usize>>)> {
-    let (mut inspector, mut columns) = (Inspector::default(), Columns::default());
-    replay.for_each(|schema, batch| {
-        inspector.push(schema, batch);
+    let report = Survey::take(replay, CONSTANT, false)?.report;
+    let mut columns = Columns::default();
+    replay.for_each(|_, batch| {
         columns.push(batch);
         Ok(ControlFlow::Continue(()))
     })?;
-    let report = inspector.finish(replay.schema(), replay.files(), replay.bad_rows());
-    match report.rows {
-        0 => Err(Error::NoInput {
-            what: "the files contain no usable rows",
-        }),
-        _ => Ok((report, columns.counts())),
-    }
+    Ok((report, columns.counts()))
 }
 
 /// Fits the maps, all of them in the same passes; those of `auto` that cannot be fitted are left out.
@@ -271,8 +261,21 @@ fn fit(
     Ok(maps)
 }
 
+/// Shows the observations of a batch to a map that needs a pass.
+fn observe(fitting: &mut Fitting, batch: &Batch) -> Result<()> {
+    if fitting.needs_pass() {
+        for i in 0..batch.len() {
+            let both = [Some(batch.obs(i)), batch.next_obs(i)];
+            for row in both.into_iter().flatten() {
+                fitting.observe(row)?;
+            }
+        }
+    }
+    Ok(())
+}
+
 fn constant_map(report: &DataReport) -> Result<FeatureMap> {
-    Ok(Fitting::new("bias", report.dimension).and_then(Fitting::finish)?)
+    Ok(Fitting::new(CONSTANT, report.dimension).and_then(Fitting::finish)?)
 }
 
 /// The plan of a map with the sums of four folds, which take twice the memory of two.
