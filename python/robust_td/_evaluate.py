@@ -72,7 +72,8 @@ def evaluate(
     log
         Paths or patterns (CSV, NDJSON, Parquet; read as a stream by Rust); a pandas, polars or pyarrow table, or anything else with
         ``__arrow_c_stream__``; a dict of arrays ``obs``, ``reward`` and optionally ``next_obs``, ``terminated``, ``truncated``,
-        ``episode``, ``rho``; a Minari or d3rlpy data set; or what :func:`collect` returns.
+        ``episode``, ``rho``, and for a policy that was not followed ``action`` and ``target`` (the probabilities of all actions, one row each)
+        or ``target_action``, with next observations ``next_target`` or ``next_action``, and ``behaviour_prob``; a Minari or d3rlpy data set; or what :func:`collect` returns.
     discount
         The discount factor, from 0 to 1; 1 where every episode terminates. A list of them returns :class:`Fits`, a sequence with a fit for each,
         from the same passes over the log.

@@ -45,9 +45,15 @@ class Fit:
 
     @property
     def monte_carlo(self) -> Estimate | None:
-        """The mean return of complete episodes, if there are any."""
+        """The mean return of complete episodes, if there are any: that of the policy that was followed."""
         found = self._native.monte_carlo
         return None if found is None else Estimate(*found)
+
+    @property
+    def off_policy(self) -> dict[str, Any] | None:
+        """What is known about a policy that was not followed: ``estimates`` by several methods; None where the log describes none."""
+        found: dict[str, Any] | None = self.to_dict().get("off_policy")
+        return found
 
     @property
     def converged(self) -> bool | None:
@@ -122,7 +128,9 @@ class Fit:
         Parameters
         ----------
         obs
-            An array with one observation per row, one observation alone, or a log as :func:`evaluate` takes it.
+            An array with one observation per row, one observation alone, or a log as :func:`evaluate` takes it. For a policy that was not
+            followed, ``dict(obs=..., target=...)`` gives the values of a policy, and ``dict(obs=..., action=...)`` those of actions; an
+            array has the probabilities of all actions after the observation.
         columns
             Names of columns of such a log that differ.
 
@@ -156,13 +164,14 @@ class Fit:
     def _predicted(
         self, obs: Any, columns: Columns | None, *, intervals: bool
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        if columns is None and isinstance(obs, Mapping) and np.ndim(obs.get("obs", ())) == 2:
+        actions = bool(self._native.actions)
+        if columns is None and isinstance(obs, Mapping) and np.ndim(obs.get("obs", ())) == 2 and not actions:
             obs = obs["obs"]
         elif columns is None and _is_unnamed(obs):
             obs = np.asarray(obs)
         if _is_array(obs):
             return self._native.predict(_arrays.observations(obs, self._native.inputs), intervals)
-        found = source(obs, columns, None, passes=False)
+        found = source(obs, columns, None, passes=False, actions=actions)
         return self._native.predict_log(found.log, {"columns": column_options(columns)})
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -18,6 +18,7 @@ use crate::findings;
 use crate::inspect::Finding;
 use crate::log::Log;
 use crate::model::Model;
+use crate::off_policy::OffPolicyReport;
 use crate::options::{Purpose, ReadAs};
 use crate::predictor::{Intervals, Predictions, Predictor, intervals_of};
 use crate::reader::Reader;
@@ -165,6 +166,18 @@ impl Fit {
         Some(MonteCarlo::of(complete?, self.confidence))
     }
 
+    /// What is known about a policy that was not followed, if the log describes one.
+    #[must_use]
+    pub fn off_policy(&self) -> Option<OffPolicyReport> {
+        match &self.model {
+            Model::Learned(_) => None,
+            Model::Solved(solved) => {
+                let found = solved.off_policy.as_ref()?;
+                Some(found.report(self.start_value(), self.confidence))
+            }
+        }
+    }
+
     /// The names of the features; empty if there are more than 100,000.
     #[must_use]
     pub fn feature_names(&self) -> Vec<String> {
@@ -284,6 +297,7 @@ impl Fit {
 
     fn predicted(&self, mut log: Log) -> Result<PredictedRows> {
         log.default_layout(&self.layout);
+        log.expect_actions(self.model.features().actions());
         let predictor = self.predictor(true)?;
         Ok(PredictedRows {
             reader: log.open(Purpose::Predict)?,

@@ -15,6 +15,7 @@ mod bad_rows;
 mod batch;
 mod cast;
 mod choice;
+mod choices;
 mod chunks;
 mod columns;
 mod diagnostics;
@@ -40,12 +41,15 @@ mod log;
 mod memory;
 mod model;
 mod monitor;
+mod off_policy;
 mod option_error;
 mod options;
 mod ordered;
 mod origin;
 mod pairing;
 mod parts;
+mod policy_columns;
+mod policy_rows;
 mod portfolio_choice;
 mod predict_rows;
 mod predictor;
@@ -88,6 +92,7 @@ pub use fit::Fit;
 pub use learned::Learned;
 pub use log::{Log, inspect};
 pub use model::Model;
+pub use off_policy::{OffPolicyEstimate, OffPolicyMethod, OffPolicyReport, TargetKind};
 pub use option_error::{OptionError, OptionName};
 pub use portfolio_choice::{Candidate, ConstantChoice};
 pub use predictor::{Intervals, Predictions, Predictor};
@@ -102,6 +107,7 @@ pub use warning::Warning;
 
 // The contents of a log.
 pub use bad_rows::{BadKind, BadRows};
+pub use choices::{PolicyKind, PolicySchema};
 pub use fault::{Fault, FaultKind};
 pub use inspect::{
     DataReport, DataSample, EpisodeReport, FeatureReport, Finding, FindingKind, Inspector, Stats,

@@ -11,6 +11,7 @@ use crate::fit::Fit;
 use crate::inspect::Finding;
 use crate::learned::Learned;
 use crate::model::Model;
+use crate::off_policy::OffPolicyReport;
 use crate::portfolio_choice::ConstantChoice;
 use crate::return_variance::ReturnVariance;
 use crate::returns::ReturnCheck;
@@ -30,6 +31,9 @@ pub struct EvaluationReport {
     pub start_value: Option<StartValue>,
     /// The mean return of complete episodes.
     pub monte_carlo: Option<MonteCarlo>,
+    /// What is known about a policy that was not followed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub off_policy: Option<OffPolicyReport>,
     /// Whether the answer solves the equations of the log.
     pub converged: Option<bool>,
     /// |b - A theta| / |b| of the log's equations, with features scaled to mean square 1.
@@ -163,6 +167,7 @@ impl EvaluationReport {
             solver: None,
             start_value: fit.start_value(),
             monte_carlo: fit.monte_carlo(),
+            off_policy: None,
             converged: fit.converged(),
             relative_residual: residual,
             rank: None,
@@ -210,6 +215,7 @@ impl EvaluationReport {
             solver: Some(facts.solver),
             start_value: fit.start_value(),
             monte_carlo: fit.monte_carlo(),
+            off_policy: fit.off_policy(),
             converged: fit.converged(),
             relative_residual: Some(solved.assessment.relative_residual),
             rank: facts.rank,

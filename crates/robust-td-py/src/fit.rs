@@ -103,6 +103,12 @@ impl Fit {
         self.inside.model().features().inputs()
     }
 
+    /// The actions, for a policy that was not followed; their weights follow the observation.
+    #[getter]
+    fn actions(&self) -> Vec<String> {
+        self.inside.model().features().actions().to_vec()
+    }
+
     /// Value, lower and upper end, number of starts.
     #[getter]
     fn start_value(&self) -> Option<(f64, f64, f64, u64)> {

@@ -16,6 +16,7 @@ mod inspect;
 mod job;
 mod online;
 mod problem;
+mod rows;
 mod sweep;
 mod table;
 mod theory;

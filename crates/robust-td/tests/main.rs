@@ -5,5 +5,6 @@ mod contests;
 mod discounts;
 mod estimator;
 mod gymnasium;
+mod off_policy;
 mod sweep;
 mod variance;

@@ -4,6 +4,7 @@ mod choice;
 mod discounts;
 mod features;
 mod intervals;
+mod off_policy;
 mod page;
 mod returns;
 
@@ -45,6 +46,13 @@ On standard input auto reads once and leaves out the comparison with returns;
 above 4,000 features it keeps up to 1 gigabyte of rows in memory. Algorithms
 that use phi_inf need --phi-inf there.
 
+A policy that was not followed: with a column action (integers from 0, or names)
+and what the policy does, the value is that of the policy, not of the log.
+target_0, target_1, ... are its probabilities of all actions in a row, or
+target_action its action; with next_obs columns also next_target_0, ... or
+next_action. behaviour_prob, the probability with which the logged action was
+taken, adds importance sampling and a doubly robust estimate.
+
 Other algorithms step through the log once; `robust-td algorithms` lists them.
 alg1 without --c runs sixteen constants and lets the data choose.
 
@@ -66,6 +74,8 @@ Examples:
   robust-td evaluate log.csv --discount 0.99 --report report.html
   robust-td evaluate log.csv --discount 0.9 --cluster user --json
   robust-td evaluate excel.csv --discount 0.9 --decimal ,
+  robust-td evaluate log.csv --discount 0.9 --column action=offer \\
+      --column 'target=p_*' --column behaviour_prob=propensity
   robust-td evaluate log.csv --discount 0.9 --algorithm alg1 --c 0.5
   robust-td evaluate more.csv --resume model.json --out model.json
   tail -f log.ndjson | robust-td evaluate - --format ndjson --discount 0.9 \\
@@ -160,7 +170,7 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.machine.kernel()?;
     if let Some(path) = &arguments.out {
-        robust_td_data::files::directory_of(path)?;
+        robust_td_data::files::check_writable(path)?;
     }
     arguments.report.check(arguments.out.as_deref())?;
     let evaluation = evaluation(arguments)?.on_progress(|progress| show(&progress));

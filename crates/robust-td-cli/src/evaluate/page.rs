@@ -2,7 +2,7 @@
 
 use robust_td_data::{EvaluationReport, MonteCarlo, ReturnVariance, StartValue, Unit, Warning};
 
-use super::{choice, features, intervals, returns};
+use super::{choice, features, intervals, off_policy, returns};
 use crate::text;
 
 /// The number of weights that a page shows.
@@ -13,6 +13,9 @@ pub fn page(report: &EvaluationReport, confidence: f64, verbose: bool) -> String
     let mut page = text::definitions(&answer(report, confidence));
     for finding in &report.findings {
         page += &text::wrap("  - ", 4, &finding.message);
+    }
+    if let Some(found) = &report.off_policy {
+        page += &off_policy::page(found, confidence);
     }
     if !report.typical_rows.is_empty() {
         page += &typical_rows(report, confidence);
@@ -49,7 +52,12 @@ fn answer(report: &EvaluationReport, confidence: f64) -> Vec<(&'static str, Stri
         ));
     }
     if let Some(monte_carlo) = &report.monte_carlo {
-        rows.push(("mean return", mean_return(report, monte_carlo, confidence)));
+        let name = match report.off_policy {
+            // Of another policy than the value above.
+            Some(_) => "logged policy",
+            None => "mean return",
+        };
+        rows.push((name, mean_return(report, monte_carlo, confidence)));
     }
     if let Some(found) = &report.return_variance {
         rows.push(("return varies by", deviation(found, confidence)));
@@ -61,6 +69,10 @@ fn answer(report: &EvaluationReport, confidence: f64) -> Vec<(&'static str, Stri
             _ => returns::verdict(check),
         };
         rows.push(("features fit", words));
+    }
+    if report.off_policy.is_some() {
+        let words = "not compared: the returns are those of the policy that was followed";
+        rows.push(("features fit", words.into()));
     }
     if let Some(choice) = &report.feature_choice {
         rows.push(("features chosen", features::summary(choice)));
@@ -103,7 +115,11 @@ fn mean_return(report: &EvaluationReport, found: &MonteCarlo, confidence: f64) -
     match found.upper.is_finite() {
         true => {
             let interval = interval(found.lower, found.upper, confidence);
-            format!("{value}, {interval}; plain mean over {episodes}")
+            let of = match report.off_policy {
+                Some(_) => "mean return of the policy that was followed, over",
+                None => "plain mean over",
+            };
+            format!("{value}, {interval}; {of} {episodes}")
         }
         false => format!("{value}, of {episodes}"),
     }

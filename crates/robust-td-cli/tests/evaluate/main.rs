@@ -12,6 +12,7 @@ mod dialects;
 mod formats;
 mod library;
 mod log;
+mod off_policy;
 mod report;
 mod resume;
 mod returns;

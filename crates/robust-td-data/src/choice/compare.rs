@@ -10,19 +10,17 @@ use super::field::{Candidate, Field};
 use super::losses::Losses;
 use super::pairs::Pairs;
 use super::{FeatureCandidate, FeatureChoice, ROUNDING, Wanted};
-use crate::batch::Batch;
 use crate::error::{Error, Result};
-use crate::inspect::DataReport;
+use crate::inspect::{DataReport, Inspector};
+use crate::off_policy::PolicyTally;
 use crate::option_error::{OptionError, OptionName};
 use crate::replay::Replay;
 use crate::solved::folds::without_each;
 use crate::solved::gather::Plan;
 use crate::solved::split::Split;
 use crate::solved::{Request, check_undiscounted, plan, refused_map};
-use crate::survey::Survey;
+use crate::survey::{Survey, end_pass, for_each_part, merge, observe};
 
-/// The map of a constant.
-const CONSTANT: &str = "bias";
 /// The maximum number of maps to compare.
 const MOST: usize = 32;
 /// The maximum number of references that others are compared with.
@@ -39,7 +37,7 @@ pub(crate) fn choose(
 ) -> Result<(Survey, FeatureChoice)> {
     let (report, discrete) = look(replay)?;
     check_undiscounted(request.discount, &report)?;
-    if report.schema.ratio {
+    if report.schema.ratio || report.schema.policy.is_some() {
         return Err(refused(
             wanted,
             "one map, because the returns of this log are those of the logging policy and cannot be compared with the values of another \
@@ -147,7 +145,7 @@ pub(crate) fn choose(
             .filter(finite)
             .min_by(|&j, &k| differences[j].0.total_cmp(&differences[k].0));
         match better {
-            Some(better) if round < ROUNDS && differences[better].0 < 0.0 => {
+            Some(better) if differences[better].0 < 0.0 && round < ROUNDS => {
                 best = Some(better);
             }
             _ => break,
@@ -191,20 +189,35 @@ pub(crate) fn choose(
         let why = "one map: the log has too few episodes, clusters or rows to compare maps on";
         return Err(refused(wanted, why));
     }
-    // Fitted again, so that the answer has the bits of one with this map.
-    let survey = Survey::take(replay, &choice.chosen, false)?;
+    let chosen = compared
+        .into_iter()
+        .find(|candidate| candidate.map.spec() == choice.chosen);
+    let features = chosen.ok_or(Error::NoTransitions)?.map;
+    let survey = Survey {
+        features,
+        phi_inf: 0.0,
+        report,
+        // The policy of this log was followed.
+        policy: PolicyTally::default(),
+    };
     Ok((survey, choice))
 }
 
 /// The report on a log, and for each column the number of its values if it looks discrete.
 fn look(replay: &mut Replay<'_>) -> Result<(DataReport, Vec<Option<usize>>)> {
-    let report = Survey::take(replay, CONSTANT, false)?.report;
-    let mut columns = Columns::default();
-    replay.for_each(|_, batch| {
+    let (mut inspector, mut columns) = (Inspector::default(), Columns::default());
+    replay.for_each(|schema, batch| {
+        inspector.push(schema, batch);
         columns.push(batch);
         Ok(ControlFlow::Continue(()))
     })?;
-    Ok((report, columns.counts()))
+    let report = inspector.finish(replay.schema(), replay.files(), replay.bad_rows());
+    match report.rows {
+        0 => Err(Error::NoInput {
+            what: "the files contain no usable rows",
+        }),
+        _ => Ok((report, columns.counts())),
+    }
 }
 
 /// Fits the maps, all of them in the same passes; those of `auto` that cannot be fitted are left out.
@@ -234,15 +247,31 @@ fn fit(
         .iter()
         .any(|(_, fitting, failed)| failed.is_none() && fitting.needs_pass())
     {
-        replay.for_each(|_, batch| {
-            for (_, fitting, failed) in fittings.iter_mut().filter(|each| each.2.is_none()) {
-                *failed = observe(fitting, batch).err();
-            }
-            Ok(ControlFlow::Continue(()))
-        })?;
-        for (_, fitting, failed) in fittings.iter_mut().filter(|each| each.2.is_none()) {
-            if fitting.needs_pass() {
-                *failed = fitting.end_pass().map_err(Error::from).err();
+        let mut observed: Vec<Result<_>> = fittings.iter().map(|_| Ok(None)).collect();
+        for_each_part(
+            replay,
+            |_, _| Ok(()),
+            |part| -> Vec<_> {
+                let each = fittings.iter().map(|(_, fitting, failed)| {
+                    let fits = failed.is_none();
+                    fits.then(|| observe(fitting, &part))
+                });
+                each.collect()
+            },
+            |parts| {
+                for (all, part) in observed.iter_mut().zip(parts) {
+                    if let (Ok(found), Some(part)) = (&mut *all, part)
+                        && let Err(error) = part.and_then(|part| merge(found, Some(part)))
+                    {
+                        *all = Err(error);
+                    }
+                }
+                Ok(())
+            },
+        )?;
+        for ((_, fitting, failed), observed) in fittings.iter_mut().zip(observed) {
+            if failed.is_none() && fitting.needs_pass() {
+                *failed = observed.and_then(|found| end_pass(fitting, found)).err();
             }
         }
     }
@@ -261,21 +290,8 @@ fn fit(
     Ok(maps)
 }
 
-/// Shows the observations of a batch to a map that needs a pass.
-fn observe(fitting: &mut Fitting, batch: &Batch) -> Result<()> {
-    if fitting.needs_pass() {
-        for i in 0..batch.len() {
-            let both = [Some(batch.obs(i)), batch.next_obs(i)];
-            for row in both.into_iter().flatten() {
-                fitting.observe(row)?;
-            }
-        }
-    }
-    Ok(())
-}
-
 fn constant_map(report: &DataReport) -> Result<FeatureMap> {
-    Ok(Fitting::new(CONSTANT, report.dimension).and_then(Fitting::finish)?)
+    Ok(Fitting::new("bias", report.dimension).and_then(Fitting::finish)?)
 }
 
 /// The plan of a map with the sums of four folds, which take twice the memory of two.

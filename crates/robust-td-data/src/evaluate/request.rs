@@ -141,11 +141,14 @@ impl Request {
     }
 }
 
-/// The number of threads; 0 means one per CPU.
+/// The largest number of threads.
+const MOST_THREADS: usize = 1024;
+
+/// The number of threads, at most 1,024; 0 means one per CPU.
 pub(crate) fn threads(threads: usize) -> usize {
     match threads {
         0 => std::thread::available_parallelism().map_or(1, usize::from),
-        threads => threads,
+        threads => threads.min(MOST_THREADS),
     }
 }
 

@@ -1,16 +1,18 @@
 //! Solves the equations of a log directly, from their dense sums.
 
+use robust_td_core::Matrix;
 use robust_td_core::fixed_point::FixedPoint;
 use robust_td_core::influence::{GroupSums, Influence};
 use robust_td_core::learner::Transition;
 
 use super::Solver;
-use super::answer::Answer;
+use super::answer::{Answer, HeldOut};
 use super::gather::{Dense, Gathered, Plan, Summary};
 use super::scores::{At, Job, Scores, Scoring};
 use super::unit::Groups;
 use crate::assess::TOLERANCE;
 use crate::error::Result;
+use crate::off_policy::support::Shown;
 use crate::replay::Replay;
 
 /// The sums of the scores of dense features.
@@ -68,6 +70,7 @@ impl Point {
                 theta: &self.found.theta,
                 start_features: &self.start_features,
                 starts: self.log.starts,
+                identified: &self.found.identified,
             },
             scoring: &self.scoring,
         }
@@ -79,6 +82,16 @@ impl Point {
         } = self;
         let influence = influence(&found, sums, &self.groups)?;
         let known = influence.is_some();
+        let shown = (scores.unsupported.as_ref()).map(|unsupported| {
+            let [missing, steps] = &unsupported.sums;
+            let dimension = found.theta.len();
+            let rows = Matrix::from_fn(2, dimension, |k, j| [missing, steps][k][j]);
+            let solved = found.influence(&rows);
+            Shown {
+                share: unsupported.share([solved.row(0), solved.row(1)], &self.start_features),
+                missing: solved.row(0).to_vec(),
+            }
+        });
         Ok(Answer {
             solver: Solver::LeastSquares,
             products: None,
@@ -93,6 +106,7 @@ impl Point {
             tolerance: TOLERANCE,
             identified: found.identified,
             theta: found.theta,
+            shown,
             td_errors: scores.td_errors,
             start_features: self.start_features,
             units: log.unit_count(plan.unit),
@@ -135,8 +149,8 @@ fn influence(found: &FixedPoint, sums: &GroupSums, groups: &Groups) -> Result<Op
     Ok(Some(influence))
 }
 
-/// theta without what is held out, if it knows the same features.
-fn held_out(kept: &Dense, all: &FixedPoint) -> Option<Vec<f64>> {
+/// The answer without what is held out.
+fn held_out(kept: &Dense, all: &FixedPoint) -> Option<HeldOut> {
     let kept = kept.equations.solve().ok()?;
-    (kept.rank == all.rank).then_some(kept.theta)
+    HeldOut::new(kept.theta, kept.rank == all.rank, kept.identified)
 }

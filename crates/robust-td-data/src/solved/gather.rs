@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use robust_td_core::equations::Equations;
-use robust_td_core::features::{FeatureMap, Row};
+use robust_td_core::features::FeatureMap;
 use robust_td_core::learner::{Features, Transition};
 use robust_td_core::sparse::SparseSums;
 
@@ -40,11 +40,8 @@ pub(super) enum Route {
 impl Route {
     /// The route for a map.
     pub fn of(map: &FeatureMap) -> Self {
-        let (d, mut row) = (map.outputs(), Row::for_map(map));
-        map.write(&vec![0.0; map.inputs()], &mut row);
-        let mut nonzero = 0_usize;
-        row.features().for_each(|_, _| nonzero += 1);
-        let is_sparse = map.is_sparse() && PER_PAIR * nonzero * nonzero <= d;
+        let (d, (here, next)) = (map.outputs(), map.nonzero());
+        let is_sparse = map.is_sparse() && PER_PAIR * here * next <= d;
         match d {
             _ if is_sparse && d >= FEWEST_SPARSE => Self::Sparse,
             _ if d <= LARGEST => Self::Dense,
@@ -321,7 +318,7 @@ fn part<S: Sums>(chunk: &Chunk, plan: &Plan<'_>, most: usize) -> Result<Gathered
         let summary = &mut part.summary;
         if !plan.episodic || placed.starts {
             // Starts are not held out.
-            part.kept.add_start(phi);
+            part.kept.add_start(placed.own);
             summary.starts += 1;
         }
         let next = transition.outcome.next_features();

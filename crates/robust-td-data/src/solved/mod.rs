@@ -5,6 +5,7 @@ mod direct;
 pub(crate) mod folds;
 pub(crate) mod gather;
 mod iterate;
+mod other_policy;
 mod scores;
 mod solve;
 pub(crate) mod split;
@@ -31,6 +32,8 @@ use crate::choice::FeatureChoice;
 use crate::diagnostics::TdErrors;
 use crate::error::{Error, Result};
 use crate::inspect::Finding;
+use crate::off_policy::OffPolicy;
+use crate::off_policy::support::TOLERATED;
 use crate::origin::Origin;
 use crate::streamed::Streamed;
 
@@ -78,6 +81,9 @@ pub struct Solved {
     /// The variance of the return, if it was solved for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) variance: Option<Variance>,
+    /// What is known about a policy that was not followed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) off_policy: Option<OffPolicy>,
     /// The state of a stream, to be resumed.
     pub(crate) stream: Option<Box<Streamed>>,
 }
@@ -127,9 +133,16 @@ impl Solved {
         let starts = &self.assessment.starts;
         let phi = Features::Dense(&starts.features);
         let influence = self.influence.as_ref();
-        let known = influence.filter(|_| self.identified.covers(phi));
+        let known = influence.filter(|_| self.identified.covers(phi) && self.is_supported());
         let spread = known.map(|known| known.spread_with(phi, &starts.contributions));
         (phi.dot(&self.theta), spread)
+    }
+
+    /// Whether the log shows enough of a policy that was not followed.
+    pub(crate) fn is_supported(&self) -> bool {
+        let other = self.off_policy.as_ref();
+        let share = other.and_then(|other| other.unsupported_share);
+        share.is_none_or(|share| share <= TOLERATED)
     }
 
     /// Checks a restored answer.

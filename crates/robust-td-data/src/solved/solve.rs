@@ -6,6 +6,7 @@ use robust_td_core::learner::LinearValue;
 
 use super::answer::Answer;
 use super::gather::{LARGEST, Plan, Route};
+use super::other_policy::{columns, other_policy};
 use super::unit::Unit;
 use super::variance::variance;
 use super::{Facts, Solved, direct, wide};
@@ -18,7 +19,7 @@ use crate::log::Log;
 use crate::memory;
 use crate::option_error::{OptionError, OptionName};
 use crate::replay::Replay;
-use crate::returns;
+use crate::returns::{self, Predicts};
 use crate::sample::Predictions;
 use crate::survey::Survey;
 
@@ -142,7 +143,10 @@ fn solve_surveyed(
     if requests.iter().any(|request| request.variance) {
         check_variance(map, &plans)?;
     }
-    let answers = answers(replay, &plans, tell)?;
+    let mut answers = answers(replay, &plans, tell)?;
+    let others = (plans.iter().zip(&mut answers))
+        .map(|(plan, answer)| other_policy(replay, plan, survey, answer));
+    let others = others.collect::<Result<Vec<_>>>()?;
     let value = |theta: &Vec<f64>| LinearValue {
         theta: theta.clone(),
         offset: 0.0,
@@ -153,17 +157,26 @@ fn solve_surveyed(
             sample.predictions(map, &value(&answer.theta))
         })
         .collect();
-    // The returns are those of the logging policy.
-    let checks = requests.iter().any(|request| request.check) && !report.schema.ratio;
+    // The returns are those of the policy that was followed.
+    let followed = others.iter().all(Option::is_none);
+    let checks = requests.iter().any(|request| request.check) && followed;
     let checked = match checks {
         false => Vec::new(),
         true => {
             let jobs = plans.iter().zip(&answers).map(|(plan, answer)| {
                 let holds_out = answer.held_out.is_some();
-                let theta = answer.held_out.as_ref().unwrap_or(&answer.theta);
-                (Plan { holds_out, ..*plan }, value(theta))
+                let all = value(&answer.theta);
+                let predicts = match &answer.held_out {
+                    None => Predicts::all(all),
+                    Some(held_out) => Predicts {
+                        value: value(&held_out.theta),
+                        identified: held_out.identified.as_ref(),
+                        all,
+                    },
+                };
+                (Plan { holds_out, ..*plan }, predicts)
             });
-            let jobs: Vec<(Plan<'_>, LinearValue)> = jobs.collect();
+            let jobs: Vec<(Plan<'_>, Predicts<'_>)> = jobs.collect();
             let edges = predictions
                 .iter()
                 .map(|found| returns::edges(found.values()));
@@ -176,9 +189,17 @@ fn solve_surveyed(
     });
     let variances = variances.collect::<Result<Vec<_>>>()?;
     let (mut checked, mut variances) = (checked.into_iter(), variances.into_iter());
+    let mut others = others.into_iter();
     let each = requests.iter().zip(&plans).zip(answers).zip(predictions);
     let solved = each.map(|(((request, plan), answer), predictions)| {
-        let (check, complete) = checked.next().unzip();
+        let other = others.next().flatten();
+        let (check, complete) = match &other {
+            Some(found) => (None, found.complete),
+            None => {
+                let (check, complete) = checked.next().unzip();
+                (check, complete.flatten())
+            }
+        };
         let mut solved = Solved {
             discount: request.discount,
             origin: replay.origin(),
@@ -186,7 +207,7 @@ fn solve_surveyed(
             assessment: Assessment {
                 relative_residual: answer.relative_residual,
                 tolerance: answer.tolerance,
-                columns: replay.columns(map.inputs()),
+                columns: columns(replay, map),
                 starts: Starts {
                     count: answer.log.starts,
                     episodic: plan.episodic,
@@ -194,11 +215,12 @@ fn solve_surveyed(
                     contributions: answer.contributions,
                 },
                 check,
-                complete: complete.flatten(),
+                complete,
                 typical: predictions.typical(),
                 sample: Some(predictions.into_sample()),
             },
             stream: None,
+            off_policy: other.map(|found| found.answer),
             choice: choice.clone(),
             variance: variances.next().flatten(),
             facts: Facts {
@@ -221,7 +243,8 @@ fn solve_surveyed(
             features: map.clone(),
         };
         solved.forget_unknown_errors();
-        let more = findings::of_solved(&solved);
+        let mut more = findings::of_solved(&solved);
+        more.extend(survey.policy.findings(map.actions(), replay.files()));
         solved.facts.findings.splice(0..0, more);
         solved
     });

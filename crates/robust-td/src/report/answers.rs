@@ -70,7 +70,11 @@ fn mean_return(report: &EvaluationReport, found: &MonteCarlo, confidence: f64) -
     detail.push(Cell::prose(format!("plain mean over {episodes}; {agrees}")));
     let width = found.upper - found.lower;
     let value = precise(Some(found.value), Some(width), "monte_carlo.value".into());
-    answer("Mean return", value, detail, mood)
+    let name = match report.off_policy {
+        Some(_) => "Logged policy",
+        None => "Mean return",
+    };
+    answer(name, value, detail, mood)
 }
 
 fn deviation(found: &ReturnVariance, confidence: f64) -> Answer {
@@ -94,6 +98,9 @@ fn deviation(found: &ReturnVariance, confidence: f64) -> Answer {
 /// Whether the value and the mean return agree.
 fn agreement(report: &EvaluationReport, found: &MonteCarlo) -> (&'static str, Mood) {
     let kinds = report.findings.iter().map(|finding| finding.kind);
+    if report.off_policy.is_some() {
+        return ("the policy that was followed", Mood::Plain);
+    }
     let differs = kinds
         .into_iter()
         .any(|kind| kind == FindingKind::MonteCarloDiffers);
@@ -191,7 +198,7 @@ fn verdict(check: &ReturnCheck) -> (&'static str, Mood, String) {
         Verdict::Unknown => (
             "not known",
             Mood::Plain,
-            "too few episodes to compare with returns".into(),
+            format!("too few episodes to say yes, but nothing speaks against it{largest}"),
         ),
     }
 }
