@@ -111,7 +111,7 @@ pub(crate) fn assess(
         true => {
             let edges = returns::edges(predictions.values());
             let (check, complete) =
-                returns::check(replay, plan, &Predicts::all(value.clone()), edges)?;
+                returns::check(replay, plan, Predicts::all(value.clone()), edges)?;
             (Some(check), complete)
         }
     };

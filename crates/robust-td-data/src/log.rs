@@ -32,6 +32,8 @@ pub struct Log {
     dialect: Dialect,
     skip_bad_rows: u64,
     monitor: Monitor,
+    /// The actions of the model that predicts.
+    actions: Vec<String>,
 }
 
 #[derive(Debug)]
@@ -78,6 +80,7 @@ impl Log {
             dialect: Dialect::default(),
             skip_bad_rows: 0,
             monitor: Monitor::default(),
+            actions: Vec::new(),
         }
     }
 
@@ -197,6 +200,11 @@ impl Log {
         }
     }
 
+    /// Expects the actions of a model of state-action features, or the probabilities of all of them.
+    pub(crate) fn expect_actions(&mut self, actions: &[String]) {
+        self.actions = actions.to_vec();
+    }
+
     /// The column settings.
     pub(crate) fn column_map(&self) -> &ColumnMap {
         &self.columns
@@ -231,13 +239,20 @@ impl Log {
     /// # Errors
     /// When there is no input, the first cannot be opened, its columns do not match, or a stream was opened before.
     pub fn open(&mut self, purpose: Purpose) -> Result<Reader> {
+        self.open_with(purpose, 1)
+    }
+
+    /// As [`Log::open`], with this number of threads to decode.
+    pub(crate) fn open_with(&mut self, purpose: Purpose, threads: usize) -> Result<Reader> {
         let mut options = ReadOptions {
             columns: self.columns.clone(),
             preset: self.preset,
             dialect: self.dialect,
             purpose,
             skip_bad_rows: self.skip_bad_rows,
+            threads,
             monitor: self.monitor.clone(),
+            actions: self.actions.clone(),
             ..ReadOptions::default()
         };
         if self.is_stream() {

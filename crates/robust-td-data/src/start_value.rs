@@ -67,7 +67,7 @@ impl StartValue {
         let complete = solved
             .assessment
             .complete
-            .filter(|complete| complete.cut == 0)?;
+            .filter(|complete| complete.cut == 0 && solved.off_policy.is_none())?;
         if !solved.assessment.starts.episodic {
             return None;
         }

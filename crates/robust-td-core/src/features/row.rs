@@ -25,6 +25,12 @@ impl Row {
         }
     }
 
+    /// Becomes a row for the features of a map, and keeps its memory.
+    pub(super) fn become_for(&mut self, map: &FeatureMap) {
+        self.dimension = map.outputs();
+        self.sparse = map.is_sparse();
+    }
+
     /// The features written last.
     #[inline]
     #[must_use]
@@ -56,6 +62,16 @@ impl Row {
     pub(super) fn clear(&mut self) {
         self.values.clear();
         self.indices.clear();
+    }
+
+    /// All entries of a dense row, to be written.
+    #[inline]
+    pub(super) fn dense_mut(&mut self) -> Option<&mut [f64]> {
+        if self.sparse {
+            return None;
+        }
+        self.values.resize(self.dimension, 0.0);
+        Some(&mut self.values)
     }
 
     pub(super) fn take_scratch(&mut self) -> [Vec<f64>; 2] {

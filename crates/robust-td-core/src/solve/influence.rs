@@ -92,10 +92,19 @@ impl GroupSums {
         phi.axpy(ratio * delta, self.scores.row_mut(group));
         let squares = self.squares.row_mut(group);
         let rows = &mut self.rows;
-        phi.for_each(|j, x| {
-            squares[j] += ratio * x * x;
-            rows[j] += f64::from(u8::from(x != 0.0));
-        });
+        match phi {
+            Features::Dense(phi) => {
+                let sums = squares.iter_mut().zip(rows).zip(phi);
+                for ((square, rows), x) in sums {
+                    *square += ratio * x * x;
+                    *rows += if *x == 0.0 { 0.0 } else { 1.0 };
+                }
+            }
+            Features::Sparse { .. } => phi.for_each(|j, x| {
+                squares[j] += ratio * x * x;
+                rows[j] += f64::from(u8::from(x != 0.0));
+            }),
+        }
         self.transitions += 1;
     }
 
@@ -261,6 +270,28 @@ impl Influence {
     #[must_use]
     pub fn groups(&self) -> usize {
         self.saved.groups
+    }
+
+    /// W_k over all features of the given dimension.
+    ///
+    /// # Panics
+    /// When there is no such group, or the dimension is another one.
+    #[must_use]
+    pub fn row(&self, group: usize, dimension: usize) -> Vec<f64> {
+        let SavedInfluence {
+            groups, seen, rows, ..
+        } = &self.saved;
+        let width = rows.len() / groups;
+        let own = &rows[group * width..][..width];
+        if seen.is_empty() {
+            assert_eq!(width, dimension, "the dimension of the features");
+            return own.to_vec();
+        }
+        let mut row = vec![0.0; dimension];
+        for (x, &j) in own.iter().zip(seen) {
+            row[j as usize] = *x;
+        }
+        row
     }
 
     /// The error of phi.theta.

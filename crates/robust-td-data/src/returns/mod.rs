@@ -235,20 +235,49 @@ impl Predicts<'_> {
 pub(crate) fn check(
     replay: &mut Replay<'_>,
     plan: &Plan<'_>,
-    predicts: &Predicts<'_>,
+    predicts: Predicts<'_>,
     edges: Vec<f64>,
 ) -> Result<(ReturnCheck, Option<CompleteReturns>)> {
-    let mut sums = Sums::new(edges, plan.discount, plan.interleaved);
+    let mut all = check_each(replay, &[(*plan, predicts)], vec![edges])?;
+    Ok(all
+        .pop()
+        .unwrap_or_else(|| Sums::new(Vec::new(), 0.0, false).finish(false)))
+}
+
+/// Makes one pass over the log for several value functions, each with its plan.
+///
+/// # Errors
+/// Those of reading.
+pub(crate) fn check_each(
+    replay: &mut Replay<'_>,
+    jobs: &[(Plan<'_>, Predicts<'_>)],
+    edges: Vec<Vec<f64>>,
+) -> Result<Vec<(ReturnCheck, Option<CompleteReturns>)>> {
+    let sums = jobs.iter().zip(edges);
+    let sums = sums.map(|((plan, _), edges)| Sums::new(edges, plan.discount, plan.interleaved));
+    let mut sums: Vec<Sums> = sums.collect();
+    let Some((first, _)) = jobs.first() else {
+        return Ok(Vec::new());
+    };
     for_each_chunk(
         replay,
-        plan,
-        |chunk| rows(chunk, plan, predicts),
-        |rows| {
-            rows.into_iter().for_each(|row| sums.row(row));
+        first,
+        |chunk| -> Vec<_> {
+            let jobs = jobs.iter();
+            jobs.map(|(plan, predicts)| rows(chunk, plan, predicts))
+                .collect()
+        },
+        |each| {
+            for (sums, rows) in sums.iter_mut().zip(each) {
+                rows.into_iter().for_each(|row| sums.row(row));
+            }
             Ok(())
         },
     )?;
-    Ok(sums.finish(plan.holds_out))
+    let each = sums.into_iter().zip(jobs);
+    Ok(each
+        .map(|(sums, (plan, _))| sums.finish(plan.holds_out))
+        .collect())
 }
 
 /// The number of a cluster.

@@ -7,6 +7,7 @@ use robust_td_core::learner::Features;
 use super::Solver;
 use super::gather::Summary;
 use crate::diagnostics::TdErrors;
+use crate::off_policy::support::Shown;
 
 /// The maximum number of multiplications per row to see whether its value is determined.
 const MOST_WORK: usize = 1 << 16;
@@ -28,6 +29,8 @@ pub(super) struct Answer {
     /// What each group contributes to the error of the value of the policy, beyond `influence`.
     pub contributions: Vec<f64>,
     pub td_errors: TdErrors,
+    /// How much of a policy that was not followed the log shows; none if it is not known.
+    pub shown: Option<Shown>,
     /// The mean features of the rows that the value of the policy is the mean of.
     pub start_features: Vec<f64>,
     /// The number of independent units.

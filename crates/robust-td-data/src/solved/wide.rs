@@ -79,6 +79,7 @@ fn direct(
         tolerance: TOLERANCE,
         identified: found.identified,
         theta: found.theta,
+        shown: None,
         td_errors: TdErrors::default(),
         start_features: iterate::start_features(system, &log),
         units: log.unit_count(plan.unit),

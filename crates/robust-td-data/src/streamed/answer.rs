@@ -89,7 +89,10 @@ impl Streamed {
             influence,
             theta: found.theta,
             features: self.features.clone(),
+            off_policy: None,
             stream: None,
+            choice: None,
+            variance: None,
         };
         solved.forget_unknown_errors();
         solved.facts.findings = findings::of_solved(&solved);
