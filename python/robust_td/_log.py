@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import os
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -13,6 +14,10 @@ from ._native import Error, Table
 
 #: Column names that have a role by themselves.
 ROLES = ("obs", "next_obs", "reward", "terminated", "truncated", "episode", "rho")
+#: Columns that say what a policy does that was not followed.
+POLICY = ("target", "next_target", "target_action", "next_action")
+#: These and the others that only such a policy needs.
+OF_ACTIONS = (*POLICY, "action", "behaviour_prob")
 ACCEPTED = (
     "a path, a pattern or a list of them; a pandas, polars or pyarrow table; a dict of arrays with obs and reward; a Minari or "
     "d3rlpy data set; or what robust_td.collect returns"
@@ -29,16 +34,16 @@ class Source:
         self.features = features
 
 
-def source(log: Any, columns: Columns | None, layout: str | None, *, passes: bool) -> Source:
-    """The source of a log; ``passes`` says that it is read more than once."""
+def source(log: Any, columns: Columns | None, layout: str | None, *, passes: bool, actions: bool = False) -> Source:
+    """The source of a log; ``passes`` says that it is read more than once, ``actions`` that its actions matter."""
     found = _paths(log)
     if found is not None:
         return Source(found)
     if isinstance(log, Mapping):
-        table = of_columns(log, columns, layout)
+        table = of_columns(log, columns, layout, actions)
         return Source(table, getattr(log, "features", None))
     if isinstance(log, np.ndarray) and log.dtype.names:
-        return Source(of_columns({name: log[name] for name in log.dtype.names}, columns, layout))
+        return Source(of_columns({name: log[name] for name in log.dtype.names}, columns, layout, actions))
     if type(log).__name__ == "LazyFrame" and hasattr(log, "collect"):
         log = log.collect()
     if hasattr(log, "__arrow_c_array__") and not hasattr(log, "__arrow_c_stream__"):
@@ -52,15 +57,15 @@ def source(log: Any, columns: Columns | None, layout: str | None, *, passes: boo
                 f"the log is needed more than once, but a {type(log).__name__} can be read only once; "
                 "pass a table instead, such as reader.read_all()"
             )
-        return Source(of_arrow(log, columns, layout))
+        return Source(of_arrow(log, columns, layout, actions))
     if hasattr(log, "iterate_episodes"):
         return Source(of_columns(_minari(log), None, None))
     if hasattr(log, "episodes") and not callable(log.episodes):
         return Source(of_columns(_d3rlpy(log.episodes), None, None))
     if callable(getattr(log, "to_table", None)):
-        return Source(of_arrow(log.to_table(), columns, layout))
+        return Source(of_arrow(log.to_table(), columns, layout, actions))
     if hasattr(log, "columns") and hasattr(log, "__getitem__"):
-        return Source(of_columns({str(name): log[name] for name in log.columns}, columns, layout))
+        return Source(of_columns({str(name): log[name] for name in log.columns}, columns, layout, actions))
     raise Error(f"cannot read a log from a {type(log).__name__}: pass {ACCEPTED}")
 
 
@@ -80,7 +85,7 @@ def is_one_shot(log: Any) -> bool:
     return hasattr(log, "read_next_batch") or hasattr(log, "__next__")
 
 
-def of_arrow(log: Any, columns: Columns | None, layout: str | None) -> Table:
+def of_arrow(log: Any, columns: Columns | None, layout: str | None, actions: bool = False) -> Table:
     """The table of anything with an Arrow stream."""
     try:
         capsule = log.__arrow_c_stream__()
@@ -89,19 +94,22 @@ def of_arrow(log: Any, columns: Columns | None, layout: str | None) -> Table:
     except Exception as error:
         # pandas exports its frames by pyarrow, which may be missing, and which refuses columns of mixed types without naming the row.
         if hasattr(log, "columns") and hasattr(log, "__getitem__"):
-            return of_columns({str(name): log[name] for name in log.columns}, columns, layout)
+            return of_columns({str(name): log[name] for name in log.columns}, columns, layout, actions)
         raise Error(f"the {type(log).__name__} cannot be read as Arrow: {error}") from error
     return Table.of_stream(capsule)
 
 
-def of_columns(log: Mapping[Any, Any], columns: Columns | None, layout: str | None) -> Table:
-    """The table of named arrays."""
-    mapped = roles(columns)
+def of_columns(log: Mapping[Any, Any], columns: Columns | None, layout: str | None, actions: bool = False) -> Table:
+    """The table of named arrays; those of actions only for a policy that was not followed, because others may not be discrete."""
+    mapped = roles(columns, log)
+    named = {mapped.get(str(name)) or _role(str(name)) for name, values in log.items() if values is not None}
+    actions = actions or not named.isdisjoint(POLICY)
     prepared: list[tuple[str, Any, Any]] = []
     for name, values in log.items():
         name = str(name)
         role = mapped.get(name) or _role(name)
-        if values is None or (role is None and layout is None):
+        unused = (role is None and layout is None) or (role in OF_ACTIONS and not actions)
+        if values is None or unused:
             # An optional column that is not there, or one without a role.
             continue
         try:
@@ -109,9 +117,9 @@ def of_columns(log: Mapping[Any, Any], columns: Columns | None, layout: str | No
                 column = _arrays.flags(name, values)
             elif role in _arrays.IDS:
                 column = _arrays.ids(name, values)
-            elif role == "next_obs":
+            elif role in ("next_obs", "next_target"):
                 column = _arrays.following(name, values)
-            elif role == "obs":
+            elif role in ("obs", "target"):
                 column = _arrays.matrix(name, values)
             elif role is None:
                 column = _guess(name, values)
@@ -136,20 +144,27 @@ def _guess(name: str, values: Any) -> _arrays.Column:
 
 
 def _role(name: str) -> str | None:
-    if name in ROLES:
+    if name in ROLES or name in OF_ACTIONS:
         return name
+    if name == "behavior_prob":
+        return "behaviour_prob"
     for stem in ("next_obs", "obs"):
         if name.startswith((stem + "_", stem + ":")):
+            return stem
+    for stem in ("next_target", "target"):
+        if name.removeprefix(stem + "_").isdecimal():
             return stem
     return None
 
 
-def roles(columns: Columns | None) -> dict[str, str]:
-    """The role of each column that is mapped."""
+def roles(columns: Columns | None, log: Iterable[Any] = ()) -> dict[str, str]:
+    """The role of each column that is mapped; a star stands for any text in the names of a log."""
     found: dict[str, str] = {}
     for role, names in (columns or {}).items():
         for name in [names] if isinstance(names, str) else names:
             found[str(name)] = role
+            if "*" in str(name):
+                found.update({str(own): role for own in log if fnmatch.fnmatchcase(str(own), str(name))})
     return found
 
 

@@ -15,6 +15,8 @@ use crate::machine::KernelOption;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Rows need only the observation columns. The feature map is part of the model.
+A model of a policy that was not followed also needs target_0, target_1, ... or
+target_action (the value of that policy), or else action (that of the action).
 The columns are found as in the log of the model. Warnings say what limits the
 values: not learned, features that do not fit, rows with an unbounded interval.
 A model whose values are not finite is an error.

@@ -1,5 +1,6 @@
 //! Assigns the columns of one file to roles.
 
+use crate::choices::{At, ChoiceCell};
 use crate::error::{Error, Result};
 use crate::layout::{CellKind, Column, DONE, SEPARATORS, Target, Wanted};
 use crate::role::Role;
@@ -23,9 +24,9 @@ impl Vector {
 
 /// The roles assigned so far.
 pub(crate) struct Cast<'a> {
-    file: &'a str,
-    columns: &'a [Column],
-    wanted: &'a Wanted,
+    pub(crate) file: &'a str,
+    pub(crate) columns: &'a [Column],
+    pub(crate) wanted: &'a Wanted,
     targets: Vec<Target>,
 }
 
@@ -44,7 +45,7 @@ impl<'a> Cast<'a> {
         self.targets
     }
 
-    fn find(&self, name: &str) -> Result<Option<usize>> {
+    pub fn find(&self, name: &str) -> Result<Option<usize>> {
         let mut found = (0..self.columns.len()).filter(|&i| self.columns[i].name == name);
         match (found.next(), found.next()) {
             (Some(_), Some(_)) => Err(Error::DuplicateColumn {
@@ -112,26 +113,40 @@ impl<'a> Cast<'a> {
             _ => self.first_vector(role)?,
         };
         match &vector {
-            Some(Vector::List(index)) => match role {
-                Role::NextObs => self.give(*index, Target::NextObsList)?,
-                _ => self.give(*index, Target::ObsList)?,
-            },
-            Some(Vector::Flat(columns)) => {
-                for (k, &index) in columns.iter().enumerate() {
-                    match role {
-                        Role::NextObs => self.give(index, Target::NextObs(k))?,
-                        _ => self.give(index, Target::Obs(k))?,
-                    }
-                }
-            }
+            Some(vector) => self.give_vector(role, vector)?,
             None if named.is_some() => return Err(self.missing(role)),
             None => {}
         }
         Ok(vector)
     }
 
+    /// Assigns the columns of a vector.
+    pub fn give_vector(&mut self, role: Role, vector: &Vector) -> Result<()> {
+        match vector {
+            Vector::List(index) => self.give(
+                *index,
+                match role {
+                    Role::NextObs => Target::NextObsList,
+                    Role::Target => Target::Choice(ChoiceCell::Weights(At::Own)),
+                    Role::NextTarget => Target::Choice(ChoiceCell::Weights(At::Next)),
+                    _ => Target::ObsList,
+                },
+            ),
+            Vector::Flat(columns) => {
+                let target = |k| match role {
+                    Role::NextObs => Target::NextObs(k),
+                    Role::Target => Target::Choice(ChoiceCell::Weight(At::Own, k)),
+                    Role::NextTarget => Target::Choice(ChoiceCell::Weight(At::Next, k)),
+                    _ => Target::Obs(k),
+                };
+                let mut columns = columns.iter().enumerate();
+                columns.try_for_each(|(k, &index)| self.give(index, target(k)))
+            }
+        }
+    }
+
     /// The vector for the first name that the file has, as one column or as numbered ones.
-    fn first_vector(&self, role: Role) -> Result<Option<Vector>> {
+    pub fn first_vector(&self, role: Role) -> Result<Option<Vector>> {
         for name in self.wanted.names(role) {
             let single = self.find(&name)?;
             // A column that the user named takes precedence.
@@ -194,7 +209,7 @@ impl<'a> Cast<'a> {
         Ok(None)
     }
 
-    fn expect_scalar(&self, index: usize) -> Result<()> {
+    pub fn expect_scalar(&self, index: usize) -> Result<()> {
         match self.columns[index].kind {
             CellKind::Scalar => Ok(()),
             CellKind::List => Err(Error::ColumnType {
@@ -256,7 +271,7 @@ impl<'a> Cast<'a> {
         self.missing_as(role, &wanted.join(" or "))
     }
 
-    fn missing_as(&self, role: Role, wanted: &str) -> Error {
+    pub fn missing_as(&self, role: Role, wanted: &str) -> Error {
         let names: Vec<&str> = self
             .columns
             .iter()

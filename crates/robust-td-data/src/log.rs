@@ -32,6 +32,8 @@ pub struct Log {
     dialect: Dialect,
     skip_bad_rows: u64,
     monitor: Monitor,
+    /// The actions of the model that predicts.
+    actions: Vec<String>,
 }
 
 #[derive(Debug)]
@@ -78,6 +80,7 @@ impl Log {
             dialect: Dialect::default(),
             skip_bad_rows: 0,
             monitor: Monitor::default(),
+            actions: Vec::new(),
         }
     }
 
@@ -197,6 +200,11 @@ impl Log {
         }
     }
 
+    /// Expects the actions of a model of state-action features, or the probabilities of all of them.
+    pub(crate) fn expect_actions(&mut self, actions: &[String]) {
+        self.actions = actions.to_vec();
+    }
+
     /// The column settings.
     pub(crate) fn column_map(&self) -> &ColumnMap {
         &self.columns
@@ -244,6 +252,7 @@ impl Log {
             skip_bad_rows: self.skip_bad_rows,
             threads,
             monitor: self.monitor.clone(),
+            actions: self.actions.clone(),
             ..ReadOptions::default()
         };
         if self.is_stream() {

@@ -12,6 +12,7 @@ use robust_td_core::spread::{Sides, Spread};
 use crate::batch::Batch;
 use crate::error::{Error, Result};
 use crate::model::Model;
+use crate::policy_rows::write_input;
 
 /// The statistics for intervals, which measure the sampling error around the TD fixed point.
 #[derive(Debug, Clone, PartialEq)]
@@ -119,6 +120,8 @@ pub struct Predictor {
     intervals: Option<Intervals>,
     confidence: f64,
     row: Row,
+    /// An observation with the weights of actions.
+    input: Vec<f64>,
 }
 
 impl Predictor {
@@ -136,6 +139,7 @@ impl Predictor {
             intervals,
             confidence,
             row: Row::for_map(model.features()),
+            input: Vec::new(),
         }
     }
 
@@ -150,7 +154,11 @@ impl Predictor {
     /// # Errors
     /// When the observations do not have the length that the feature map expects, or a value is not finite.
     pub fn predict(&mut self, batch: &Batch, out: &mut Predictions) -> Result<()> {
-        let (expected, found) = (self.features.inputs(), batch.dimension());
+        let actions = match batch.has_choices() {
+            true => self.features.actions().len(),
+            false => 0,
+        };
+        let (expected, found) = (self.features.inputs(), batch.dimension() + actions);
         if !batch.is_empty() && expected != found {
             return Err(Error::ModelInput { expected, found });
         }
@@ -158,7 +166,15 @@ impl Predictor {
         out.lower.clear();
         out.upper.clear();
         for i in 0..batch.len() {
-            self.features.write(batch.obs(i), &mut self.row);
+            let input = match actions {
+                0 => batch.obs(i),
+                _ => {
+                    let policy = batch.choices.get(i).own;
+                    write_input(&mut self.input, batch.obs(i), policy, actions);
+                    &self.input
+                }
+            };
+            self.features.write(input, &mut self.row);
             let phi = self.row.features();
             let value = self.value.value(phi);
             if !value.is_finite() {
@@ -167,7 +183,7 @@ impl Predictor {
             }
             out.values.push(value);
             if let Some(intervals) = &self.intervals {
-                let sides = match self.features.knows(batch.obs(i)) {
+                let sides = match self.features.knows(input) {
                     true => intervals.sides(phi.dot(&self.value.theta), phi, self.confidence),
                     false => Spread::UNKNOWN.sides(self.confidence),
                 };

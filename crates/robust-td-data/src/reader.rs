@@ -107,6 +107,7 @@ impl Reader {
                 preset: options.preset,
                 purpose: options.purpose,
                 dialect: options.dialect,
+                actions: options.actions,
             },
             schema: Schema::default(),
             ledger: Ledger {

@@ -25,6 +25,7 @@ mod fitting;
 mod fourier;
 mod names;
 mod one_hot;
+mod per_action;
 mod polynomial;
 mod range;
 mod rbf;
@@ -44,6 +45,7 @@ use serde::{Deserialize, Serialize};
 
 use fourier::Fourier;
 use one_hot::OneHot;
+use per_action::PerAction;
 use polynomial::Polynomial;
 use range::Range;
 use rbf::Rbf;
@@ -75,6 +77,7 @@ enum Map {
     Tiles(Tiles),
     Rbf(Rbf),
     OneHot(OneHot),
+    PerAction(PerAction),
 }
 
 impl Map {
@@ -90,12 +93,13 @@ impl Map {
             Self::Tiles(map) => map.outputs(),
             Self::Rbf(map) => map.outputs(),
             Self::OneHot(map) => map.outputs(),
+            Self::PerAction(map) => map.outputs(),
         }
     }
 
     /// Whether most of its features are zero.
     fn is_sparse(&self) -> bool {
-        matches!(self, Self::Tiles(_) | Self::OneHot(_))
+        matches!(self, Self::Tiles(_) | Self::OneHot(_) | Self::PerAction(_))
     }
 
     /// Writes each feature that may be nonzero, in increasing order of index.
@@ -112,6 +116,7 @@ impl Map {
             Self::Tiles(map) => map.write(x, sink),
             Self::Rbf(map) => map.write(x, put),
             Self::OneHot(map) => map.write(x, put),
+            Self::PerAction(map) => map.write(x, sink),
         }
     }
 
@@ -133,6 +138,7 @@ impl Map {
             Self::Bias | Self::OneHot(_) => Some(1.0),
             Self::Running(map) => Some(map.norm_sq_bound()),
             Self::Tiles(map) => Some(map.tilings() as f64),
+            Self::PerAction(map) => map.norm_sq_bound(),
             // Every feature lies within [-1, 1].
             Self::Fourier(_) | Self::Rbf(_) => Some(self.outputs() as f64),
         }
@@ -150,6 +156,7 @@ impl Map {
             Self::Tiles(map) => map.fits(inputs),
             Self::Rbf(map) => map.fits(inputs),
             Self::OneHot(map) => map.fits(inputs),
+            Self::PerAction(map) => map.fits(inputs),
         };
         if fits {
             return Ok(());
@@ -221,6 +228,7 @@ impl FeatureMap {
         let mut first = self.stages.first().into_iter().flatten();
         first.all(|map| match map {
             Map::OneHot(map) => map.knows(observation),
+            Map::PerAction(map) => map.knows(observation),
             _ => true,
         })
     }

@@ -13,6 +13,7 @@ impl Map {
             Self::Tiles(map) => map.name(index),
             Self::Rbf(map) => map.name(index, input),
             Self::OneHot(map) => map.name(index, input),
+            Self::PerAction(map) => map.name(index, input),
         }
     }
 }

@@ -66,6 +66,10 @@ impl Evaluation {
                 "below 1 on a stream; 1 needs files, to see that every episode terminates";
             return Err(out_of_range(OptionName::Discount, discount, expected));
         }
+        if reader.schema().policy.is_some() {
+            // The rows are needed more than once.
+            return Ok(None);
+        }
         let spec = self.request.features.as_deref().unwrap_or(STREAM_FEATURES);
         let features = Fitting::new(spec, batch.dimension()).and_then(Fitting::finish)?;
         if features.outputs() > streamed::LARGEST {

@@ -59,6 +59,7 @@ impl Evaluation {
                 Learning::Ahead(_) => ReadAhead::start(reader)?,
             };
             let mut ratios = pass == 0 && reader.schema().ratio;
+            let other_policy = reader.schema().policy.is_some();
             while reader.read(&mut batch)? {
                 if let (Learning::Ahead(new), false) = (&mut *learning, batch.is_empty()) {
                     *learning = Learning::Under(Box::new(new.model(batch.dimension())?));
@@ -66,6 +67,9 @@ impl Evaluation {
                 let Learning::Under(model) = learning else {
                     continue;
                 };
+                if other_policy {
+                    learner_choice::check_policy(model.learner().id(), reader.schema())?;
+                }
                 if std::mem::take(&mut ratios)
                     && let Some(warning) = learner_choice::unused_ratios(model.learner().id())
                 {

@@ -45,26 +45,23 @@ impl ArrowColumn {
     /// A column of the given type; on failure, the types that its target accepts.
     pub fn new(index: usize, target: Target, data_type: &DataType) -> Result<Self, &'static str> {
         let cells = match (target, data_type) {
-            (Target::ObsList | Target::NextObsList, DataType::List(item))
-                if is_number(item.data_type()) =>
-            {
+            (target, DataType::List(item)) if target.is_list() && is_number(item.data_type()) => {
                 Cells::Numbers(Vec::new())
             }
-            (Target::ObsList | Target::NextObsList, _) => return Err("a list of numbers"),
-            (Target::Episode | Target::Cluster, kind) if kind.is_integer() => {
-                Cells::Whole(Vec::new())
-            }
+            (target, _) if target.is_list() => return Err("a list of numbers"),
+            (target, kind) if target.is_name() && kind.is_integer() => Cells::Whole(Vec::new()),
             (Target::Episode | Target::Cluster, DataType::Boolean) => {
                 return Err("integers or text");
             }
             (_, DataType::Boolean) => Cells::Numbers(Vec::new()),
             (_, kind) if is_number(kind) => Cells::Numbers(Vec::new()),
-            (
-                Target::Terminated | Target::Truncated | Target::Episode | Target::Cluster,
-                DataType::Utf8,
-            ) => Cells::Text(StringArray::new_null(0)),
+            (target, DataType::Utf8)
+                if target.is_name() || matches!(target, Target::Terminated | Target::Truncated) =>
+            {
+                Cells::Text(StringArray::new_null(0))
+            }
             (Target::Terminated | Target::Truncated, _) => return Err("flags"),
-            (Target::Episode | Target::Cluster, _) => return Err("integers or text"),
+            (target, _) if target.is_name() => return Err("integers or text"),
             _ => return Err("a number"),
         };
         Ok(Self {
@@ -130,8 +127,8 @@ impl ArrowColumn {
                 row.set_flag(self.target, value::numeric_flag(numbers[i])?);
                 Ok(())
             }
-            (Cells::Numbers(numbers), Target::Episode | Target::Cluster) => {
-                row.set_id(self.target, value::numeric_episode(numbers[i])?);
+            (Cells::Numbers(numbers), target) if target.is_name() => {
+                row.set_id(target, value::numeric_episode(numbers[i])?);
                 Ok(())
             }
             (Cells::Numbers(numbers), _) => match row.set_number(self.target, numbers[i]) {
@@ -142,8 +139,8 @@ impl ArrowColumn {
                 row.set_id(self.target, value::whole_episode(numbers[i]));
                 Ok(())
             }
-            (Cells::Text(text), Target::Episode | Target::Cluster) => {
-                row.set_id(self.target, value::episode(text.value(i).as_bytes())?);
+            (Cells::Text(text), target) if target.is_name() => {
+                row.set_id(target, value::episode(text.value(i).as_bytes())?);
                 Ok(())
             }
             (Cells::Text(text), _) => {
