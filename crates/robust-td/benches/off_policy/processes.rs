@@ -107,13 +107,14 @@ fn random() -> robust_td_core::Result<Process> {
     })
 }
 
+/// The matrix of these entries.
 fn sparse(states: usize, row: impl Fn(usize) -> Vec<(usize, f64)>) -> SparseMatrix {
-    let mut matrix = SparseMatrix::with_capacity(states, states);
+    let mut dense = Matrix::zeros(states, states);
     for s in 0..states {
-        row(s).into_iter().for_each(|(to, p)| matrix.push(to, p));
-        matrix.end_row();
+        let entries = row(s).into_iter();
+        entries.for_each(|(to, p)| dense.row_mut(s)[to] += p);
     }
-    matrix
+    SparseMatrix::from_dense(&dense)
 }
 
 impl Process {
