@@ -1,14 +1,18 @@
 //! Reads a log before learning: fits the feature map, counts the transitions, and measures the features if needed.
 
 use std::ops::ControlFlow;
+use std::sync::OnceLock;
 
-use robust_td_core::features::{FeatureMap, Fitting, Row};
+use robust_td_core::features::{FeatureMap, Fitting, FittingPart, Row};
 
 use crate::batch::Batch;
 use crate::error::{Error, Result};
-use crate::inspect::{DataReport, Inspector};
+use crate::inspect::{DataReport, Inspector, Values};
 use crate::off_policy::PolicyTally;
+use crate::ordered::in_order;
+use crate::parts::{Part, Parts};
 use crate::replay::Replay;
+use crate::schema::Schema;
 
 /// The properties of a log after the first passes over it.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,33 +33,48 @@ impl Survey {
     /// # Errors
     /// Those of reading, and those of the feature map.
     pub fn take(replay: &mut Replay<'_>, spec: &str, measures: bool) -> Result<Self> {
-        let (mut inspector, mut fitting) = (Inspector::default(), None);
+        let mut inspector = Inspector::default();
+        let fitting = OnceLock::new();
+        let mut values = Values::default();
+        let mut observed = None;
         let mut policy = PolicyTally::default();
-        replay.for_each(|schema, batch| {
-            inspector.push(schema, batch);
+        let follow = |schema: &Schema, batch: &Batch| {
+            inspector.follow(schema, batch);
             policy.push(schema, batch);
-            if !batch.is_empty() {
-                let fitting = match &mut fitting {
-                    Some(fitting) => fitting,
-                    empty => empty.insert(Fitting::new(spec, batch.dimension())?),
-                };
-                observe(fitting, batch)?;
+            if !batch.is_empty() && fitting.get().is_none() {
+                let _ = fitting.set(Fitting::new(spec, batch.dimension())?);
             }
-            Ok(ControlFlow::Continue(()))
-        })?;
+            Ok(())
+        };
+        for_each_part(
+            replay,
+            follow,
+            |part| {
+                let observed = fitting.get().map(|fitting| observe(fitting, &part));
+                (Values::of(&part), observed.transpose())
+            },
+            |(more, part)| {
+                values.merge(more);
+                merge(&mut observed, part?)
+            },
+        )?;
+        inspector.measured(values);
         let report = inspector.finish(replay.schema(), replay.files(), replay.bad_rows());
-        let mut fitting = fitting.ok_or(Error::NoInput {
+        let mut fitting = fitting.into_inner().ok_or(Error::NoInput {
             what: "the files contain no usable rows",
         })?;
         if fitting.needs_pass() {
-            fitting.end_pass()?;
+            end_pass(&mut fitting, observed)?;
         }
         while fitting.needs_pass() {
-            replay.for_each(|_, batch| {
-                observe(&mut fitting, batch)?;
-                Ok(ControlFlow::Continue(()))
-            })?;
-            fitting.end_pass()?;
+            let mut observed = None;
+            for_each_part(
+                replay,
+                |_, _| Ok(()),
+                |part| observe(&fitting, &part),
+                |part| merge(&mut observed, Some(part?)),
+            )?;
+            end_pass(&mut fitting, observed)?;
         }
         let features = fitting.finish()?;
         let features = match &report.schema.policy {
@@ -83,13 +102,59 @@ impl Survey {
     }
 }
 
-fn observe(fitting: &mut Fitting, batch: &Batch) -> Result<()> {
+/// Calls `follow` with every batch, on this thread, and `take` with what `work` makes of every part of the log, in order.
+fn for_each_part<T: Send>(
+    replay: &mut Replay<'_>,
+    mut follow: impl FnMut(&Schema, &Batch) -> Result<()>,
+    work: impl Fn(Part) -> T + Sync,
+    take: impl FnMut(T) -> Result<()>,
+) -> Result<()> {
+    let threads = replay.threads();
+    let produce = |send: &mut dyn FnMut(Part) -> Result<()>| {
+        let mut parts = Parts::default();
+        replay.for_each(|schema, batch| {
+            follow(schema, batch)?;
+            parts.push(schema, batch, &mut *send)?;
+            Ok(ControlFlow::Continue(()))
+        })?;
+        parts.finish().map_or(Ok(()), send)
+    };
+    in_order(threads, produce, work, take)
+}
+
+/// What a part shows to the stage that is fitted.
+fn observe(fitting: &Fitting, part: &Part) -> Result<FittingPart> {
+    let mut observed = fitting.part();
     if fitting.needs_pass() {
-        for row in rows(batch) {
-            fitting.observe(row)?;
+        // Next observations on their own, so that the order does not depend on the batches.
+        let mut following = fitting.part();
+        let d = part.dimension();
+        for (batch, rows) in part.pieces() {
+            let place = rows.start * d..rows.end * d;
+            fitting.observe_in(&mut observed, &batch.obs[place.clone()])?;
+            if !batch.next_obs.is_empty() {
+                fitting.observe_in(&mut following, &batch.next_obs[place])?;
+            }
         }
+        observed.merge(following)?;
+    }
+    Ok(observed)
+}
+
+fn merge(all: &mut Option<FittingPart>, part: Option<FittingPart>) -> Result<()> {
+    match (all.as_mut(), part) {
+        (Some(all), Some(part)) => all.merge(part)?,
+        (None, part) => *all = part,
+        (Some(_), None) => {}
     }
     Ok(())
+}
+
+fn end_pass(fitting: &mut Fitting, observed: Option<FittingPart>) -> Result<()> {
+    if let Some(observed) = observed {
+        fitting.merge(observed)?;
+    }
+    Ok(fitting.end_pass()?)
 }
 
 /// The observations and next observations of a batch, row by row, so that their order does not depend on the batches.

@@ -3,7 +3,9 @@
 use super::spec::{MapSpec, Stages, parse, refused};
 use super::{FeatureMap, Fourier, MAX_FEATURES, Map, OneHot, Polynomial, Range, Rbf, Row};
 use super::{Running, Standardise, Tiles, stage_outputs};
+use crate::column_moments::ColumnMoments;
 use crate::error::{Error, Result};
+use crate::phi::Features;
 
 /// The maximum number of values that `one-hot` accepts without `count`.
 const MAX_VALUES: usize = 100_000;
@@ -57,16 +59,33 @@ impl Fitting {
     /// # Errors
     /// When a discrete column has too many values.
     pub fn observe(&mut self, observation: &[f64]) -> Result<()> {
-        self.map.write(observation, &mut self.row);
-        let dense;
-        let x = match self.row.features() {
-            crate::phi::Features::Dense(x) => x,
-            crate::phi::Features::Sparse { .. } => {
-                dense = self.row.to_dense();
-                &dense
-            }
-        };
-        self.moments.observe(x)
+        let mut row = std::mem::take(&mut self.row);
+        let added = self.moments.observe(&self.map, observation, &mut row);
+        self.row = row;
+        added
+    }
+
+    /// A part of the current pass, before its first observation.
+    #[must_use]
+    pub fn part(&self) -> FittingPart {
+        FittingPart(self.moments.empty())
+    }
+
+    /// Adds consecutive observations to a part.
+    ///
+    /// # Errors
+    /// When a discrete column has too many values.
+    pub fn observe_in(&self, part: &mut FittingPart, observations: &[f64]) -> Result<()> {
+        let mut row = Row::for_map(&self.map);
+        part.0.observe(&self.map, observations, &mut row)
+    }
+
+    /// Adds the observations of a part to the current pass.
+    ///
+    /// # Errors
+    /// When a discrete column has too many values.
+    pub fn merge(&mut self, part: FittingPart) -> Result<()> {
+        self.moments.merge(part.0)
     }
 
     /// Ends the current pass.
@@ -75,7 +94,8 @@ impl Fitting {
     /// When the pass had no observations, or the map would have too many features.
     pub fn end_pass(&mut self) -> Result<()> {
         if let Some(stage) = self.waiting.take() {
-            if self.moments.count == 0 {
+            self.moments.columns = std::mem::take(&mut self.moments.columns).finished();
+            if self.moments.columns.count() == 0 {
                 return Err(refused(
                     self.map.spec(),
                     "there are no observations to measure ranges from",
@@ -143,14 +163,24 @@ fn too_many(part: &str) -> Error {
     )
 }
 
+/// Observations of a part of a pass, which several threads may gather.
+#[derive(Debug)]
+pub struct FittingPart(Moments);
+
+impl FittingPart {
+    /// Adds the observations of a later part.
+    ///
+    /// # Errors
+    /// When a discrete column has too many values.
+    pub fn merge(&mut self, later: Self) -> Result<()> {
+        self.0.merge(later.0)
+    }
+}
+
 /// Statistics of a stage's input, gathered in one pass.
 #[derive(Debug, Default)]
 struct Moments {
-    count: u64,
-    mean: Vec<f64>,
-    spread: Vec<f64>,
-    low: Vec<f64>,
-    high: Vec<f64>,
+    columns: ColumnMoments,
     /// The values of the discrete columns, as ordered bits.
     values: Vec<(usize, std::collections::BTreeSet<i64>)>,
 }
@@ -169,31 +199,54 @@ impl Moments {
             }
         }
         Ok(Self {
-            count: 0,
-            mean: vec![0.0; inputs],
-            spread: vec![0.0; inputs],
-            low: vec![f64::INFINITY; inputs],
-            high: vec![f64::NEG_INFINITY; inputs],
+            columns: ColumnMoments::new(inputs),
             values,
         })
     }
 
-    fn observe(&mut self, x: &[f64]) -> Result<()> {
-        self.count += 1;
-        for (i, &x) in x.iter().enumerate() {
-            let before = x - self.mean[i];
-            self.mean[i] += before / self.count as f64;
-            self.spread[i] += before * (x - self.mean[i]);
-            self.low[i] = self.low[i].min(x);
-            self.high[i] = self.high[i].max(x);
+    /// The same without observations.
+    fn empty(&self) -> Self {
+        let values = self.values.iter();
+        Self {
+            columns: ColumnMoments::new(self.columns.columns()),
+            values: values
+                .map(|(column, _)| (*column, std::collections::BTreeSet::new()))
+                .collect(),
         }
-        for (column, values) in &mut self.values {
-            values.insert(order(x[*column]));
-            if values.len() > MAX_VALUES {
-                let problem =
-                    format!("column {column} has more than {MAX_VALUES} different values");
-                return Err(refused("one-hot", problem));
+    }
+
+    /// Adds consecutive observations, after the stages so far.
+    fn observe(&mut self, map: &FeatureMap, observations: &[f64], row: &mut Row) -> Result<()> {
+        if map.stages.is_empty() {
+            return self.add(observations);
+        }
+        for observation in observations.chunks_exact(map.inputs.max(1)) {
+            map.write(observation, row);
+            match row.features() {
+                Features::Dense(x) => self.add(x)?,
+                Features::Sparse { .. } => self.add(&row.to_dense())?,
             }
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, rows: &[f64]) -> Result<()> {
+        self.columns.add(rows);
+        let inputs = self.columns.columns().max(1);
+        for (column, values) in &mut self.values {
+            for x in rows.chunks_exact(inputs) {
+                values.insert(order(x[*column]));
+            }
+            check_values(*column, values)?;
+        }
+        Ok(())
+    }
+
+    fn merge(&mut self, other: Self) -> Result<()> {
+        self.columns.merge(other.columns);
+        for ((column, values), (_, more)) in self.values.iter_mut().zip(other.values) {
+            values.extend(more);
+            check_values(*column, values)?;
         }
         Ok(())
     }
@@ -201,7 +254,7 @@ impl Moments {
     fn range(&self, bounds: Option<(f64, f64)>, inputs: usize) -> Range {
         match bounds {
             Some((low, high)) => Range::uniform(low, high, inputs),
-            None => Range::new(self.low.clone(), self.high.clone()),
+            None => Range::new(self.columns.low().to_vec(), self.columns.high().to_vec()),
         }
     }
 
@@ -214,9 +267,8 @@ impl Moments {
             MapSpec::Identity => Map::Identity { inputs },
             MapSpec::Bias => Map::Bias,
             MapSpec::Standardise => {
-                let deviation = |spread: &f64| (spread / self.count as f64).sqrt();
-                let deviation = self.spread.iter().map(deviation).collect();
-                Map::Standardise(Standardise::new(self.mean.clone(), deviation))
+                let mean = self.columns.means().to_vec();
+                Map::Standardise(Standardise::new(mean, self.columns.deviations()))
             }
             MapSpec::Running => Map::Running(Running::new(inputs)),
             MapSpec::Polynomial { degree } => {
@@ -268,6 +320,15 @@ impl Moments {
             }
         })
     }
+}
+
+/// Refuses a discrete column with too many values.
+fn check_values(column: usize, values: &std::collections::BTreeSet<i64>) -> Result<()> {
+    if values.len() > MAX_VALUES {
+        let problem = format!("column {column} has more than {MAX_VALUES} different values");
+        return Err(refused("one-hot", problem));
+    }
+    Ok(())
 }
 
 fn check_column(column: usize, inputs: usize) -> Result<()> {

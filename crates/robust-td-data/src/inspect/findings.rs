@@ -6,6 +6,7 @@ use crate::inspect::Inspector;
 use crate::inspect::report::{Finding, FindingKind};
 use crate::inspect::sentinels::Sentinels;
 use crate::inspect::tally::Tally;
+use crate::inspect::values::constant;
 use crate::interleaved;
 use crate::schema::Schema;
 use crate::words::counted;
@@ -81,7 +82,7 @@ impl Inspector {
             ),
         };
         findings.add(FindingKind::Misaligned, self.misaligned, message);
-        if rows > 1 && self.next_is_same == rows {
+        if rows > 1 && self.values.next_is_same == rows {
             let message = "next_obs equals obs in every row".to_owned();
             findings.add(FindingKind::NextIsSame, whole(rows), message);
         }
@@ -145,20 +146,20 @@ impl Inspector {
             count: 1,
             first: self.first,
         };
-        let dimension = self.features.len();
+        let values = &self.values;
+        let dimension = values.features.columns();
         let name = |k| schema.feature_name(k, dimension);
-        for (k, codes) in self.sentinels.iter().enumerate() {
+        for (k, codes) in values.sentinels.iter().enumerate() {
             sentinels(findings, &name(k), codes);
         }
-        sentinels(findings, "the reward", &self.reward_sentinels);
-        for (k, feature) in self.features.iter().enumerate() {
-            if feature.is_constant() {
-                let value = feature.stats().map_or(f64::NAN, |stats| stats.min);
+        sentinels(findings, "the reward", &values.reward_sentinels);
+        for k in 0..dimension {
+            if let Some(value) = constant(&values.features, k) {
                 let message = format!("{} is {value} in every row", name(k));
                 findings.add(FindingKind::ConstantFeature, once, message);
             }
         }
-        for (k, alone) in self.moments.collinear() {
+        for (k, alone) in values.moments.collinear() {
             let message = match alone {
                 Some(other) => format!("{} is a linear function of {}", name(k), name(other)),
                 None => format!(
@@ -168,8 +169,7 @@ impl Inspector {
             };
             findings.add(FindingKind::CollinearFeature, once, message);
         }
-        if self.reward.is_constant() {
-            let value = self.reward.stats().map_or(f64::NAN, |stats| stats.min);
+        if let Some(value) = constant(&values.reward, 0) {
             let message = format!("the reward is {value} in every row");
             findings.add(FindingKind::ConstantReward, once, message);
         }

@@ -8,8 +8,10 @@ mod sample;
 mod sentinels;
 mod stats;
 mod tally;
+mod values;
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 pub use report::{DataReport, EpisodeReport, FeatureReport, Finding, FindingKind};
 pub use sample::DataSample;
@@ -19,35 +21,26 @@ use crate::bad_rows::BadRows;
 use crate::batch::Batch;
 use crate::error::Result;
 use crate::pairing::Pairing;
+use crate::parts::Parts;
 use crate::reader::Reader;
 use crate::schema::Schema;
-use crate::thinned::Thinned;
-use collinear::CoMoments;
 use episodes::{EpisodeRow, Episodes, hash};
-use sentinels::Sentinels;
-use stats::Running;
 use tally::Tally;
+pub(crate) use values::Values;
+use values::stats;
 
 /// Collects a [`DataReport`] in memory that depends only on the number of features.
 #[derive(Debug, Clone, Default)]
 pub struct Inspector {
     pairing: Pairing,
-    features: Vec<Running>,
-    moments: CoMoments,
-    reward: Running,
-    /// Codes for missing values in the features, and in the rewards.
-    sentinels: Vec<Sentinels>,
-    reward_sentinels: Sentinels,
-    /// Observations and rewards of some rows.
-    rows: Thinned,
-    obs_norm: Running,
-    next_norm: f64,
+    /// The rows whose numbers are not measured yet.
+    parts: Parts,
+    values: Values,
     episodes: Episodes,
     last: Option<Last>,
     /// Rows whose next observation could be compared with the following row.
     comparable: u64,
     misaligned: Tally,
-    next_is_same: u64,
     both_ends: Tally,
     duplicated: Tally,
     /// File and number of the first row.
@@ -80,13 +73,52 @@ impl Last {
         self.place = (batch.file, batch.rows[i]);
     }
 
-    fn equals(&self, batch: &Batch, i: usize) -> bool {
-        self.obs == batch.obs(i)
-            && self.reward == batch.rewards[i]
-            && self.next_obs == batch.next_obs(i).unwrap_or_default()
-            && self.ratio == batch.ratios[i]
-            && self.flags == (batch.terminated[i], batch.truncated[i])
-            && self.episode == batch.episodes[i]
+    fn view(&self) -> RowBefore<'_> {
+        RowBefore {
+            obs: &self.obs,
+            next_obs: &self.next_obs,
+            reward: self.reward,
+            ratio: self.ratio,
+            flags: self.flags,
+            episode: self.episode,
+            place: self.place,
+        }
+    }
+}
+
+/// A row, to be compared with the one after it.
+struct RowBefore<'a> {
+    obs: &'a [f64],
+    next_obs: &'a [f64],
+    reward: f64,
+    ratio: f64,
+    flags: (bool, bool),
+    episode: u64,
+    place: (usize, u64),
+}
+
+impl<'a> RowBefore<'a> {
+    #[inline]
+    fn of(batch: &'a Batch, i: usize) -> Self {
+        Self {
+            obs: batch.obs(i),
+            next_obs: batch.next_obs(i).unwrap_or_default(),
+            reward: batch.rewards[i],
+            ratio: batch.ratios[i],
+            flags: (batch.terminated[i], batch.truncated[i]),
+            episode: batch.episodes[i],
+            place: (batch.file, batch.rows[i]),
+        }
+    }
+
+    #[inline]
+    fn equals(&self, other: &Self) -> bool {
+        self.reward == other.reward
+            && self.obs == other.obs
+            && self.next_obs == other.next_obs
+            && self.ratio == other.ratio
+            && self.flags == other.flags
+            && self.episode == other.episode
     }
 }
 
@@ -101,7 +133,8 @@ impl Inspector {
         let mut inspector = Self::default();
         let mut batch = Batch::default();
         while reader.read(&mut batch)? {
-            inspector.push(reader.schema(), &batch);
+            let shared = Arc::new(std::mem::take(&mut batch));
+            inspector.push(reader.schema(), &shared);
         }
         Ok(inspector.finish(reader.schema(), reader.files(), reader.bad_rows()))
     }
@@ -110,40 +143,31 @@ impl Inspector {
     ///
     /// # Panics
     /// When only observations were read.
-    pub fn push(&mut self, schema: &Schema, batch: &Batch) {
+    pub fn push(&mut self, schema: &Schema, batch: &Arc<Batch>) {
+        self.follow(schema, batch);
+        let values = &mut self.values;
+        // Measuring cannot fail.
+        let _ = self.parts.push(schema, batch, |part| {
+            values.merge(Values::of(&part));
+            Ok(())
+        });
+    }
+
+    /// Adds what depends on the order of the rows of a batch; their numbers are [measured](Self::measured) elsewhere.
+    pub(crate) fn follow(&mut self, schema: &Schema, batch: &Batch) {
         self.pairing
             .push(schema, batch, 0, |_| ControlFlow::Continue(()));
-        self.features
-            .resize(batch.dimension.max(self.features.len()), Running::default());
-        self.sentinels
-            .resize(self.features.len(), Sentinels::default());
         for i in 0..batch.len() {
-            self.look_at_values(schema, batch, i);
             self.look_at_order(schema, batch, i);
-            let last = self.last.get_or_insert_default();
-            last.replace(batch, i);
+        }
+        if let Some(i) = batch.len().checked_sub(1) {
+            self.last.get_or_insert_default().replace(batch, i);
         }
     }
 
-    fn look_at_values(&mut self, schema: &Schema, batch: &Batch, i: usize) {
-        let obs = batch.obs(i);
-        let place = (batch.file, batch.rows[i]);
-        for ((feature, codes), &x) in self.features.iter_mut().zip(&mut self.sentinels).zip(obs) {
-            feature.add(x);
-            codes.add(x, place);
-        }
-        self.moments.add(obs);
-        if schema.reward {
-            self.reward.add(batch.rewards[i]);
-            self.reward_sentinels.add(batch.rewards[i], place);
-        }
-        let reward = &batch.rewards[i..i + usize::from(schema.reward)];
-        self.rows.consider(self.obs_norm.count(), [obs, reward]);
-        self.obs_norm.add(norm(obs));
-        if let Some(next) = batch.next_obs(i) {
-            self.next_norm = self.next_norm.max(norm(next));
-            self.next_is_same += u64::from(next == obs);
-        }
+    /// Adds the statistics of the numbers of the next rows.
+    pub(crate) fn measured(&mut self, values: Values) {
+        self.values.merge(values);
     }
 
     fn look_at_order(&mut self, schema: &Schema, batch: &Batch, i: usize) {
@@ -153,8 +177,12 @@ impl Inspector {
         if flags == (true, true) {
             self.both_ends.hit(place);
         }
-        if let Some(last) = self.last.as_ref().filter(|_| !batch.gaps[i]) {
-            if last.equals(batch, i) {
+        let before = match i.checked_sub(1) {
+            Some(before) => Some(RowBefore::of(batch, before)),
+            None => self.last.as_ref().map(Last::view),
+        };
+        if let Some(last) = before.as_ref().filter(|_| !batch.gaps[i]) {
+            if last.equals(&RowBefore::of(batch, i)) {
                 self.duplicated.hit(place);
             }
             let follows = last.flags == (false, false) && last.episode == batch.episodes[i];
@@ -171,10 +199,9 @@ impl Inspector {
             truncated: flags.1,
             place,
         };
-        let last = self.last.as_ref();
         let next = || {
-            last.filter(|_| schema.next_obs)
-                .map(|last| hash(&last.next_obs))
+            let last = before.as_ref().filter(|_| schema.next_obs);
+            last.map(|last| hash(last.next_obs))
         };
         let before = self.episodes.add(schema, row, &next);
         if let Some((place, next)) = before.filter(|_| !batch.gaps[i]) {
@@ -189,16 +216,21 @@ impl Inspector {
     #[must_use]
     pub fn finish(mut self, schema: &Schema, files: &[String], bad_rows: &BadRows) -> DataReport {
         self.episodes.finish();
-        let dimension = self.features.len();
-        let features = (self.features.iter().enumerate())
-            .filter_map(|(k, feature)| {
+        if let Some(part) = std::mem::take(&mut self.parts).finish() {
+            self.measured(Values::of(&part));
+        }
+        self.values = std::mem::take(&mut self.values).finished();
+        let values = &self.values;
+        let dimension = values.features.columns();
+        let features = (0..dimension)
+            .filter_map(|k| {
                 Some(FeatureReport {
                     name: schema.feature_name(k, dimension),
-                    stats: feature.stats()?,
+                    stats: stats(&values.features, k)?,
                 })
             })
             .collect();
-        let obs_norm = self.obs_norm.stats();
+        let obs_norm = stats(&values.norm, 0);
         DataReport {
             files: files.to_vec(),
             schema: schema.clone(),
@@ -208,8 +240,8 @@ impl Inspector {
             bad_rows: bad_rows.clone(),
             dimension,
             features,
-            reward: self.reward.stats(),
-            max_norm: obs_norm.map_or(0.0, |norm| norm.max).max(self.next_norm),
+            reward: stats(&values.reward, 0),
+            max_norm: obs_norm.map_or(0.0, |norm| norm.max).max(values.next_norm),
             obs_norm,
             episodes: EpisodeReport {
                 count: self.episodes.lengths.count(),
@@ -220,15 +252,11 @@ impl Inspector {
             },
             findings: self.findings(schema, files, bad_rows),
             sample: DataSample::new(
-                &self.rows,
+                &values.rows,
                 dimension,
                 &self.episodes.sampled_lengths,
-                &self.moments,
+                &values.moments,
             ),
         }
     }
-}
-
-fn norm(x: &[f64]) -> f64 {
-    x.iter().map(|x| x * x).sum::<f64>().sqrt()
 }

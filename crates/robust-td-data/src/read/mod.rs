@@ -2,6 +2,7 @@
 
 pub(crate) mod arrow;
 mod arrow_column;
+mod column_groups;
 pub(crate) mod csv;
 mod csv_field;
 mod csv_header;
@@ -9,4 +10,5 @@ mod json_scan;
 pub(crate) mod ndjson;
 pub(crate) mod parquet;
 mod plain;
+mod row_major;
 pub(crate) mod table;
