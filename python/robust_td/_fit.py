@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,6 +69,22 @@ class Fit:
     def findings(self) -> list[Finding]:
         """What a reader must know, most serious first."""
         return findings(self.to_dict()["findings"])
+
+    @property
+    def discount(self) -> float:
+        """The discount factor."""
+        return self._native.discount
+
+    @property
+    def return_deviation(self) -> Estimate | None:
+        """The standard deviation of the return from a random start, if ``return_variance=True`` asked for it."""
+        found = self._native.return_deviation
+        return None if found is None else Estimate(*found)
+
+    @property
+    def feature_choice(self) -> dict[str, Any] | None:
+        """How the feature map was chosen: ``chosen``, ``candidates`` with their held-out errors, ...; None if none were compared."""
+        return self.to_dict().get("feature_choice")
 
     @property
     def algorithm(self) -> str:
@@ -230,6 +246,46 @@ class Fit:
         rows += [("converged", known), ("algorithm", self.algorithm), ("transitions", self.steps)]
         rows.append(("features", self.to_dict()["features"]))
         return _html.block("Policy evaluation", rows) + html_findings(self.findings)
+
+
+class Fits(Sequence[Fit]):
+    """The fits of several discounts, in the order of the discounts: a sequence of :class:`Fit`."""
+
+    def __init__(self, fits: Iterable[Fit]) -> None:
+        self._fits = tuple(fits)
+
+    @overload
+    def __getitem__(self, index: int) -> Fit: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Fits: ...
+
+    def __getitem__(self, index: int | slice) -> Fit | Fits:
+        if isinstance(index, slice):
+            return Fits(self._fits[index])
+        return self._fits[index]
+
+    def __len__(self) -> int:
+        return len(self._fits)
+
+    @property
+    def discounts(self) -> list[float]:
+        """The discounts."""
+        return [fit.discount for fit in self._fits]
+
+    @property
+    def start_values(self) -> list[Estimate | None]:
+        """The value of the policy for each discount."""
+        return [fit.start_value for fit in self._fits]
+
+    def to_dict(self) -> dict[str, Any]:
+        """What ``robust-td evaluate --json`` prints: ``discounts`` is the list of the results."""
+        report: dict[str, Any] = json.loads(_native.fits_json([fit._native for fit in self._fits]))
+        return report
+
+    def __repr__(self) -> str:
+        lines = (f"  {fit.discount:g}: {fit.start_value}" for fit in self._fits)
+        return "\n".join([f"<Fits: value of the policy by discount, {len(self)} fits>", *lines])
 
 
 def load(path: str | os.PathLike[str]) -> Fit:

@@ -249,6 +249,16 @@ pub enum Error {
         /// The file.
         file: String,
     },
+    /// A file that is named twice.
+    #[error(
+        "{file}: this is the same file as {first}, and its rows would count twice; name it once"
+    )]
+    FileTwice {
+        /// The file.
+        file: String,
+        /// The name under which it was given first.
+        first: String,
+    },
     /// A format that needs a file.
     #[error(
         "{file}: Parquet cannot be read from a stream or a compressed file; use a plain .parquet file"

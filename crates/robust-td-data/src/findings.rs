@@ -26,7 +26,7 @@ pub(crate) fn finding(kind: FindingKind, message: impl Into<String>) -> Finding 
 }
 
 /// The findings about any answer.
-fn of_assessment(assessment: &Assessment, remedy: &str) -> Vec<Finding> {
+fn of_assessment(assessment: &Assessment, remedy: &str, richer: &str) -> Vec<Finding> {
     let mut list = Vec::new();
     if !assessment.converged() {
         list.push(not_learned(assessment.relative_residual, remedy));
@@ -40,7 +40,7 @@ fn of_assessment(assessment: &Assessment, remedy: &str) -> Vec<Finding> {
             FindingKind::FeaturesDoNotFit,
             format!(
                 "predicted values differ from returns by up to {errors:.1} standard errors: the features cannot express the \
-                 values, or the data come from several policies; try richer features, such as fourier, tiles or one-hot"
+                 values, or the data come from several policies; {richer}"
             ),
         ));
     }
@@ -64,7 +64,8 @@ fn not_learned(relative_residual: f64, remedy: &str) -> Finding {
 /// The findings about the answer of a learner.
 pub(crate) fn of_learned(learned: &Learned) -> Vec<Finding> {
     let remedy = "the default algorithm solves them, or use more data";
-    (learned.assessment()).map_or(Vec::new(), |found| of_assessment(found, remedy))
+    let richer = "try richer features, such as fourier, tiles or one-hot";
+    (learned.assessment()).map_or(Vec::new(), |found| of_assessment(found, remedy, richer))
 }
 
 /// The findings about the TD fixed point of a log, most serious first.
@@ -73,6 +74,10 @@ pub(crate) fn of_solved(solved: &Solved) -> Vec<Finding> {
     let mut list = of_assessment(
         &solved.assessment,
         "use fewer or simpler features, or more data",
+        match solved.choice {
+            Some(_) => "none of the maps that were compared is richer and better; try others",
+            None => "try the features auto, which compares several maps",
+        },
     );
     if let Some(message) = StartValue::disagreement(solved) {
         list.push(finding(FindingKind::MonteCarloDiffers, message));

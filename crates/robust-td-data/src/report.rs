@@ -4,6 +4,7 @@ use robust_td_core::learner::Learner;
 use robust_td_core::registry::Approach;
 use serde::Serialize;
 
+use crate::choice::FeatureChoice;
 use crate::diagnostics::TdErrors;
 use crate::divergence::Divergence;
 use crate::fit::Fit;
@@ -12,6 +13,7 @@ use crate::learned::Learned;
 use crate::model::Model;
 use crate::off_policy::OffPolicyReport;
 use crate::portfolio_choice::ConstantChoice;
+use crate::return_variance::ReturnVariance;
 use crate::returns::ReturnCheck;
 use crate::solved::{Solved, Solver, Unit};
 use crate::start_value::{MonteCarlo, StartValue};
@@ -104,6 +106,12 @@ pub struct EvaluationReport {
     pub columns: Vec<String>,
     /// Rows from the smallest to the largest value.
     pub typical_rows: Vec<TypicalRow>,
+    /// How much the return from a start varies, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub return_variance: Option<ReturnVariance>,
+    /// How the feature map was chosen, if several were compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub feature_choice: Option<FeatureChoice>,
     /// The comparison of returns with predictions.
     pub check: Option<ReturnCheck>,
 }
@@ -193,6 +201,8 @@ impl EvaluationReport {
             episodic: (learned.assessment()).is_some_and(|found| found.starts.episodic),
             columns: (learned.assessment()).map_or(Vec::new(), |found| found.columns.clone()),
             typical_rows: typical_rows(fit),
+            return_variance: None,
+            feature_choice: None,
             check: fit.check().cloned(),
         }
     }
@@ -239,6 +249,8 @@ impl EvaluationReport {
             episodic: solved.assessment.starts.episodic,
             columns: solved.assessment.columns.clone(),
             typical_rows: typical_rows(fit),
+            return_variance: fit.return_variance(),
+            feature_choice: solved.choice.clone(),
             check: fit.check().cloned(),
         }
     }

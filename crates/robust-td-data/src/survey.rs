@@ -34,6 +34,7 @@ impl Survey {
     /// Those of reading, and those of the feature map.
     pub fn take(replay: &mut Replay<'_>, spec: &str, measures: bool) -> Result<Self> {
         let mut inspector = Inspector::default();
+        let mut policy = PolicyTally::default();
         let fitting = OnceLock::new();
         let mut values = Values::default();
         let mut observed = None;
@@ -103,7 +104,7 @@ impl Survey {
 }
 
 /// Calls `follow` with every batch, on this thread, and `take` with what `work` makes of every part of the log, in order.
-fn for_each_part<T: Send>(
+pub(crate) fn for_each_part<T: Send>(
     replay: &mut Replay<'_>,
     mut follow: impl FnMut(&Schema, &Batch) -> Result<()>,
     work: impl Fn(Part) -> T + Sync,
@@ -123,7 +124,7 @@ fn for_each_part<T: Send>(
 }
 
 /// What a part shows to the stage that is fitted.
-fn observe(fitting: &Fitting, part: &Part) -> Result<FittingPart> {
+pub(crate) fn observe(fitting: &Fitting, part: &Part) -> Result<FittingPart> {
     let mut observed = fitting.part();
     if fitting.needs_pass() {
         // Next observations on their own, so that the order does not depend on the batches.
@@ -141,7 +142,8 @@ fn observe(fitting: &Fitting, part: &Part) -> Result<FittingPart> {
     Ok(observed)
 }
 
-fn merge(all: &mut Option<FittingPart>, part: Option<FittingPart>) -> Result<()> {
+/// Adds what a later part showed.
+pub(crate) fn merge(all: &mut Option<FittingPart>, part: Option<FittingPart>) -> Result<()> {
     match (all.as_mut(), part) {
         (Some(all), Some(part)) => all.merge(part)?,
         (None, part) => *all = part,
@@ -150,7 +152,8 @@ fn merge(all: &mut Option<FittingPart>, part: Option<FittingPart>) -> Result<()>
     Ok(())
 }
 
-fn end_pass(fitting: &mut Fitting, observed: Option<FittingPart>) -> Result<()> {
+/// Ends a pass in which this was observed.
+pub(crate) fn end_pass(fitting: &mut Fitting, observed: Option<FittingPart>) -> Result<()> {
     if let Some(observed) = observed {
         fitting.merge(observed)?;
     }

@@ -1,8 +1,8 @@
 //! Prints the result of an evaluation: the answer first, then what it rests on.
 
-use robust_td_data::{EvaluationReport, MonteCarlo, StartValue, Unit, Warning};
+use robust_td_data::{EvaluationReport, MonteCarlo, ReturnVariance, StartValue, Unit, Warning};
 
-use super::{choice, intervals, off_policy, returns};
+use super::{choice, features, intervals, off_policy, returns};
 use crate::text;
 
 /// The number of weights that a page shows.
@@ -22,6 +22,9 @@ pub fn page(report: &EvaluationReport, confidence: f64, verbose: bool) -> String
     }
     if let Some(check) = &report.check {
         page += &returns::page(check);
+    }
+    if let Some(choice) = &report.feature_choice {
+        page += &features::page(choice);
     }
     page += &weights(report, confidence);
     page += "\nData\n";
@@ -56,6 +59,9 @@ fn answer(report: &EvaluationReport, confidence: f64) -> Vec<(&'static str, Stri
         };
         rows.push((name, mean_return(report, monte_carlo, confidence)));
     }
+    if let Some(found) = &report.return_variance {
+        rows.push(("return varies by", deviation(found, confidence)));
+    }
     rows.push(("converged", converged(report)));
     if let Some(check) = &report.check {
         let words = match report.converged {
@@ -67,6 +73,9 @@ fn answer(report: &EvaluationReport, confidence: f64) -> Vec<(&'static str, Stri
     if report.off_policy.is_some() {
         let words = "not compared: the returns are those of the policy that was followed";
         rows.push(("features fit", words.into()));
+    }
+    if let Some(choice) = &report.feature_choice {
+        rows.push(("features chosen", features::summary(choice)));
     }
     if let Some(suggestion) = report.suggestion {
         rows.push(("suggestion", suggestion.into()));
@@ -114,6 +123,25 @@ fn mean_return(report: &EvaluationReport, found: &MonteCarlo, confidence: f64) -
         }
         false => format!("{value}, of {episodes}"),
     }
+}
+
+/// The standard deviation of the return.
+fn deviation(found: &ReturnVariance, confidence: f64) -> String {
+    if found.standard_deviation.is_nan() {
+        return "not known: the features give a negative variance; try richer ones".into();
+    }
+    let mut words = format!(
+        "{} (standard deviation)",
+        text::number(found.standard_deviation)
+    );
+    words += &match found.upper.is_finite() {
+        true => format!(", {}", interval(found.lower, found.upper, confidence)),
+        false => ", no interval".into(),
+    };
+    if let Some(observed) = found.observed {
+        words += &format!("; {} among complete episodes", text::number(observed));
+    }
+    words
 }
 
 fn interval(lower: f64, upper: f64, confidence: f64) -> String {
@@ -198,7 +226,8 @@ fn weights(report: &EvaluationReport, confidence: f64) -> String {
     page
 }
 
-fn data(report: &EvaluationReport) -> Vec<(&'static str, String)> {
+/// What the answer rests on.
+pub fn data(report: &EvaluationReport) -> Vec<(&'static str, String)> {
     let rank = report
         .rank
         .map_or(String::new(), |rank| format!(", {rank} independent"));

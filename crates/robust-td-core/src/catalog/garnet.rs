@@ -26,6 +26,7 @@ use crate::random::Stream;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "garnet",
+    aliases: &[],
     summary: "random decision process under a random policy, sparse, any size",
     source: "Archibald, McKinnon and Thomas, On the generation of Markov decision processes, JORS 46, 1995",
     parameters: &[

@@ -41,7 +41,7 @@ impl PerAction {
     }
 
     /// Writes the blocks of the actions whose weights are not 0.
-    pub fn write(&self, x: &[f64], sink: &mut impl Sink) {
+    pub fn write(&self, x: &[f64], sink: &mut (impl Sink + ?Sized)) {
         let (observation, weights) = x.split_at(self.observation.inputs());
         let d = self.observation.outputs();
         OBSERVATION.with_borrow_mut(|row| {

@@ -184,6 +184,12 @@ impl Identified {
         Self { scale, never }
     }
 
+    /// The number of combinations of features that never varied, each of which [`covers`](Self::covers) looks at.
+    #[must_use]
+    pub fn directions(&self) -> usize {
+        self.never.len() / self.scale.len().max(1)
+    }
+
     /// Whether it fits a dimension.
     #[must_use]
     pub fn fits(&self, dimension: usize) -> bool {

@@ -13,6 +13,7 @@ mod values;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+pub(crate) use findings::starts_unknown;
 pub use report::{DataReport, EpisodeReport, FeatureReport, Finding, FindingKind};
 pub use sample::DataSample;
 pub use stats::Stats;

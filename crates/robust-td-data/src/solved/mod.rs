@@ -2,11 +2,15 @@
 
 mod answer;
 mod direct;
+pub(crate) mod folds;
 pub(crate) mod gather;
 mod iterate;
+mod other_policy;
 mod scores;
 mod solve;
+pub(crate) mod split;
 pub(crate) mod unit;
+pub(crate) mod variance;
 mod wide;
 
 use robust_td_core::Features;
@@ -17,10 +21,14 @@ use robust_td_core::learner::LinearValue;
 use robust_td_core::spread::Spread;
 use serde::{Deserialize, Serialize};
 
-pub(crate) use solve::{Request, Stage, solve, solve_replay};
+pub(crate) use solve::{
+    Request, Stage, check_undiscounted, plan, refused_map, solve, solve_each, solve_replay,
+};
 pub use unit::Unit;
+use variance::Variance;
 
 use crate::assess::Assessment;
+use crate::choice::FeatureChoice;
 use crate::diagnostics::TdErrors;
 use crate::error::{Error, Result};
 use crate::inspect::Finding;
@@ -67,6 +75,12 @@ pub struct Solved {
     /// The number of transitions to use at most.
     pub(crate) limit: Option<u64>,
     pub(crate) facts: Facts,
+    /// How the feature map was chosen, if it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) choice: Option<FeatureChoice>,
+    /// The variance of the return, if it was solved for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) variance: Option<Variance>,
     /// What is known about a policy that was not followed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) off_policy: Option<OffPolicy>,
@@ -108,6 +122,9 @@ impl Solved {
         if crate::findings::unknown_errors(self).is_some() {
             self.influence = None;
             self.assessment.starts.contributions.clear();
+            if let Some(variance) = &mut self.variance {
+                variance.forget_errors();
+            }
         }
     }
 
@@ -136,6 +153,7 @@ impl Solved {
             && self.identified.fits(d)
             && self.influence.as_ref().is_none_or(|found| found.fits(d))
             && self.assessment.fits(&self.features)
+            && (self.variance.as_ref()).is_none_or(|found| found.fits(d))
             && [0, groups].contains(&self.assessment.starts.contributions.len())
             && (self.stream.as_ref()).is_none_or(|stream| stream.fits(&self.features))
             && (0.0..=1.0).contains(&self.discount)

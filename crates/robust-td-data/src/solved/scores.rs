@@ -58,6 +58,14 @@ pub(super) struct Scores {
     pub unsupported: Option<Unsupported>,
 }
 
+/// An answer whose scores are added up.
+pub(super) struct Job<'a, S> {
+    pub plan: &'a Plan<'a>,
+    pub groups: &'a Groups,
+    pub at: At<'a>,
+    pub scoring: &'a S,
+}
+
 /// How the scores of a chunk are added up: the start of a sum, and a transition with its group and TD error added to it.
 pub(super) trait Scoring: Sync {
     type Sum: Send;
@@ -87,14 +95,41 @@ impl Scores {
         scoring: &S,
         mut take: impl FnMut(S::Sum),
     ) -> Result<Self> {
-        let mut all = Self::new(groups.count(), plan);
+        let job = Job {
+            plan,
+            groups,
+            at,
+            scoring,
+        };
+        let mut all = Self::take_each(replay, &[job], |_, sum| take(sum))?;
+        Ok(all.pop().unwrap_or_else(|| Self::new(0, plan)))
+    }
+
+    /// Makes one pass for several answers; `take` receives the number of an answer and the sums of a chunk, in order.
+    ///
+    /// # Errors
+    /// Those of reading.
+    pub fn take_each<S: Scoring>(
+        replay: &mut Replay<'_>,
+        jobs: &[Job<'_, S>],
+        mut take: impl FnMut(usize, S::Sum),
+    ) -> Result<Vec<Self>> {
+        let all = jobs
+            .iter()
+            .map(|job| Self::new(job.groups.count(), job.plan));
+        let mut all: Vec<Self> = all.collect();
+        let Some(first) = jobs.first() else {
+            return Ok(all);
+        };
         for_each_chunk(
             replay,
-            plan,
-            |chunk| part(chunk, plan, groups, at, scoring),
-            |(sum, part)| {
-                take(sum);
-                all.merge(&part);
+            first.plan,
+            |chunk| -> Vec<_> { jobs.iter().map(|job| part(chunk, job)).collect() },
+            |parts| {
+                for (k, (sum, part)) in parts.into_iter().enumerate() {
+                    take(k, sum);
+                    all[k].merge(&part);
+                }
                 Ok(())
             },
         )?;
@@ -216,13 +251,13 @@ fn solve_with(
     Ok((rows, shown))
 }
 
-fn part<S: Scoring>(
-    chunk: &Chunk,
-    plan: &Plan<'_>,
-    groups: &Groups,
-    at: At<'_>,
-    scoring: &S,
-) -> (S::Sum, Scores) {
+fn part<S: Scoring>(chunk: &Chunk, job: &Job<'_, S>) -> (S::Sum, Scores) {
+    let Job {
+        plan,
+        groups,
+        at,
+        scoring,
+    } = *job;
     let (mut sum, mut part) = (scoring.start(), Scores::new(groups.count(), plan));
     let (mean, count) = (at.mean(), at.count());
     chunk.for_each(plan.map, |placed| {

@@ -5,6 +5,7 @@ use robust_td_report::{Block, Cell, Column, Document, PageFigure, Section, Table
 
 use super::answers::answers;
 use super::facts::{convergence, data};
+use super::features::features;
 use super::parts::{
     count, figure, findings, names, paragraph, percent, precise, quoted, rerun, section, short,
 };
@@ -25,6 +26,7 @@ pub fn document(fit: &Fit, command: Option<&str>) -> Result<Document> {
     let mut sections = vec![findings(&report.findings)];
     sections.extend(estimates(&report, sample, fit.confidence())?);
     sections.extend(report.check.as_ref().map(calibration).transpose()?);
+    sections.extend(report.feature_choice.as_ref().map(features));
     sections.extend(values(&report, sample, fit.confidence())?);
     sections.extend(episodes(&report, sample)?);
     sections.push(weights(fit, &report)?);
@@ -133,6 +135,12 @@ fn calibration(check: &ReturnCheck) -> Result<Section> {
         "{rows}, sorted by predicted value and cut into tenths. If the features can express the values, the mean return of each tenth \
          is close to its mean prediction."
     );
+    if check.undetermined > 0 {
+        text += &format!(
+            " {} held out are not compared, because the other rows do not have their features.",
+            count(check.undetermined, "row")
+        );
+    }
     if check.cut > 0 {
         text += &format!(
             " {} of {} episodes or parts were cut; what would have followed is replaced by the predicted value there.",
