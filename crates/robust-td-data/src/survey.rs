@@ -38,7 +38,6 @@ impl Survey {
         let fitting = OnceLock::new();
         let mut values = Values::default();
         let mut observed = None;
-        let mut policy = PolicyTally::default();
         let follow = |schema: &Schema, batch: &Batch| {
             inspector.follow(schema, batch);
             policy.push(schema, batch);
