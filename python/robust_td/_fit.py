@@ -279,7 +279,13 @@ class Fits(Sequence[Fit]):
         return [fit.start_value for fit in self._fits]
 
     def to_dict(self) -> dict[str, Any]:
-        """What ``robust-td evaluate --json`` prints: ``discounts`` is the list of the results."""
+        """What ``robust-td evaluate --json`` prints.
+
+        Returns
+        -------
+        dict
+            ``discounts`` is the list of the results.
+        """
         report: dict[str, Any] = json.loads(_native.fits_json([fit._native for fit in self._fits]))
         return report
 
