@@ -95,6 +95,9 @@ fn complete_episodes_show_the_same_deviation() {
     );
 }
 
+/// From, to, reward, and whether it terminates.
+type Move = (usize, usize, f64, bool);
+
 /// With a feature per state, W = M - V^2, where M solves the equation of the second moment on the log's own frequencies.
 #[test]
 fn it_is_the_second_moment_minus_the_square_of_the_value() {
@@ -116,7 +119,7 @@ fn it_is_the_second_moment_minus_the_square_of_the_value() {
         }
     }
     // V and M by dense systems of counts.
-    let solve = |discount: f64, reward: &dyn Fn(&(usize, usize, f64, bool)) -> f64| {
+    let solve = |discount: f64, reward: &dyn Fn(&Move) -> f64| {
         let mut a = vec![vec![0.0; states + 1]; states];
         for step in &moves {
             let (from, to, _, ends) = *step;
@@ -129,7 +132,7 @@ fn it_is_the_second_moment_minus_the_square_of_the_value() {
         eliminated(a)
     };
     let value = solve(gamma, &|step| step.2);
-    let after = |step: &(usize, usize, f64, bool)| if step.3 { 0.0 } else { value[step.1] };
+    let after = |step: &Move| if step.3 { 0.0 } else { value[step.1] };
     let second = solve(gamma * gamma, &|step| {
         step.2 * step.2 + 2.0 * gamma * step.2 * after(step)
     });

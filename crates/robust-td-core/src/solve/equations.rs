@@ -237,6 +237,7 @@ impl Equations {
     pub fn times_rows(&self, rows: &Matrix) -> Matrix {
         let mut whole = self.clone();
         whole.flush();
+        whole.take_memory();
         let d = whole.squares.len();
         assert_eq!(
             rows.columns(),

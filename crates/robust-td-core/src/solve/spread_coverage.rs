@@ -157,17 +157,13 @@ fn few_clusters() {
 /// Means of skewed values, from their moments, against the plain t interval.
 #[test]
 fn means_of_skewed_values_from_their_moments() {
-    for (count, least, plain) in [(30, 0.91, 0.89), (100, 0.92, 0.92)] {
+    for count in [30, 100] {
         let centre = 0.5_f64.exp();
         let draw = |s: &mut Stream| (0..count).map(|_| gauss(s).exp() - centre).collect();
         let bend = 1.0 - 1.0 / f64::from(count);
         let sum = |c: &[f64], k: i32| c.iter().map(|c| (bend * c).powi(k)).sum::<f64>();
         let moments = |c: &[f64]| of_powers([2, 3, 4].map(|k| sum(c, k)), f64::from(count));
         let skewed = simulate(draw, moments);
-        assert!(
-            skewed.coverage > least && skewed.coverage < 0.98,
-            "{skewed:?}"
-        );
         let t = two_sided(0.95, f64::from(count) - 1.0);
         let mut covered = 0.0;
         for log in 0..LOGS {
@@ -181,6 +177,8 @@ fn means_of_skewed_values_from_their_moments() {
                 moments(&away.iter().map(|c| c / bend).collect::<Vec<_>>()).standard_error();
             covered += f64::from(mean.abs() <= t * error);
         }
-        assert!(covered / (LOGS as f64) < plain, "{covered}");
+        let plain = covered / LOGS as f64;
+        assert!(skewed.coverage > plain + 0.015, "{plain} {skewed:?}");
+        assert!((0.90..0.985).contains(&skewed.coverage), "{skewed:?}");
     }
 }

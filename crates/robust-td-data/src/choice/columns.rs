@@ -44,9 +44,8 @@ impl Columns {
                     continue;
                 }
                 let whole = x as i64;
-                if whole as f64 != x {
-                    *values = None;
-                } else if known.insert(whole) && known.len() > MOST_VALUES {
+                let other = whole as f64 != x;
+                if other || (known.insert(whole) && known.len() > MOST_VALUES) {
                     *values = None;
                 }
             }

@@ -9,7 +9,7 @@ use super::columns::Columns;
 use super::field::{Candidate, Field};
 use super::losses::Losses;
 use super::pairs::Pairs;
-use super::{FeatureCandidate, FeatureChoice, Wanted};
+use super::{FeatureCandidate, FeatureChoice, ROUNDING, Wanted};
 use crate::error::{Error, Result};
 use crate::inspect::{DataReport, Inspector};
 use crate::off_policy::PolicyTally;
@@ -132,6 +132,15 @@ pub(crate) fn choose(
         );
         field.for_each_part(replay, |part| pairs.add(part))?;
         (units, differences) = pairs.finish();
+        // Maps of the same values differ by rounding.
+        let rounding = ROUNDING * found.mean_square(reference);
+        for (difference, _) in &mut differences {
+            *difference = if difference.abs() <= rounding {
+                0.0
+            } else {
+                *difference
+            };
+        }
         let better = (0..compared.len())
             .filter(finite)
             .min_by(|&j, &k| differences[j].0.total_cmp(&differences[k].0));
