@@ -40,22 +40,19 @@ fn intervals_contain_the_exact_value_as_often_as_they_should() {
                 .iter()
                 .filter_map(|list| list.iter().find(|x| x.method == method));
             let known: Vec<_> = own.filter(|x| x.upper.is_finite()).collect();
-            assert!(
-                known.len() >= LOGS as usize - 2,
-                "{}: {method:?}",
-                process.name
-            );
+            // Importance sampling may rest on too few of the episodes to tell.
+            let fewest = match method {
+                OffPolicyMethod::LeastSquares => LOGS as usize,
+                _ => 3 * LOGS as usize / 4,
+            };
+            assert!(known.len() >= fewest, "{}: {method:?}", process.name);
             let inside = known
                 .iter()
                 .filter(|x| x.lower <= truth && truth <= x.upper)
                 .count();
-            // 95 % of 40 is 38, with a standard deviation of 1.4.
-            assert!(
-                inside >= 34,
-                "{}: {method:?} {inside} of {}",
-                process.name,
-                known.len()
-            );
+            // 5 % of 40 is 2, with a standard deviation of 1.4.
+            let missed = known.len() - inside;
+            assert!(missed <= 6, "{}: {method:?} {missed}", process.name);
         }
         // Estimates with and without propensities agree within their errors.
         for list in &found {

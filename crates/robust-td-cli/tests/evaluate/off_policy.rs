@@ -51,6 +51,8 @@ fn the_page_compares_the_new_policy_with_the_logged_one() {
     let folder = folder([("log.csv", machine(600, false).as_bytes())]);
     let page = run_in(folder.path(), &words(EVALUATE));
     assert_eq!((page.code, page.stderr.as_str()), (0, ""));
+    // Lines are wrapped.
+    let text = words(&page.stdout).join(" ");
     for part in [
         "value of the policy",
         "logged policy",
@@ -61,7 +63,7 @@ fn the_page_compares_the_new_policy_with_the_logged_one() {
         "doubly robust",
         "run: one-hot(obs_0=0)",
     ] {
-        assert!(page.stdout.contains(part), "{part}\n{}", page.stdout);
+        assert!(text.contains(part), "{part}\n{}", page.stdout);
     }
     let found = json_in(
         folder.path(),

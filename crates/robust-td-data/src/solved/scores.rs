@@ -203,13 +203,14 @@ pub(super) fn with_errors(
     };
     if enough && groups.count() > 1 {
         let (seen, grouping) = (system.features().to_vec(), groups.grouping());
-        let (rows, shown) = solve_with(sums.scores(), scores.unsupported.as_ref(), &seen, solve)?;
-        answer.shown = shown.map(|[missing, steps]| Shown {
-            share: (scores.unsupported.as_ref()).map_or(0.0, |found| {
-                found.share([&missing, &steps], &answer.start_features)
-            }),
-            missing,
-        });
+        let unsupported = scores.unsupported.as_ref();
+        let (rows, shown) = solve_with(sums.scores(), unsupported, &seen, solve)?;
+        if let (Some(found), [missing, steps]) = (unsupported, &shown[..]) {
+            answer.shown = Some(Shown {
+                share: found.share([missing, steps], &answer.start_features),
+                missing: missing.clone(),
+            });
+        }
         answer.influence = Some(Influence::of_seen(
             rows,
             seen,
@@ -223,15 +224,14 @@ pub(super) fn with_errors(
 }
 
 /// Solves for the rows of scores, and for what the log does not show of a policy, in the coordinates of all features.
-#[expect(clippy::type_complexity)]
 fn solve_with(
     scores: &Matrix,
     unsupported: Option<&Unsupported>,
     seen: &[u32],
     solve: impl FnOnce(&Matrix) -> Result<Matrix>,
-) -> Result<(Matrix, Option<[Vec<f64>; 2]>)> {
+) -> Result<(Matrix, Vec<Vec<f64>>)> {
     let Some(unsupported) = unsupported else {
-        return Ok((solve(scores)?, None));
+        return Ok((solve(scores)?, Vec::new()));
     };
     let groups = scores.rows();
     let all = Matrix::from_fn(groups + 2, seen.len(), |k, j| match k < groups {
@@ -239,15 +239,16 @@ fn solve_with(
         false => unsupported.sums[k - groups][seen[j] as usize],
     });
     let found = solve(&all)?;
-    let shown = [0, 1].map(|k| {
-        let mut row = vec![0.0; unsupported.sums[k].len()];
+    let shown = (unsupported.sums.iter().enumerate()).map(|(k, sums)| {
+        let mut row = vec![0.0; sums.len()];
         for (j, &feature) in seen.iter().enumerate() {
             row[feature as usize] = found.get(groups + k, j);
         }
         row
     });
+    let shown = shown.collect();
     let rows = Matrix::from_fn(groups, seen.len(), |k, j| found.get(k, j));
-    Ok((rows, Some(shown)))
+    Ok((rows, shown))
 }
 
 fn part<S: Scoring>(chunk: &Chunk, job: &Job<'_, S>) -> (S::Sum, Scores) {

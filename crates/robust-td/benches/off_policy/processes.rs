@@ -34,9 +34,11 @@ pub fn all() -> robust_td_core::Result<Vec<Process>> {
     Ok(vec![walk()?, grid()?, random()?])
 }
 
-/// Seven places in a row, one step to the left or to the right; reward 1 at the right end. Both ends are terminal.
+/// Seven places in a row, one step to the left or to the right, in one case of five to the other side; reward 1 at the right end. Both
+/// ends are terminal.
 fn walk() -> robust_td_core::Result<Process> {
-    let moves = |step: i32| sparse(7, |s| vec![((s as i32 + step).clamp(0, 6) as usize, 1.0)]);
+    let to = |s: usize, step: i32| (s as i32 + step).clamp(0, 6) as usize;
+    let moves = |step: i32| sparse(7, |s| vec![(to(s, step), 0.8), (to(s, -step), 0.2)]);
     let reward = Matrix::from_fn(7, 7, |_, to| f64::from(u8::from(to == 6)));
     Ok(Process {
         name: "random walk, 7 places, 2 actions",
