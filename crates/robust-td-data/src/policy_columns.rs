@@ -49,7 +49,7 @@ impl Cast<'_> {
             .iter()
             .flatten()
             .any(|found| found.vector.width() != Some(1));
-        if !set && !(shows && action.is_some()) && !several {
+        if !(set || several || shows && action.is_some()) {
             return Ok(None);
         }
         if action.is_none() {
@@ -272,5 +272,5 @@ fn stem(first: &str, names: &[String]) -> usize {
     let common = |length: &usize| {
         (names.iter()).all(|name| name.len() > *length && name.starts_with(&first[..*length]))
     };
-    stems.filter(common).last().unwrap_or(0)
+    stems.filter(common).next_back().unwrap_or(0)
 }
