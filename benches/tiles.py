@@ -77,7 +77,7 @@ def report(found, elapsed, used, head, values):
     exact = np.cos(2 * np.pi * polars.read_parquet(head)["obs_0"].to_numpy()) / (1 - DISCOUNT * math.sin(turn) / turn)
     error = polars.read_csv(values)["value"].to_numpy() - exact
     size = lambda x: float(np.sqrt(np.mean(x**2)))
-    print(f"features {found['dimension']}, transitions {found['steps']}, products {found.get('products')}")
+    print(f"features {found['dimension']}, transitions {found['steps']}")
     print(f"elapsed {elapsed:.0f} s, CPU {used.ru_utime + used.ru_stime:.0f} s, peak memory {used.ru_maxrss / 2**20:.2f} GB")
     print(f"relative residual {found['relative_residual']:.2e}, converged {found['converged']}, value of the policy {found['start_value']}")
     print(f"values {size(exact):.3f}, errors {size(error):.3f} (root mean square)")

@@ -268,7 +268,7 @@ def sweep(
         experiments: ``theory``, ``theory_log2``, ``inv_t``, ``inv_sqrt_t``, ``inv_t_2_3``, ``inv_omega_t``, ``constant_omega``
         and ``inv_c`` (the step 1/c, which they call constant).
     projection
-        ``none``, ``oracle`` (the ball of radius |theta*|) or ``upper`` (a known bound on it), or several.
+        ``none``, ``oracle`` (the ball of radius ``|theta*|``) or ``upper`` (a known bound on it), or several.
     mode
         ``algorithm`` (Algorithm 1), ``exact`` (expectations without sampling), ``published`` (the authors' program) or ``tdx``
         (their later engine).
