@@ -455,7 +455,7 @@ impl RowChoice {
                 (true, Some(count)) => format!("an integer from 0 to {}", count - 1),
                 (true, None) => format!("an integer from 0 to {}", MOST_ACTIONS - 1),
             };
-            (cell, FaultKind::NotAnAction { value, expected })
+            (cell, FaultKind::not_an_action(&value, &expected))
         })
     }
 

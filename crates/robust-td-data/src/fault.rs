@@ -59,10 +59,8 @@ pub enum FaultKind {
     },
     /// A value that is not one of the actions.
     NotAnAction {
-        /// The value.
-        value: String,
-        /// The actions.
-        expected: String,
+        /// The value, and the actions.
+        problem: String,
     },
     /// A probability outside of [0, 1].
     NotAProbability {
@@ -115,6 +113,13 @@ pub enum FaultKind {
 }
 
 impl FaultKind {
+    /// A value that is not one of the actions.
+    pub(crate) fn not_an_action(value: &str, expected: &str) -> Self {
+        // In one text, because all errors are as large as the largest.
+        let problem = format!("{value:?} is not an action ({expected})");
+        Self::NotAnAction { problem }
+    }
+
     /// The notations in which a text that is not a number would be one.
     #[must_use]
     pub fn dialects(&self) -> Vec<Dialect> {
@@ -176,9 +181,7 @@ impl fmt::Display for FaultKind {
             Self::NegativeRatio { value } => {
                 write!(f, "{value:?} is not an importance ratio (a number >= 0)")
             }
-            Self::NotAnAction { value, expected } => {
-                write!(f, "{value:?} is not an action ({expected})")
-            }
+            Self::NotAnAction { problem } => f.write_str(problem),
             Self::NotAProbability { value } => {
                 write!(f, "{value:?} is not a probability (a number from 0 to 1)")
             }

@@ -49,7 +49,7 @@ impl Cast<'_> {
             .iter()
             .flatten()
             .any(|found| found.vector.width() != Some(1));
-        if !set && !(shows && action.is_some()) && !several {
+        if !(set || several || shows && action.is_some()) {
             return Ok(None);
         }
         if action.is_none() {
@@ -268,9 +268,9 @@ fn stem(first: &str, names: &[String]) -> usize {
     let ends = first
         .char_indices()
         .filter(|(_, c)| ['_', ':', '.', '-'].contains(c));
-    let stems = ends.map(|(at, _)| at + 1);
+    let mut stems = ends.map(|(at, _)| at + 1);
     let common = |length: &usize| {
         (names.iter()).all(|name| name.len() > *length && name.starts_with(&first[..*length]))
     };
-    stems.filter(common).last().unwrap_or(0)
+    stems.rfind(common).unwrap_or(0)
 }

@@ -95,10 +95,9 @@ impl LogRow {
         kind: FaultKind,
     ) -> std::result::Result<(), Bad> {
         let kind = match (target, kind) {
-            (Target::Choice(_), FaultKind::NotAnEpisode { value }) => FaultKind::NotAnAction {
-                value,
-                expected: "an integer or text".into(),
-            },
+            (Target::Choice(_), FaultKind::NotAnEpisode { value }) => {
+                FaultKind::not_an_action(&value, "an integer or text")
+            }
             (_, kind) => kind,
         };
         let bad = Bad::at(column, kind);
