@@ -8,7 +8,7 @@ from typing import Any
 
 from . import _native
 from ._fit import Fit
-from ._log import Columns, column_options, source
+from ._log import Columns, column_options, named_in, source
 from ._native import Error
 from ._numbers import number, whole
 from ._progress import Progress, telling
@@ -68,7 +68,8 @@ def evaluate(
     discount
         The discount factor, from 0 to 1; 1 where every episode terminates.
     features
-        The feature map, by default ``standardise + bias``; with a named algorithm ``identity``.
+        The feature map, by default ``standardise + bias``, with ``one-hot`` of the columns of text; with a named algorithm ``identity``.
+        Maps take columns by name: ``standardise(x, y) + one-hot(state) + bias``; then no columns need to be named ``obs``.
     algorithm
         By default ``auto``: solves for the TD fixed point of the log. :func:`algorithms` lists the others.
     columns
@@ -108,7 +109,7 @@ def evaluate(
     if seed is not None:
         whole("seed", seed)
     named = columns if cluster is None else {**(columns or {}), "cluster": cluster}
-    found = source(log, named, layout, passes=True)
+    found = source(log, named, layout, passes=True, used=named_in(features))
     options, pairs = learner_options(parameters)
     if features is None:
         features = found.features
@@ -149,7 +150,7 @@ def inspect(
 
     Takes what :func:`evaluate` takes; bad rows are counted, not refused.
     """
-    found = source(log, columns, layout, passes=False)
+    found = source(log, columns, layout, passes=False, used=lambda _: True)
     options = {
         "columns": column_options(columns),
         "layout": layout,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,10 @@ from ._results import Estimate, Finding, Prediction, findings, html_findings
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+class UnseenCategoryWarning(UserWarning):
+    """Rows to predict have a category that the log of the model did not have."""
 
 
 class Fit:
@@ -86,7 +91,10 @@ class Fit:
         return report
 
     def predict(self, obs: Any, *, columns: Columns | None = None) -> NDArray[np.float64]:
-        """The values of observations: an array, or a log as :func:`evaluate` takes it."""
+        """The values of observations: an array, or a log as :func:`evaluate` takes it, whose columns are found by name.
+
+        Warns with :class:`UnseenCategoryWarning` of categories that the log of the model did not have.
+        """
         return self._predicted(obs, columns, intervals=False)[0]
 
     def predict_interval(self, obs: Any, *, columns: Columns | None = None) -> Prediction:
@@ -102,9 +110,14 @@ class Fit:
         if columns is None and isinstance(obs, Mapping) and np.ndim(obs.get("obs", ())) == 2:
             obs = obs["obs"]
         if _is_array(obs):
-            return self._native.predict(_arrays.observations(obs, self._native.inputs), intervals)
-        found = source(obs, columns, None, passes=False)
-        return self._native.predict_log(found.log, {"columns": column_options(columns)})
+            found = self._native.predict(_arrays.observations(obs, self._native.inputs), intervals)
+        else:
+            log = source(obs, columns, None, passes=False, used=set(self._native.columns).__contains__).log
+            found = self._native.predict_log(log, {"columns": column_options(columns)})
+        value, lower, upper, unseen = found
+        if unseen is not None:
+            warnings.warn(unseen, UnseenCategoryWarning, stacklevel=3)
+        return value, lower, upper
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the model, which :func:`load` and the command read."""

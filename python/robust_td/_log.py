@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ ACCEPTED = (
     "d3rlpy data set; or what robust_td.collect returns"
 )
 Columns = Mapping[str, "str | Iterable[str]"]
+Used = Callable[[str], bool]
 
 
 class Source:
@@ -29,16 +30,26 @@ class Source:
         self.features = features
 
 
-def source(log: Any, columns: Columns | None, layout: str | None, *, passes: bool) -> Source:
-    """The source of a log; ``passes`` says that it is read more than once."""
+def named_in(features: str | None) -> Used:
+    """Whether a feature map may name a column; patterns may name any."""
+    text = features or ""
+    if "*" in text or "?" in text:
+        return lambda _: True
+    return lambda name: name in text or (name.startswith("next_") and name[5:] in text)
+
+
+def source(
+    log: Any, columns: Columns | None, layout: str | None, *, passes: bool, used: Used = lambda _: False
+) -> Source:
+    """The source of a log; ``passes`` says that it is read more than once, ``used`` which columns without a role are needed."""
     found = _paths(log)
     if found is not None:
         return Source(found)
     if isinstance(log, Mapping):
-        table = of_columns(log, columns, layout)
+        table = of_columns(log, columns, layout, used)
         return Source(table, getattr(log, "features", None))
     if isinstance(log, np.ndarray) and log.dtype.names:
-        return Source(of_columns({name: log[name] for name in log.dtype.names}, columns, layout))
+        return Source(of_columns({name: log[name] for name in log.dtype.names}, columns, layout, used))
     if type(log).__name__ == "LazyFrame" and hasattr(log, "collect"):
         log = log.collect()
     if hasattr(log, "__arrow_c_array__") and not hasattr(log, "__arrow_c_stream__"):
@@ -52,15 +63,15 @@ def source(log: Any, columns: Columns | None, layout: str | None, *, passes: boo
                 f"the log is needed more than once, but a {type(log).__name__} can be read only once; "
                 "pass a table instead, such as reader.read_all()"
             )
-        return Source(of_arrow(log, columns, layout))
+        return Source(of_arrow(log, columns, layout, used))
     if hasattr(log, "iterate_episodes"):
         return Source(of_columns(_minari(log), None, None))
     if hasattr(log, "episodes") and not callable(log.episodes):
         return Source(of_columns(_d3rlpy(log.episodes), None, None))
     if callable(getattr(log, "to_table", None)):
-        return Source(of_arrow(log.to_table(), columns, layout))
+        return Source(of_arrow(log.to_table(), columns, layout, used))
     if hasattr(log, "columns") and hasattr(log, "__getitem__"):
-        return Source(of_columns({str(name): log[name] for name in log.columns}, columns, layout))
+        return Source(of_columns({str(name): log[name] for name in log.columns}, columns, layout, used))
     raise Error(f"cannot read a log from a {type(log).__name__}: pass {ACCEPTED}")
 
 
@@ -80,14 +91,14 @@ def is_one_shot(log: Any) -> bool:
     return hasattr(log, "read_next_batch") or hasattr(log, "__next__")
 
 
-def of_arrow(log: Any, columns: Columns | None, layout: str | None) -> Table:
+def of_arrow(log: Any, columns: Columns | None, layout: str | None, used: Used = lambda _: False) -> Table:
     """The table of anything with an Arrow stream."""
     try:
         capsule = log.__arrow_c_stream__()
     except ImportError:
         # pandas exports its frames by pyarrow.
         if hasattr(log, "columns") and hasattr(log, "__getitem__"):
-            return of_columns({str(name): log[name] for name in log.columns}, columns, layout)
+            return of_columns({str(name): log[name] for name in log.columns}, columns, layout, used)
         raise
     except (MemoryError, KeyboardInterrupt):
         raise
@@ -96,14 +107,16 @@ def of_arrow(log: Any, columns: Columns | None, layout: str | None) -> Table:
     return Table.of_stream(capsule)
 
 
-def of_columns(log: Mapping[Any, Any], columns: Columns | None, layout: str | None) -> Table:
+def of_columns(
+    log: Mapping[Any, Any], columns: Columns | None, layout: str | None, used: Used = lambda _: False
+) -> Table:
     """The table of named arrays."""
     mapped = roles(columns)
     prepared: list[tuple[str, Any, Any]] = []
     for name, values in log.items():
         name = str(name)
         role = mapped.get(name) or _role(name)
-        if values is None or (role is None and layout is None):
+        if values is None or (role is None and layout is None and not used(name)):
             # An optional column that is not there, or one without a role.
             continue
         try:
@@ -111,6 +124,8 @@ def of_columns(log: Mapping[Any, Any], columns: Columns | None, layout: str | No
                 column = _arrays.flags(name, values)
             elif role in _arrays.IDS:
                 column = _arrays.ids(name, values)
+            elif role in ("obs", "next_obs", None) and _arrays.is_text(name, values):
+                column = _arrays.texts(name, values)
             elif role == "next_obs":
                 column = _arrays.following(name, values)
             elif role == "obs":

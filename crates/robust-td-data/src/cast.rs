@@ -23,9 +23,9 @@ impl Vector {
 
 /// The roles assigned so far.
 pub(crate) struct Cast<'a> {
-    file: &'a str,
-    columns: &'a [Column],
-    wanted: &'a Wanted,
+    pub file: &'a str,
+    pub columns: &'a [Column],
+    pub wanted: &'a Wanted,
     targets: Vec<Target>,
 }
 
@@ -44,7 +44,7 @@ impl<'a> Cast<'a> {
         self.targets
     }
 
-    fn find(&self, name: &str) -> Result<Option<usize>> {
+    pub fn find(&self, name: &str) -> Result<Option<usize>> {
         let mut found = (0..self.columns.len()).filter(|&i| self.columns[i].name == name);
         match (found.next(), found.next()) {
             (Some(_), Some(_)) => Err(Error::DuplicateColumn {
@@ -55,7 +55,7 @@ impl<'a> Cast<'a> {
         }
     }
 
-    fn give(&mut self, index: usize, target: Target) -> Result<()> {
+    pub fn give(&mut self, index: usize, target: Target) -> Result<()> {
         if let (Some(first), Some(second)) = (self.targets[index].role(), target.role()) {
             return Err(Error::TwoRoles {
                 file: self.file.to_owned(),
@@ -94,10 +94,9 @@ impl<'a> Cast<'a> {
         self.scalar(Role::Cluster, Target::Cluster)
     }
 
-    /// Assigns a role of several columns.
-    pub fn vector(&mut self, role: Role) -> Result<Option<Vector>> {
-        let named = self.wanted.columns.get(role);
-        let vector = match named {
+    /// The columns of a role of several: those of the mapping, or of the layout.
+    pub fn find_vector(&self, role: Role) -> Result<Option<Vector>> {
+        match self.wanted.columns.get(role) {
             Some(names) if names.len() > 1 => {
                 let mut columns = Vec::new();
                 for name in names {
@@ -107,27 +106,10 @@ impl<'a> Cast<'a> {
                     self.expect_scalar(index)?;
                     columns.push(index);
                 }
-                Some(Vector::Flat(columns))
+                Ok(Some(Vector::Flat(columns)))
             }
-            _ => self.first_vector(role)?,
-        };
-        match &vector {
-            Some(Vector::List(index)) => match role {
-                Role::NextObs => self.give(*index, Target::NextObsList)?,
-                _ => self.give(*index, Target::ObsList)?,
-            },
-            Some(Vector::Flat(columns)) => {
-                for (k, &index) in columns.iter().enumerate() {
-                    match role {
-                        Role::NextObs => self.give(index, Target::NextObs(k))?,
-                        _ => self.give(index, Target::Obs(k))?,
-                    }
-                }
-            }
-            None if named.is_some() => return Err(self.missing(role)),
-            None => {}
+            _ => self.first_vector(role),
         }
-        Ok(vector)
     }
 
     /// The vector for the first name that the file has, as one column or as numbered ones.
@@ -151,7 +133,7 @@ impl<'a> Cast<'a> {
                 (Some(index), None) => {
                     return Ok(Some(match self.columns[index].kind {
                         CellKind::List => Vector::List(index),
-                        CellKind::Scalar => Vector::Flat(vec![index]),
+                        CellKind::Scalar | CellKind::Text | CellKind::Words => Vector::Flat(vec![index]),
                     }));
                 }
                 (None, Some((_, columns))) => return Ok(Some(Vector::Flat(columns))),
@@ -194,9 +176,9 @@ impl<'a> Cast<'a> {
         Ok(None)
     }
 
-    fn expect_scalar(&self, index: usize) -> Result<()> {
+    pub fn expect_scalar(&self, index: usize) -> Result<()> {
         match self.columns[index].kind {
-            CellKind::Scalar => Ok(()),
+            CellKind::Scalar | CellKind::Text | CellKind::Words => Ok(()),
             CellKind::List => Err(Error::ColumnType {
                 file: self.file.to_owned(),
                 column: self.columns[index].name.clone(),
@@ -256,7 +238,7 @@ impl<'a> Cast<'a> {
         self.missing_as(role, &wanted.join(" or "))
     }
 
-    fn missing_as(&self, role: Role, wanted: &str) -> Error {
+    pub fn missing_as(&self, role: Role, wanted: &str) -> Error {
         let names: Vec<&str> = self
             .columns
             .iter()
@@ -268,6 +250,10 @@ impl<'a> Cast<'a> {
             role,
             wanted: wanted.to_owned(),
             found: names.join(", "),
+            example: match role {
+                Role::Obs => self.example(),
+                _ => None,
+            },
         }
     }
 }

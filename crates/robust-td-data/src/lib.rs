@@ -30,6 +30,8 @@ mod fit;
 mod guard;
 mod hash;
 mod inspect;
+mod kept;
+mod labels;
 mod layout;
 mod learned;
 mod lines;
@@ -37,6 +39,7 @@ mod log;
 mod memory;
 mod model;
 mod monitor;
+mod observed;
 mod option_error;
 mod options;
 mod origin;
@@ -55,8 +58,10 @@ mod role;
 mod row;
 mod sample;
 mod schema;
+mod shown_cell;
 mod solved;
 mod source;
+mod spec;
 mod start_value;
 mod streamed;
 mod survey;
@@ -64,6 +69,7 @@ mod table;
 mod thinned;
 mod transitions;
 mod uncertainty;
+mod unseen;
 mod value;
 mod warning;
 mod words;
@@ -75,7 +81,7 @@ pub use divergence::Divergence;
 pub use episode_sample::EpisodeSample;
 pub use error::{Error, Result};
 pub use evaluate::{Evaluation, Progress, ReportAt, evaluate};
-pub use fit::Fit;
+pub use fit::{Fit, Limits};
 pub use learned::Learned;
 pub use log::{Log, inspect};
 pub use model::Model;
@@ -88,13 +94,15 @@ pub use sample::ValueSample;
 pub use solved::{Solved, Solver, Unit};
 pub use start_value::{MonteCarlo, StartValue};
 pub use uncertainty::{Route, Uncertainty};
+pub use unseen::{Entry, Unseen};
 pub use warning::Warning;
 
 // The contents of a log.
 pub use bad_rows::{BadKind, BadRows};
 pub use fault::{Fault, FaultKind};
 pub use inspect::{
-    DataReport, DataSample, EpisodeReport, FeatureReport, Finding, FindingKind, Inspector, Stats,
+    CategoryReport, DataReport, DataSample, EpisodeReport, FeatureReport, Finding, FindingKind,
+    Inspector, LevelCount, Stats,
 };
 pub use schema::Schema;
 
@@ -105,6 +113,7 @@ pub use columns::ColumnMap;
 pub use diagnostics::{Diagnostics, TdErrors};
 pub use dialect::Dialect;
 pub use guard::panics_are_caught;
+pub use kept::Keep;
 pub use monitor::Monitor;
 pub use options::{Purpose, ReadOptions};
 pub use pairing::{Pairing, Step};

@@ -2,8 +2,12 @@
 
 use crate::columns::ColumnMap;
 use crate::dialect::Dialect;
+use crate::kept::Keep;
+use crate::labels::Labels;
 use crate::monitor::Monitor;
+use crate::observed::Observed;
 use crate::preset::Preset;
+use robust_td_core::features::Input;
 
 /// What the rows are used for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -36,6 +40,12 @@ pub struct ReadOptions {
     pub dimension: Option<usize>,
     /// Counts the rows, and stops reading.
     pub monitor: Monitor,
+    /// What is known about the columns of the observation.
+    pub(crate) observed: Observed,
+    /// The texts of categories.
+    pub(crate) labels: Labels,
+    /// The columns to copy.
+    pub(crate) keep: Keep,
 }
 
 impl Default for ReadOptions {
@@ -49,6 +59,9 @@ impl Default for ReadOptions {
             batch_rows: 4096,
             dimension: None,
             monitor: Monitor::default(),
+            observed: Observed::default(),
+            labels: Labels::default(),
+            keep: Keep::default(),
         }
     }
 }
@@ -59,4 +72,6 @@ pub(crate) struct ReadAs {
     pub columns: ColumnMap,
     pub preset: Preset,
     pub dialect: Dialect,
+    /// The columns of the observation; empty if they are not known by name.
+    pub inputs: Vec<Input>,
 }

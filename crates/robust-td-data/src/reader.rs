@@ -3,8 +3,11 @@
 use crate::bad_rows::BadRows;
 use crate::batch::Batch;
 use crate::error::{Error, Result};
+use crate::kept::Keep;
+use crate::labels::Labels;
 use crate::layout::{Layout, Wanted};
 use crate::monitor::Monitor;
+use crate::observed::Observed;
 use crate::options::ReadOptions;
 use crate::read::arrow::ArrowRows;
 use crate::read::csv::CsvRows;
@@ -104,6 +107,10 @@ impl Reader {
                 preset: options.preset,
                 purpose: options.purpose,
                 dialect: options.dialect,
+                observed: options.observed,
+                labels: options.labels,
+                looks_ahead: false,
+                keep: options.keep,
             },
             schema: Schema::default(),
             ledger: Ledger {
@@ -166,6 +173,11 @@ impl Reader {
         self.ledger.dimension
     }
 
+    /// The texts of categories.
+    pub(crate) fn labels(&self) -> &Labels {
+        &self.wanted.labels
+    }
+
     /// The bad rows skipped so far.
     #[must_use]
     pub fn bad_rows(&self) -> &BadRows {
@@ -184,6 +196,7 @@ impl Reader {
             return Ok(false);
         };
         self.file = self.names.len() - self.waiting.len() - 1;
+        self.wanted.looks_ahead = !source.is_stream();
         let rows = Rows::open(source, &self.wanted, self.ledger.batch_rows)?;
         self.check(rows.layout())?;
         self.current = Some(rows);
@@ -212,6 +225,21 @@ impl Reader {
         }
         if self.file == 0 {
             self.schema = layout.schema.clone();
+            if self.wanted.keep == Keep::All {
+                self.wanted.keep = Keep::Columns(layout.kept_names());
+            }
+            let inputs = &self.schema.inputs;
+            let named = match &self.wanted.observed {
+                Observed::Used(used) => used.names().next().is_some(),
+                _ => false,
+            };
+            // What the first file has is what the others must have.
+            if (named || !self.schema.categories.is_empty()) && !inputs.is_empty() {
+                self.wanted.observed = Observed::Fixed {
+                    inputs: inputs.as_slice().into(),
+                    by_name: true,
+                };
+            }
         } else if let Some((found, expected)) = layout.schema.difference(&self.schema) {
             return Err(changed(found, expected));
         }

@@ -8,6 +8,7 @@ use crate::batch::Batch;
 use crate::error::{Error, Result};
 use crate::inspect::{DataReport, Inspector};
 use crate::replay::Replay;
+use crate::spec::Spec;
 
 /// The properties of a log after the first passes over it.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,32 +26,35 @@ impl Survey {
     ///
     /// # Errors
     /// Those of reading, and those of the feature map.
-    pub fn take(replay: &mut Replay<'_>, spec: &str, measures: bool) -> Result<Self> {
+    pub fn take(replay: &mut Replay<'_>, spec: &Spec, measures: bool) -> Result<Self> {
         let (mut inspector, mut fitting) = (Inspector::default(), None);
         replay.for_each(|schema, batch| {
             inspector.push(schema, batch);
             if !batch.is_empty() {
                 let fitting = match &mut fitting {
                     Some(fitting) => fitting,
-                    empty => empty.insert(Fitting::new(spec, batch.dimension())?),
+                    empty => empty.insert(spec.fitting(schema, batch.dimension())?),
                 };
                 observe(fitting, batch)?;
             }
             Ok(ControlFlow::Continue(()))
         })?;
-        let report = inspector.finish(replay.schema(), replay.files(), replay.bad_rows());
+        let labels = replay.labels().clone();
+        let (schema, files) = (replay.schema(), replay.files());
+        let report = inspector.finish_with(schema, files, replay.bad_rows(), &labels);
         let mut fitting = fitting.ok_or(Error::NoInput {
             what: "the files contain no usable rows",
         })?;
+        let label = |code| labels.get(code);
         if fitting.needs_pass() {
-            fitting.end_pass()?;
+            fitting.end_pass_with(&label)?;
         }
         while fitting.needs_pass() {
             replay.for_each(|_, batch| {
                 observe(&mut fitting, batch)?;
                 Ok(ControlFlow::Continue(()))
             })?;
-            fitting.end_pass()?;
+            fitting.end_pass_with(&label)?;
         }
         let features = fitting.finish()?;
         let mut largest = 0.0_f64;
@@ -74,8 +78,11 @@ impl Survey {
 
 fn observe(fitting: &mut Fitting, batch: &Batch) -> Result<()> {
     if fitting.needs_pass() {
-        for row in rows(batch) {
-            fitting.observe(row)?;
+        for i in 0..batch.len() {
+            fitting.observe(batch.obs(i))?;
+            if let Some(next) = batch.next_obs(i) {
+                fitting.observe_next(next)?;
+            }
         }
     }
     Ok(())

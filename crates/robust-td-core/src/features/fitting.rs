@@ -1,38 +1,57 @@
 //! Fits a feature map to data, with one pass for each stage that needs the range of its input.
 
-use super::spec::{MapSpec, Stages, parse, refused};
-use super::{FeatureMap, Fourier, MAX_FEATURES, Map, OneHot, Polynomial, Range, Rbf, Row};
+use std::collections::BTreeMap;
+
+use super::category::{Category, Label};
+use super::column::Input;
+use super::select::{Selected, select};
+use super::spec::{Item, MapSpec, OneHotSpec, parse, refused};
+use super::{FeatureMap, Fourier, MAX_FEATURES, Map, OneHot, Part, Polynomial, Range, Rbf, Row};
 use super::{Running, Standardise, Tiles, stage_outputs};
 use crate::error::{Error, Result};
 
-/// The maximum number of values that `one-hot` accepts without `count`.
-const MAX_VALUES: usize = 100_000;
+/// The maximum number of levels that `one-hot` accepts without `count`.
+pub const MAX_LEVELS: usize = 100_000;
 
 /// A feature map whose later stages are not fitted yet.
 #[derive(Debug)]
 pub struct Fitting {
-    stages: std::vec::IntoIter<Vec<MapSpec>>,
+    stages: std::vec::IntoIter<Vec<Item>>,
     /// The stage to fit next, if its maps need data.
-    waiting: Option<Vec<MapSpec>>,
+    waiting: Option<Vec<Selected>>,
     map: FeatureMap,
+    /// The columns of the observation.
+    inputs: Vec<Input>,
     row: Row,
     moments: Moments,
 }
 
 impl Fitting {
-    /// Parses the description of a map for observations of the given length.
+    /// Parses the description of a map for observations of the given length, whose columns are `obs_0`, `obs_1`, ...
     ///
     /// # Errors
     /// Names the part of the description that is invalid or does not fit.
     pub fn new(spec: &str, inputs: usize) -> Result<Self> {
-        let stages: Stages = parse(spec)?;
+        let names = (0..inputs).map(|k| Input::number(format!("obs_{k}")));
+        let mut fitting = Self::with_columns(spec, names.collect())?;
+        fitting.map.columns.clear();
+        Ok(fitting)
+    }
+
+    /// Parses the description of a map for observations with the given columns, whose names the map keeps.
+    ///
+    /// # Errors
+    /// Names the part of the description that is invalid or does not fit.
+    pub fn with_columns(spec: &str, inputs: Vec<Input>) -> Result<Self> {
+        let stages = parse(spec)?;
         let late = stages.iter().skip(1).flatten();
-        if late.clone().any(|map| *map == MapSpec::Running) {
+        if late.clone().any(|item| item.map == MapSpec::Running) {
             return Err(refused("running", "it can only be in the first stage"));
         }
         let map = FeatureMap {
             spec: spec.into(),
-            inputs,
+            inputs: inputs.len(),
+            columns: inputs.clone(),
             stages: Vec::new(),
         };
         let mut fitting = Self {
@@ -41,6 +60,7 @@ impl Fitting {
             row: Row::default(),
             moments: Moments::default(),
             map,
+            inputs,
         };
         fitting.go_on()?;
         Ok(fitting)
@@ -57,6 +77,18 @@ impl Fitting {
     /// # Errors
     /// When a discrete column has too many values.
     pub fn observe(&mut self, observation: &[f64]) -> Result<()> {
+        self.count(observation, 1)
+    }
+
+    /// As [`observe`](Self::observe), for the observation after a row: its levels are known, but do not count as rows.
+    ///
+    /// # Errors
+    /// When a discrete column has too many values.
+    pub fn observe_next(&mut self, observation: &[f64]) -> Result<()> {
+        self.count(observation, 0)
+    }
+
+    fn count(&mut self, observation: &[f64], rows: u64) -> Result<()> {
         self.map.write(observation, &mut self.row);
         let dense;
         let x = match self.row.features() {
@@ -66,7 +98,7 @@ impl Fitting {
                 &dense
             }
         };
-        self.moments.observe(x)
+        self.moments.observe(x, rows)
     }
 
     /// Ends the current pass.
@@ -74,6 +106,14 @@ impl Fitting {
     /// # Errors
     /// When the pass had no observations, or the map would have too many features.
     pub fn end_pass(&mut self) -> Result<()> {
+        self.end_pass_with(&|_| None)
+    }
+
+    /// As [`end_pass`](Self::end_pass), with the texts of the levels by their [codes](super::Level::code).
+    ///
+    /// # Errors
+    /// As [`end_pass`](Self::end_pass).
+    pub fn end_pass_with(&mut self, label: Label<'_>) -> Result<()> {
         if let Some(stage) = self.waiting.take() {
             if self.moments.count == 0 {
                 return Err(refused(
@@ -81,7 +121,7 @@ impl Fitting {
                     "there are no observations to measure ranges from",
                 ));
             }
-            self.add(&stage)?;
+            self.add(&stage, label)?;
         }
         self.go_on()
     }
@@ -93,7 +133,7 @@ impl Fitting {
     pub fn finish(self) -> Result<FeatureMap> {
         if self.waiting.is_some() {
             let by_hand = "it needs a first pass over the data; on a stream set the range explicitly \
-                           (low and high; for one-hot, count) or use the map `running`";
+                           (low and high; for one-hot, levels=a/b/c or count) or use the map `running`";
             return Err(refused(self.map.spec(), by_hand));
         }
         Ok(self.map)
@@ -101,21 +141,39 @@ impl Fitting {
 
     /// Adds stages until one needs data.
     fn go_on(&mut self) -> Result<()> {
-        while let Some(stage) = self.stages.next() {
-            if stage.iter().any(needs_data) {
+        while let Some(items) = self.stages.next() {
+            let stage = match self.map.stages.is_empty() {
+                true => select(&items, &self.inputs)?,
+                false => select(&items, &self.features(&items))?,
+            };
+            if stage.iter().any(|part| needs_data(&part.map)) {
                 self.row = Row::for_map(&self.map);
                 self.moments = Moments::new(&stage, self.map.outputs())?;
                 self.waiting = Some(stage);
                 return Ok(());
             }
-            self.add(&stage)?;
+            self.add(&stage, &|_| None)?;
         }
         Ok(())
     }
 
-    fn add(&mut self, stage: &[MapSpec]) -> Result<()> {
+    /// The features so far as columns of the next stage; their names are made only if they are used.
+    fn features(&self, items: &[Item]) -> Vec<Input> {
+        let named = items.iter().any(|item| !item.columns.is_empty());
+        let columns: Vec<String> = self.inputs.iter().map(|input| input.name.clone()).collect();
+        (0..self.map.outputs())
+            .map(|k| {
+                Input::number(match named {
+                    true => self.map.name(k, &columns),
+                    false => String::new(),
+                })
+            })
+            .collect()
+    }
+
+    fn add(&mut self, stage: &[Selected], label: Label<'_>) -> Result<()> {
         let inputs = self.map.outputs();
-        let maps = stage.iter().map(|spec| self.moments.fit(spec, inputs));
+        let maps = stage.iter().map(|part| self.moments.fit(part, inputs, label));
         let maps = maps.collect::<Result<Vec<_>>>()?;
         if stage_outputs(&maps) > MAX_FEATURES {
             return Err(too_many(self.map.spec()));
@@ -131,7 +189,7 @@ fn needs_data(map: &MapSpec) -> bool {
         MapSpec::Fourier { bounds, .. }
         | MapSpec::Tiles { bounds, .. }
         | MapSpec::Rbf { bounds, .. } => bounds.is_none(),
-        MapSpec::OneHot { count, .. } => count.is_none(),
+        MapSpec::OneHot(one_hot) => one_hot.count.is_none() && one_hot.levels.is_none(),
         _ => false,
     }
 }
@@ -151,21 +209,25 @@ struct Moments {
     spread: Vec<f64>,
     low: Vec<f64>,
     high: Vec<f64>,
-    /// The values of the discrete columns, as ordered bits.
-    values: Vec<(usize, std::collections::BTreeSet<i64>)>,
+    /// The values of the discrete columns, as ordered bits, with the number of their rows.
+    values: Vec<(usize, BTreeMap<i64, u64>)>,
+    /// The names of these columns, for messages.
+    names: Vec<String>,
 }
 
 impl Moments {
-    fn new(stage: &[MapSpec], inputs: usize) -> Result<Self> {
-        let mut values = Vec::new();
-        for map in stage {
-            if let MapSpec::OneHot {
-                column,
-                count: None,
-            } = *map
+    fn new(stage: &[Selected], inputs: usize) -> Result<Self> {
+        let (mut values, mut names) = (Vec::new(), Vec::new());
+        for part in stage {
+            if let MapSpec::OneHot(one_hot) = &part.map
+                && needs_data(&part.map)
             {
-                check_column(column, inputs)?;
-                values.push((column, std::collections::BTreeSet::new()));
+                check_column(one_hot.column, inputs)?;
+                values.push((one_hot.column, BTreeMap::new()));
+                names.push(match &part.name {
+                    Some(name) => name.clone(),
+                    None => one_hot.column.to_string(),
+                });
             }
         }
         Ok(Self {
@@ -175,10 +237,11 @@ impl Moments {
             low: vec![f64::INFINITY; inputs],
             high: vec![f64::NEG_INFINITY; inputs],
             values,
+            names,
         })
     }
 
-    fn observe(&mut self, x: &[f64]) -> Result<()> {
+    fn observe(&mut self, x: &[f64], rows: u64) -> Result<()> {
         self.count += 1;
         for (i, &x) in x.iter().enumerate() {
             let before = x - self.mean[i];
@@ -187,15 +250,32 @@ impl Moments {
             self.low[i] = self.low[i].min(x);
             self.high[i] = self.high[i].max(x);
         }
-        for (column, values) in &mut self.values {
-            values.insert(order(x[*column]));
-            if values.len() > MAX_VALUES {
-                let problem =
-                    format!("column {column} has more than {MAX_VALUES} different values");
+        for ((column, values), name) in self.values.iter_mut().zip(&self.names) {
+            *values.entry(order(x[*column])).or_default() += rows;
+            if values.len() > MAX_LEVELS {
+                let problem = format!(
+                    "column {name} has more than {MAX_LEVELS} different values; is it an identifier rather than a category?"
+                );
                 return Err(refused("one-hot", problem));
             }
         }
         Ok(())
+    }
+
+    /// The statistics of some columns.
+    fn of(&self, columns: &[usize]) -> Self {
+        let pick = |values: &Vec<f64>| -> Vec<f64> {
+            let picked = columns.iter().map(|&k| values.get(k).copied());
+            picked.collect::<Option<_>>().unwrap_or_default()
+        };
+        Self {
+            count: self.count,
+            mean: pick(&self.mean),
+            spread: pick(&self.spread),
+            low: pick(&self.low),
+            high: pick(&self.high),
+            ..Self::default()
+        }
     }
 
     fn range(&self, bounds: Option<(f64, f64)>, inputs: usize) -> Range {
@@ -205,7 +285,49 @@ impl Moments {
         }
     }
 
-    fn fit(&self, spec: &MapSpec, inputs: usize) -> Result<Map> {
+    /// The fitted map for some columns.
+    fn fit(&self, part: &Selected, inputs: usize, label: Label<'_>) -> Result<Map> {
+        match (&part.map, &part.columns) {
+            (MapSpec::OneHot(spec), _) => self.one_hot(spec, part.category, inputs, label),
+            (map, None) => self.fit_all(map, inputs),
+            (map, Some(columns)) => {
+                let map = self.of(columns).fit_all(map, columns.len())?;
+                Ok(Map::Part(Part::new(columns.clone(), map)))
+            }
+        }
+    }
+
+    fn one_hot(
+        &self,
+        spec: &OneHotSpec,
+        category: bool,
+        inputs: usize,
+        label: Label<'_>,
+    ) -> Result<Map> {
+        let column = spec.column;
+        check_column(column, inputs)?;
+        if spec.count.is_some_and(|count| count > MAX_FEATURES) {
+            return Err(too_many("one-hot"));
+        }
+        let measured = self.values.iter().find(|(own, _)| *own == column);
+        let counts = measured.into_iter().flat_map(|(_, values)| values);
+        let counts = counts.map(|(&bits, &count)| (unorder(bits), count));
+        Ok(match (&spec.levels, spec.count) {
+            (Some(levels), _) => {
+                Map::Category(Category::of_names(column, levels, spec.missing))
+            }
+            (None, Some(count)) => {
+                Map::OneHot(OneHot::new(column, (0..count).map(|v| v as f64).collect()))
+            }
+            (None, None) if category || spec.min_count.is_some() => {
+                let min_count = spec.min_count.unwrap_or(0);
+                Map::Category(Category::new(column, counts, min_count, label))
+            }
+            (None, None) => Map::OneHot(OneHot::new(column, counts.map(|(v, _)| v).collect())),
+        })
+    }
+
+    fn fit_all(&self, spec: &MapSpec, inputs: usize) -> Result<Map> {
         let countable = |name: &str, count: Option<usize>| match count {
             Some(count) if count <= MAX_FEATURES => Ok(count),
             _ => Err(too_many(name)),
@@ -254,18 +376,7 @@ impl Moments {
                 countable("rbf", Rbf::count(centres, inputs))?;
                 Map::Rbf(Rbf::new(centres, width, self.range(bounds, inputs)))
             }
-            MapSpec::OneHot { column, count } => {
-                check_column(column, inputs)?;
-                let measured = self.values.iter().find(|(own, _)| *own == column);
-                let values = match (count, measured) {
-                    (Some(count), _) => (0..countable("one-hot", Some(count))?)
-                        .map(|v| v as f64)
-                        .collect(),
-                    (None, Some((_, values))) => values.iter().map(|&bits| unorder(bits)).collect(),
-                    (None, None) => Vec::new(),
-                };
-                Map::OneHot(OneHot::new(column, values))
-            }
+            MapSpec::OneHot(ref one_hot) => self.one_hot(one_hot, false, inputs, &|_| None)?,
         })
     }
 }

@@ -61,7 +61,8 @@ impl Evaluation {
             let mut ratios = pass == 0 && reader.schema().ratio;
             while reader.read(&mut batch)? {
                 if let (Learning::Ahead(new), false) = (&mut *learning, batch.is_empty()) {
-                    *learning = Learning::Under(Box::new(new.model(batch.dimension())?));
+                    let model = new.model(reader.schema(), batch.dimension())?;
+                    *learning = Learning::Under(Box::new(model));
                 }
                 let Learning::Under(model) = learning else {
                     continue;

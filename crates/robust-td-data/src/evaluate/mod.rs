@@ -20,11 +20,13 @@ use crate::log::Log;
 use crate::model::Model;
 use crate::monitor::Monitor;
 use crate::option_error::{OptionError, OptionName};
+use crate::options::ReadAs;
 use crate::preset::Preset;
 use crate::replay::Replay;
 use crate::solved::gather::Plan;
 use crate::solved::{self, Stage, Unit};
 use crate::source::Format;
+use crate::start_value::StartValue;
 use crate::warning::Warning;
 use learning::Learning;
 use request::{Constant, Request, check_confidence, threads};
@@ -86,6 +88,8 @@ pub enum Progress<'a> {
         steps: u64,
         /// The solution of their equations.
         theta: &'a [f64],
+        /// The value of the policy, with its interval as far as it is known.
+        start_value: Option<StartValue>,
     },
     /// A pass over the log has ended.
     PassDone {
@@ -358,10 +362,13 @@ impl Evaluation {
             let option = OptionName::Passes;
             return Err(OptionError::ReadOnce { option }.into());
         }
+        if let Some(spec) = &self.request.features {
+            self.log.use_columns_of(&[spec])?;
+        }
         let mut fit = match self.resumed.take() {
             Some(Model::Solved(mut solved)) if solved.stream.is_some() => {
                 resume::streamed(&self.request, &solved, &self.log)?;
-                self.log.default_layout(&solved.origin.read_as());
+                self.log.default_layout(&solved.read_as());
                 let stream = solved.stream.take();
                 self.follow(stream.map(|stream| *stream))?
             }
@@ -374,15 +381,22 @@ impl Evaluation {
             }
             Some(Model::Solved(solved)) => {
                 resume::solved(&mut self.request, &solved)?;
+                self.log.default_layout(&solved.read_as());
                 self.log.after(&solved.origin)?;
                 self.solve()?
             }
             None if self.request.is_auto() && self.log.is_stream() => self.follow(None)?,
             None if self.request.is_auto() => self.solve()?,
-            Some(Model::Learned(learned)) => self.step(Some(learned))?,
+            Some(Model::Learned(learned)) => {
+                self.log.default_layout(&learned.read_as());
+                self.step(Some(learned))?
+            }
             None => self.step(None)?,
         };
-        fit.layout = self.log.layout_used();
+        fit.layout = ReadAs {
+            inputs: fit.layout.inputs,
+            ..self.log.layout_used()
+        };
         fit.elapsed = started.elapsed();
         Ok(fit)
     }

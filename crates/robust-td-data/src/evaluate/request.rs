@@ -3,6 +3,7 @@
 use crate::error::Result;
 use crate::option_error::{OptionError, OptionName};
 use crate::solved;
+use crate::spec::Spec;
 use robust_td_core::registry;
 use robust_td_core::schedule::SHORTEST_HORIZON;
 
@@ -95,7 +96,7 @@ impl Request {
         self.check_auto()?;
         Ok(solved::Request {
             discount: self.discount()?,
-            spec: (self.features.clone()).unwrap_or_else(|| DEFAULT_FEATURES.into()),
+            spec: Spec::or(self.features.as_ref(), DEFAULT_FEATURES),
             horizon: self.horizon,
             check,
             threads: self::threads(threads),

@@ -7,7 +7,7 @@ use crate::inspect::report::{Finding, FindingKind};
 use crate::inspect::sentinels::Sentinels;
 use crate::inspect::tally::Tally;
 use crate::schema::Schema;
-use crate::words::counted;
+use crate::words::{counted, quoted};
 
 /// With fewer episodes, equal lengths are no evidence of a time limit.
 const FEW_EPISODES: u64 = 3;
@@ -141,8 +141,20 @@ impl Inspector {
             count: 1,
             first: self.first,
         };
-        let dimension = self.features.len();
-        let name = |k| schema.feature_name(k, dimension);
+        let name = self.names(schema);
+        for (column, origin) in &schema.times {
+            let message = format!("column {column} is a time: it is read as {origin}");
+            findings.add(FindingKind::TimesAsSeconds, once, message);
+        }
+        for (k, &large) in self.large.iter().enumerate() {
+            let message = format!(
+                "{} is above 2^53 in {}: integers of this size are rounded; if it names a category, one-hot({}) takes it exactly",
+                name(k),
+                counted(large.count, "row", "rows"),
+                quoted(&name(k))
+            );
+            findings.add(FindingKind::RoundedIntegers, large, message);
+        }
         for (k, codes) in self.sentinels.iter().enumerate() {
             sentinels(findings, &name(k), codes);
         }
@@ -215,7 +227,7 @@ fn without_end(schema: &Schema, stopped: u64, episodes: u64) -> String {
 fn bad_rows(findings: &mut Findings<'_>, bad_rows: &BadRows) {
     for bad in bad_rows.kinds() {
         let kind = match bad.first.kind {
-            FaultKind::Missing => FindingKind::MissingValues,
+            FaultKind::Missing | FaultKind::MissingLevel { .. } => FindingKind::MissingValues,
             FaultKind::NotFinite { .. } => FindingKind::NotFiniteValues,
             _ => FindingKind::BadRows,
         };

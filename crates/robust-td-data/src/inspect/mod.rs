@@ -3,6 +3,7 @@
 mod collinear;
 mod episodes;
 mod findings;
+mod levels;
 mod report;
 mod sample;
 mod sentinels;
@@ -11,6 +12,7 @@ mod tally;
 
 use std::ops::ControlFlow;
 
+pub use levels::{CategoryReport, LevelCount};
 pub use report::{DataReport, EpisodeReport, FeatureReport, Finding, FindingKind};
 pub use sample::DataSample;
 pub use stats::Stats;
@@ -18,21 +20,31 @@ pub use stats::Stats;
 use crate::bad_rows::BadRows;
 use crate::batch::Batch;
 use crate::error::Result;
+use crate::labels::Labels;
 use crate::pairing::Pairing;
 use crate::reader::Reader;
 use crate::schema::Schema;
 use crate::thinned::Thinned;
 use collinear::CoMoments;
 use episodes::{EpisodeRow, Episodes};
+use levels::Levels;
 use sentinels::Sentinels;
 use stats::Running;
 use tally::Tally;
+
+/// Up to here all integers are exact.
+const EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// Collects a [`DataReport`] in memory that depends only on the number of features.
 #[derive(Debug, Clone, Default)]
 pub struct Inspector {
     pairing: Pairing,
+    /// The columns of numbers, in order.
     features: Vec<Running>,
+    /// The categories, in order.
+    levels: Vec<Levels>,
+    /// Integers in the features that are too large to be exact.
+    large: Vec<Tally>,
     moments: CoMoments,
     reward: Running,
     /// Codes for missing values in the features, and in the rewards.
@@ -103,7 +115,9 @@ impl Inspector {
         while reader.read(&mut batch)? {
             inspector.push(reader.schema(), &batch);
         }
-        Ok(inspector.finish(reader.schema(), reader.files(), reader.bad_rows()))
+        let labels = reader.labels().clone();
+        let (schema, files) = (reader.schema(), reader.files());
+        Ok(inspector.finish_with(schema, files, reader.bad_rows(), &labels))
     }
 
     /// Adds the rows of a batch.
@@ -113,10 +127,14 @@ impl Inspector {
     pub fn push(&mut self, schema: &Schema, batch: &Batch) {
         self.pairing
             .push(schema, batch, 0, |_| ControlFlow::Continue(()));
+        let numbers = batch.dimension - schema.categories.len().min(batch.dimension);
         self.features
-            .resize(batch.dimension.max(self.features.len()), Running::default());
+            .resize(numbers.max(self.features.len()), Running::default());
         self.sentinels
             .resize(self.features.len(), Sentinels::default());
+        self.large.resize(self.features.len(), Tally::default());
+        self.levels
+            .resize(schema.categories.len(), Levels::default());
         for i in 0..batch.len() {
             self.look_at_values(schema, batch, i);
             self.look_at_order(schema, batch, i);
@@ -125,12 +143,37 @@ impl Inspector {
         }
     }
 
+    /// The names of the columns of numbers.
+    fn names<'a>(&self, schema: &'a Schema) -> impl Fn(usize) -> String + use<'a> {
+        let dimension = self.features.len() + self.levels.len();
+        let numbers = (0..dimension).filter(|&k| !schema.is_category(k));
+        let numbers: Vec<usize> = numbers.collect();
+        move |k| schema.feature_name(numbers[k], dimension)
+    }
+
     fn look_at_values(&mut self, schema: &Schema, batch: &Batch, i: usize) {
-        let obs = batch.obs(i);
+        let (numbers, next_numbers);
+        let (mut obs, mut next) = (batch.obs(i), batch.next_obs(i));
+        self.next_is_same += u64::from(next == Some(obs));
+        if !schema.categories.is_empty() {
+            let codes = (0..obs.len()).filter(|&k| schema.is_category(k));
+            for (levels, k) in self.levels.iter_mut().zip(codes) {
+                levels.add(obs[k]);
+            }
+            numbers = numbers_of(schema, obs);
+            obs = &numbers;
+            next_numbers = next.map(|next| numbers_of(schema, next));
+            next = next_numbers.as_deref();
+        }
         let place = (batch.file, batch.rows[i]);
         for ((feature, codes), &x) in self.features.iter_mut().zip(&mut self.sentinels).zip(obs) {
             feature.add(x);
             codes.add(x, place);
+        }
+        for (large, &x) in self.large.iter_mut().zip(obs) {
+            if x.abs() > EXACT {
+                large.hit(place);
+            }
         }
         self.moments.add(obs);
         if schema.reward {
@@ -140,9 +183,8 @@ impl Inspector {
         let reward = &batch.rewards[i..i + usize::from(schema.reward)];
         self.rows.consider(self.obs_norm.count(), [obs, reward]);
         self.obs_norm.add(norm(obs));
-        if let Some(next) = batch.next_obs(i) {
+        if let Some(next) = next {
             self.next_norm = self.next_norm.max(norm(next));
-            self.next_is_same += u64::from(next == obs);
         }
     }
 
@@ -176,13 +218,27 @@ impl Inspector {
 
     /// The report on all rows so far.
     #[must_use]
-    pub fn finish(mut self, schema: &Schema, files: &[String], bad_rows: &BadRows) -> DataReport {
+    pub fn finish(self, schema: &Schema, files: &[String], bad_rows: &BadRows) -> DataReport {
+        self.finish_with(schema, files, bad_rows, &Labels::default())
+    }
+
+    /// As [`finish`](Self::finish), with the texts of categories.
+    pub(crate) fn finish_with(
+        mut self,
+        schema: &Schema,
+        files: &[String],
+        bad_rows: &BadRows,
+        labels: &Labels,
+    ) -> DataReport {
         self.episodes.close();
         let dimension = self.features.len();
+        let name = self.names(schema);
+        let categories = self.levels.iter().zip(&schema.categories);
+        let categories = categories.map(|(levels, name)| levels.report(name.clone(), labels));
         let features = (self.features.iter().enumerate())
             .filter_map(|(k, feature)| {
                 Some(FeatureReport {
-                    name: schema.feature_name(k, dimension),
+                    name: name(k),
                     stats: feature.stats()?,
                 })
             })
@@ -195,8 +251,9 @@ impl Inspector {
             transitions: self.pairing.transitions(),
             left_out: self.pairing.without_transition(),
             bad_rows: bad_rows.clone(),
-            dimension,
+            dimension: dimension + self.levels.len(),
             features,
+            categories: categories.collect(),
             reward: self.reward.stats(),
             max_norm: obs_norm.map_or(0.0, |norm| norm.max).max(self.next_norm),
             obs_norm,
@@ -215,6 +272,12 @@ impl Inspector {
             ),
         }
     }
+}
+
+/// The entries of an observation that are numbers.
+fn numbers_of(schema: &Schema, obs: &[f64]) -> Vec<f64> {
+    let numbers = (0..obs.len()).filter(|&k| !schema.is_category(k));
+    numbers.map(|k| obs[k]).collect()
 }
 
 fn norm(x: &[f64]) -> f64 {

@@ -9,4 +9,7 @@ mod json_scan;
 pub(crate) mod ndjson;
 pub(crate) mod parquet;
 mod plain;
+mod quantity;
 pub(crate) mod table;
+
+pub(crate) use arrow_column::to_i64 as integers;

@@ -15,6 +15,7 @@ use crate::memory;
 use crate::option_error::{OptionError, OptionName};
 use crate::replay::Replay;
 use crate::returns;
+use crate::spec::Spec;
 use crate::survey::Survey;
 
 /// The memory for the sums of chunks that are processed at the same time.
@@ -26,7 +27,7 @@ const FEWEST_HELD_OUT: u64 = 40;
 #[derive(Debug, Clone)]
 pub(crate) struct Request {
     pub discount: f64,
-    pub spec: String,
+    pub spec: Spec,
     pub horizon: Option<u64>,
     pub check: bool,
     pub threads: usize,
@@ -65,7 +66,7 @@ pub(crate) fn solve_replay(
     let (map, report) = (&survey.features, &survey.report);
     tell(Stage::Surveyed(report));
     if map.adapts() {
-        return Err(refused_map(&request.spec));
+        return Err(refused_map(request.spec.text()));
     }
     check_undiscounted(request.discount, report)?;
     let most = request.horizon.unwrap_or(u64::MAX);

@@ -3,6 +3,7 @@
 
 mod ahead;
 mod bad_rows;
+mod columns;
 mod dialects;
 mod evaluate;
 mod formats;
@@ -16,4 +17,5 @@ mod solved;
 mod source;
 mod stream;
 mod table;
+mod types;
 mod write;
