@@ -27,6 +27,8 @@ pub(crate) struct Cast<'a> {
     pub columns: &'a [Column],
     pub wanted: &'a Wanted,
     targets: Vec<Target>,
+    /// Whether the observation is every column without a role.
+    pub takes_all: bool,
 }
 
 impl<'a> Cast<'a> {
@@ -36,6 +38,7 @@ impl<'a> Cast<'a> {
             columns,
             wanted,
             targets: vec![Target::Skip; columns.len()],
+            takes_all: false,
         }
     }
 
@@ -133,7 +136,7 @@ impl<'a> Cast<'a> {
                 (Some(index), None) => {
                     return Ok(Some(match self.columns[index].kind {
                         CellKind::List => Vector::List(index),
-                        CellKind::Scalar | CellKind::Text | CellKind::Words => Vector::Flat(vec![index]),
+                        CellKind::Scalar | CellKind::Text | CellKind::Words | CellKind::Odd => Vector::Flat(vec![index]),
                     }));
                 }
                 (None, Some((_, columns))) => return Ok(Some(Vector::Flat(columns))),
@@ -178,7 +181,7 @@ impl<'a> Cast<'a> {
 
     pub fn expect_scalar(&self, index: usize) -> Result<()> {
         match self.columns[index].kind {
-            CellKind::Scalar | CellKind::Text | CellKind::Words => Ok(()),
+            CellKind::Scalar | CellKind::Text | CellKind::Words | CellKind::Odd => Ok(()),
             CellKind::List => Err(Error::ColumnType {
                 file: self.file.to_owned(),
                 column: self.columns[index].name.clone(),
@@ -235,7 +238,11 @@ impl<'a> Cast<'a> {
             (true, [_]) | (true, []) => names.iter().map(|n| format!("{n} or {n}_0")).collect(),
             _ => names,
         };
-        self.missing_as(role, &wanted.join(" or "))
+        let mut error = self.missing_as(role, &wanted.join(" or "));
+        if let (Role::Obs, Error::MissingColumn { example, .. }) = (role, &mut error) {
+            *example = self.example();
+        }
+        error
     }
 
     pub fn missing_as(&self, role: Role, wanted: &str) -> Error {
@@ -250,10 +257,7 @@ impl<'a> Cast<'a> {
             role,
             wanted: wanted.to_owned(),
             found: names.join(", "),
-            example: match role {
-                Role::Obs => self.example(),
-                _ => None,
-            },
+            example: None,
         }
     }
 }

@@ -6,6 +6,7 @@ use robust_td_core::number::entries;
 use serde::{Deserialize, Serialize};
 
 use crate::dialect::Dialect;
+use crate::value;
 use crate::words::quoted;
 
 /// The maximum number of characters of a value shown in a message.
@@ -272,17 +273,20 @@ fn is_answer(text: &str) -> bool {
         .any(|word| text.eq_ignore_ascii_case(word))
 }
 
-/// Whether a text may be the level of a category: it has a letter, and is neither a number in another notation, nor a word for a
-/// missing value or an answer.
+/// Whether a text may be the level of a category: it starts with a letter, and is neither a flag, nor a word for a missing value or an
+/// answer.
 pub(crate) fn is_word(text: &str) -> bool {
+    text.starts_with(char::is_alphabetic) && is_odd(text) && !is_answer(text)
+}
+
+/// Whether a text is neither a number in any notation, nor a flag, nor a word for a missing value.
+pub(crate) fn is_odd(text: &str) -> bool {
     const MISSING: [&str; 11] = [
         "na", "n/a", "#n/a", "nan", "null", "none", "nil", "missing", "inf", "infinity", "-inf",
     ];
-    let text = text.trim();
-    text.contains(char::is_alphabetic)
-        && !text.starts_with(|c: char| c.is_ascii_digit() || "[{+-.".contains(c))
+    !text.is_empty()
         && !MISSING.iter().any(|word| text.eq_ignore_ascii_case(word))
-        && !is_answer(text)
+        && value::flag(text.as_bytes()).is_err()
         && Dialect::guesses(text).next().is_none()
 }
 

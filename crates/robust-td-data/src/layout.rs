@@ -25,6 +25,8 @@ pub(crate) enum CellKind {
     Text,
     /// Single values whose first ones are text, in a format without types.
     Words,
+    /// Single values whose first ones are neither numbers nor words, such as dates.
+    Odd,
     List,
 }
 

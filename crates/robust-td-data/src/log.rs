@@ -13,7 +13,7 @@ use crate::kept::Keep;
 use crate::labels::Labels;
 use crate::monitor::Monitor;
 use crate::observed::Observed;
-use crate::options::{Purpose, ReadAs, ReadOptions};
+use crate::options::{Purpose, ReadAs, ReadOptions, Selection};
 use crate::origin::{self, Origin};
 use crate::preset::Preset;
 use crate::reader::Reader;
@@ -274,12 +274,6 @@ impl Log {
             purpose,
             skip_bad_rows: self.skip_bad_rows,
             monitor: self.monitor.clone(),
-            observed: self.observed.clone(),
-            labels: self.labels.clone(),
-            keep: match purpose {
-                Purpose::Predict => self.keep.clone(),
-                _ => Keep::Nothing,
-            },
             ..ReadOptions::default()
         };
         if self.is_stream() {
@@ -292,7 +286,15 @@ impl Log {
                 what: "a stream can be read only once",
             })?],
         };
-        Reader::open(sources, options)
+        let selection = Selection {
+            observed: self.observed.clone(),
+            labels: self.labels.clone(),
+            keep: match purpose {
+                Purpose::Predict => self.keep.clone(),
+                _ => Keep::Nothing,
+            },
+        };
+        Reader::open_with(sources, options, selection)
     }
 
     /// Reports on the log without learning from it; bad rows are counted, not refused.

@@ -43,7 +43,10 @@ impl Cast<'_> {
             None if self.wanted.purpose == Purpose::Inspect && !mapped => {
                 match self.without_role() {
                     others if others.is_empty() => return Err(self.missing(Role::Obs)),
-                    others => Vector::Flat(others),
+                    others => {
+                        self.takes_all = true;
+                        Vector::Flat(others)
+                    }
                 }
             }
             None => return Err(self.missing(Role::Obs)),
@@ -57,7 +60,7 @@ impl Cast<'_> {
     pub fn following(&mut self, obs: &Vector, inputs: &[Input]) -> Result<Option<Vector>> {
         let several = self.wanted.columns.get(Role::Obs).is_some_and(|names| names.len() > 1);
         let by_name = match &self.wanted.observed {
-            Observed::Anything => several,
+            Observed::Anything => several || self.takes_all,
             Observed::Used(used) => several || used.names().next().is_some(),
             Observed::Fixed { .. } => true,
         };
@@ -83,7 +86,10 @@ impl Cast<'_> {
             return Vec::new();
         };
         let names = self.names_of(vector);
-        let is_text = |k: usize| self.columns[columns[k]].kind.is_text();
+        let is_text = |k: usize| {
+            let kind = self.columns[columns[k]].kind;
+            kind.is_text() || (self.takes_all && kind == CellKind::Odd)
+        };
         match &self.wanted.observed {
             Observed::Used(used) => used.inputs(&names, is_text),
             Observed::Fixed { inputs, .. } => (names.into_iter().enumerate())
@@ -288,14 +294,14 @@ impl Cast<'_> {
             Observed::Used(used) => used.names().any(|(name, _)| name.matches(&column.name)),
             Observed::Fixed { .. } => true,
         };
-        column.kind == CellKind::Words && !named
+        column.kind == CellKind::Words && !named && self.wanted.purpose != Purpose::Inspect
     }
 
     /// A feature map that would do, if there are columns for one.
     pub fn example(&self) -> Option<String> {
-        let (texts, numbers): (Vec<_>, Vec<_>) = self
-            .without_role()
-            .into_iter()
+        let columns = self.without_role().into_iter();
+        let columns = columns.filter(|&k| self.columns[k].kind != CellKind::Odd);
+        let (texts, numbers): (Vec<_>, Vec<_>) = columns
             .partition(|&k| self.columns[k].kind.is_text());
         let list = |columns: &[usize]| {
             let names = columns.iter().take(SHOWN);

@@ -40,12 +40,6 @@ pub struct ReadOptions {
     pub dimension: Option<usize>,
     /// Counts the rows, and stops reading.
     pub monitor: Monitor,
-    /// What is known about the columns of the observation.
-    pub(crate) observed: Observed,
-    /// The texts of categories.
-    pub(crate) labels: Labels,
-    /// The columns to copy.
-    pub(crate) keep: Keep,
 }
 
 impl Default for ReadOptions {
@@ -59,11 +53,19 @@ impl Default for ReadOptions {
             batch_rows: 4096,
             dimension: None,
             monitor: Monitor::default(),
-            observed: Observed::default(),
-            labels: Labels::default(),
-            keep: Keep::default(),
         }
     }
+}
+
+/// Which columns a log of its own settings reads.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Selection {
+    /// What is known about the columns of the observation.
+    pub observed: Observed,
+    /// The texts of categories.
+    pub labels: Labels,
+    /// The columns to copy.
+    pub keep: Keep,
 }
 
 /// How to read further files like those of a log.

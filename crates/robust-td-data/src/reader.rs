@@ -8,7 +8,7 @@ use crate::labels::Labels;
 use crate::layout::{Layout, Wanted};
 use crate::monitor::Monitor;
 use crate::observed::Observed;
-use crate::options::ReadOptions;
+use crate::options::{ReadOptions, Selection};
 use crate::read::arrow::ArrowRows;
 use crate::read::csv::CsvRows;
 use crate::read::ndjson::NdjsonRows;
@@ -96,6 +96,15 @@ impl Reader {
     /// # Errors
     /// When there is no input, the first cannot be opened, or its columns do not match.
     pub fn open(sources: Vec<Source>, options: ReadOptions) -> Result<Self> {
+        Self::open_with(sources, options, Selection::default())
+    }
+
+    /// As [`open`](Self::open), for the columns of a log.
+    pub(crate) fn open_with(
+        sources: Vec<Source>,
+        options: ReadOptions,
+        selection: Selection,
+    ) -> Result<Self> {
         options.dialect.check()?;
         let names = sources.iter().map(|s| s.name().to_owned()).collect();
         let mut reader = Self {
@@ -107,10 +116,10 @@ impl Reader {
                 preset: options.preset,
                 purpose: options.purpose,
                 dialect: options.dialect,
-                observed: options.observed,
-                labels: options.labels,
+                observed: selection.observed,
+                labels: selection.labels,
                 looks_ahead: false,
-                keep: options.keep,
+                keep: selection.keep,
             },
             schema: Schema::default(),
             ledger: Ledger {

@@ -9,7 +9,7 @@ use arrow_array::types::{
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::{DataType, TimeUnit};
 
-use crate::read::integers;
+use crate::read::{integers, quantities};
 
 /// The text of a cell, which reads back as the same value; empty if it is missing.
 ///
@@ -57,6 +57,12 @@ pub(crate) fn text(array: &ArrayRef, i: usize) -> Result<String, String> {
             let values = array.as_list::<i32>().value(i);
             let entries = (0..values.len()).map(|k| text(&values, k));
             format!("[{}]", entries.collect::<Result<Vec<_>, _>>()?.join(", "))
+        }
+        // Times of the day and durations: seconds.
+        DataType::Duration(_) | DataType::Time32(_) | DataType::Time64(_) => {
+            let mut seconds = Vec::new();
+            quantities(&array.slice(i, 1), &mut seconds);
+            seconds.first().map_or_else(String::new, |x| format!("{x:?}"))
         }
         other => return Err(other.to_string()),
     })

@@ -7,6 +7,7 @@ mod common;
 mod auto;
 mod bad_data;
 mod bad_words;
+mod columns;
 mod dialects;
 mod formats;
 mod library;

@@ -42,6 +42,14 @@ fn is_number(data_type: &DataType) -> bool {
     data_type.is_integer() || data_type.is_floating() || quantity::is_quantity(data_type)
 }
 
+/// Whether seconds make sense.
+fn takes_times(target: Target) -> bool {
+    matches!(
+        target,
+        Target::Obs(_) | Target::NextObs(_) | Target::Level { .. }
+    )
+}
+
 impl ArrowColumn {
     /// A column of the given type; on failure, the types that its target accepts.
     pub fn new(index: usize, target: Target, data_type: &DataType) -> Result<Self, &'static str> {
@@ -62,7 +70,9 @@ impl ArrowColumn {
                 return Err("integers or text");
             }
             (_, DataType::Boolean) => Cells::Numbers(Vec::new()),
-            (_, kind) if is_number(kind) => Cells::Numbers(Vec::new()),
+            (_, kind) if is_number(kind) && (takes_times(target) || !quantity::is_time(kind)) => {
+                Cells::Numbers(Vec::new())
+            }
             (
                 Target::Terminated | Target::Truncated | Target::Episode | Target::Cluster,
                 DataType::Utf8,
@@ -70,7 +80,7 @@ impl ArrowColumn {
             (Target::Terminated | Target::Truncated, _) => return Err("flags"),
             (Target::Episode | Target::Cluster, _) => return Err("integers or text"),
             (Target::Level { .. }, _) => return Err("text, a number or a flag"),
-            _ if *data_type == DataType::Utf8 => {
+            (Target::Obs(_) | Target::NextObs(_), DataType::Utf8) => {
                 return Err("a number; if it is a category, name it in one-hot");
             }
             _ => return Err("a number"),

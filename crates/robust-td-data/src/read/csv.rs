@@ -12,7 +12,7 @@ use std::io::Read;
 use crate::batch::Batch;
 use crate::dialect::Dialect;
 use crate::error::{Error, Result};
-use crate::fault::{FaultKind, is_word};
+use crate::fault::{FaultKind, is_odd, is_word};
 use crate::kept::Cells;
 use crate::layout::{CellKind, Column, Layout, Target, Wanted};
 use crate::lines::Lines;
@@ -79,7 +79,7 @@ impl CsvRows {
                 },
             })
             .collect();
-        if wanted.looks_ahead && first.iter().any(|cell| is_word(cell) || cell.is_empty()) {
+        if wanted.looks_ahead && first.iter().any(|cell| is_odd(cell) || cell.is_empty()) {
             mark_words(&mut columns, &first, lines.ahead(AHEAD)?, separator);
         }
         let layout = Layout::resolve(file, &columns, wanted)?;
@@ -155,7 +155,7 @@ impl CsvRows {
     }
 }
 
-/// Marks the columns that have only words in the first records.
+/// Marks the columns that have no numbers in the first records.
 fn mark_words(columns: &mut [Column], first: &[String], ahead: &[u8], separator: u8) {
     let mut records = vec![first.to_vec()];
     let mut lines = ahead.split(|&byte| byte == b'\n');
@@ -170,15 +170,14 @@ fn mark_words(columns: &mut [Column], first: &[String], ahead: &[u8], separator:
         }
     }
     for (k, column) in columns.iter_mut().enumerate() {
-        let mut cells = records.iter().filter_map(|record| record.get(k));
-        let mut words = 0;
-        let only = cells.all(|cell| {
-            words += usize::from(is_word(cell));
-            cell.is_empty() || is_word(cell)
-        });
-        if only && words > 0 && column.kind == CellKind::Scalar {
-            column.kind = CellKind::Words;
-        }
+        let cells = records.iter().filter_map(|record| record.get(k));
+        let cells: Vec<&String> = cells.filter(|cell| !cell.is_empty()).collect();
+        let all = |is: fn(&str) -> bool| !cells.is_empty() && cells.iter().all(|cell| is(cell));
+        column.kind = match column.kind {
+            CellKind::Scalar if all(is_word) => CellKind::Words,
+            CellKind::Scalar if all(is_odd) => CellKind::Odd,
+            kind => kind,
+        };
     }
 }
 

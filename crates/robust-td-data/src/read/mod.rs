@@ -13,3 +13,4 @@ mod quantity;
 pub(crate) mod table;
 
 pub(crate) use arrow_column::to_i64 as integers;
+pub(crate) use quantity::to_f64 as quantities;
