@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, Protocol, Union
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ._native import Error
 
-Policy = Callable[[Any], Any]
+
+class Predicts(Protocol):
+    """A policy of another library, such as stable-baselines3 or d3rlpy."""
+
+    @property
+    def predict(self) -> Callable[..., Any]:
+        """Returns the action for an observation, alone or with the next state of the policy."""
+
+
+#: A function of the observation that returns the action, or an object with ``predict``.
+Policy = Union[Callable[[Any], Any], Predicts]
 
 
 class Transitions(Mapping[str, NDArray[Any]]):
     """Transitions in arrays: obs, reward, next_obs, terminated, truncated, episode, action.
 
-    A mapping, so that :func:`evaluate` and data frames take it: ``pandas.DataFrame`` by :meth:`to_pandas`.
+    A mapping of names to arrays, which :func:`evaluate` takes: ``log["terminated"]``.
     """
 
     def __init__(self, columns: dict[str, NDArray[Any]], features: str | None = None) -> None:
@@ -59,7 +69,13 @@ class Transitions(Mapping[str, NDArray[Any]]):
         return len(np.unique(self._columns["episode"]))
 
     def to_pandas(self) -> Any:
-        """A data frame with the columns obs_0, obs_1, ..., reward, ..."""
+        """A data frame, for example to write a file.
+
+        Returns
+        -------
+        pandas.DataFrame
+            With the columns obs_0, obs_1, ..., reward, ...
+        """
         import pandas
 
         frame: dict[str, Any] = {}
@@ -75,7 +91,12 @@ class Transitions(Mapping[str, NDArray[Any]]):
 
 
 def collect(
-    env: Any, policy: Any = None, steps: int = 10_000, seed: int | None = 0, *, deterministic: bool | None = None
+    env: Any,
+    policy: Policy | None = None,
+    steps: int = 10_000,
+    seed: int | None = 0,
+    *,
+    deterministic: bool | None = None,
 ) -> Transitions:
     """Runs a policy in a Gymnasium environment, or vector environment, and returns the transitions.
 
@@ -94,7 +115,25 @@ def collect(
     deterministic
         Passed on to ``predict`` if it takes it.
 
-    The last transition of every run that was still under way is marked as truncated.
+    Returns
+    -------
+    Transitions
+        The transitions. The last one of every run that was still under way is marked as truncated.
+
+    Raises
+    ------
+    Error
+        When observations are not vectors of numbers (Dict, Tuple, images), or ``env`` or ``policy`` is of another kind.
+
+    Examples
+    --------
+    >>> import gymnasium as gym
+    >>> import robust_td as rtd
+    >>> log = rtd.collect(gym.make("CartPole-v1"), lambda obs: int(obs[2] > 0), steps=1000, seed=0)
+    >>> log
+    <Transitions: 1000 of 24 episodes, 4 observations each>
+    >>> log.obs.shape, log["terminated"].sum()
+    ((1000, 4), np.int64(23))
     """
     steps = int(steps)
     if steps < 1:
@@ -132,12 +171,12 @@ def _check_space(space: Any) -> str | None:
 class _Act:
     """Calls a policy of any kind."""
 
-    def __init__(self, policy: Any, deterministic: bool | None = None) -> None:
+    def __init__(self, policy: Policy, deterministic: bool | None = None) -> None:
         self.state: Any = None
         self.options: dict[str, Any] = {}
         predict = getattr(policy, "predict", None)
         self.predicts = predict is not None
-        self.call: Policy = predict if predict is not None else policy
+        self.call: Any = policy if predict is None else predict
         if not callable(self.call):
             raise Error(f"the policy is a {type(policy).__name__}, but must be a function or have `predict`")
         # d3rlpy takes batches only.

@@ -83,15 +83,25 @@ def evaluate(
     check
         Whether predictions are compared with returns.
     skip_bad_rows
-        How many bad rows may be skipped; by default the first one is an error.
+        The number of bad rows that may be skipped; by default the first one is an error.
     decimal
         The decimal sign of numbers in CSV files, ``"."`` by default or ``","``.
     thousands
         The sign between groups of three digits in CSV files, such as ``"."`` or ``" "``; by default there is none.
+    format
+        ``csv``, ``ndjson`` or ``parquet``, where the names of files do not say.
+    passes
+        The number of passes of an algorithm that steps through the log.
+    replicates
+        The number of bootstrap replicates of ``alg1`` without c; by default 64.
+    sandwich
+        Whether least squares runs alongside such an algorithm for its standard errors, for up to 500 features.
+    resume
+        A model that :meth:`Fit.save` or the command wrote, to continue with more data.
     progress
         True for a bar (tqdm, if installed), or a function of (rows read, 0).
     seed
-        Accepted for the sake of uniform scripts: nothing in an evaluation is drawn at random.
+        Accepted so that scripts can pass it everywhere: nothing in an evaluation is drawn at random.
     threads
         The number of threads, by default one per CPU; the result does not depend on it.
     executor
@@ -99,10 +109,27 @@ def evaluate(
     parameters
         Those of the algorithm: ``c``, ``horizon``, ``phi_inf``, ``radius``, ``step``, ``lambda_``, ...
 
+    Returns
+    -------
+    Fit
+        The value of the policy, values of observations with intervals, and what you must know before you believe them.
+
     Raises
     ------
     Error
         When the log or an option is invalid; the message names file, row, column and value.
+
+    Examples
+    --------
+    Two states that alternate, with the reward 1 in the first: V(0) = 1 / (1 - 0.9^2) = 5.263 and V(1) = 0.9 V(0).
+
+    >>> import robust_td as rtd
+    >>> log = {"obs": [0.0, 1.0] * 100, "reward": [1.0, 0.0] * 100}
+    >>> fit = rtd.evaluate(log, discount=0.9)
+    >>> fit.predict([0.0, 1.0]).round(3)
+    array([5.263, 4.737])
+    >>> fit.converged, fit.steps
+    (True, 199)
     """
     if executor is not None:
         raise Error("executor must be None: evaluation on a cluster is not available")
@@ -148,7 +175,39 @@ def inspect(
 ) -> Inspection:
     """Reports on a log without learning from it: what it holds, and what looks wrong.
 
-    Takes what :func:`evaluate` takes; bad rows are counted, not refused.
+    Parameters
+    ----------
+    log
+        As for :func:`evaluate`. Bad rows are counted, not refused.
+    columns
+        Names of columns that differ: ``{"obs": ["x", "y"], "terminated": "done"}``.
+    layout
+        The column names of a tool: ``minari``, ``rllib``, ``d3rlpy`` or ``d4rl``.
+    format
+        ``csv``, ``ndjson`` or ``parquet``, where the names of files do not say.
+    decimal
+        The decimal sign of numbers in CSV files, ``"."`` by default or ``","``.
+    thousands
+        The sign between groups of three digits in CSV files; by default there is none.
+    progress
+        True for a bar (tqdm, if installed), or a function of (rows read, 0).
+
+    Returns
+    -------
+    Inspection
+        The numbers of rows, transitions and episodes, and the findings.
+
+    Raises
+    ------
+    Error
+        When the log cannot be read at all, or a column is missing.
+
+    Examples
+    --------
+    >>> import robust_td as rtd
+    >>> rtd.inspect({"obs": [[0.0, 7.0], [1.0, 7.0], [2.0, 7.0]], "reward": [1.0, 0.5, 0.0], "terminated": [0, 0, 1]})
+    Inspection: 3 rows, 3 transitions, 1 episode
+      - obs[1] is 7 in every row
     """
     found = source(log, columns, layout, passes=False, used=lambda _: True)
     options = {

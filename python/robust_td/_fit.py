@@ -26,8 +26,17 @@ class UnseenCategoryWarning(UserWarning):
 class Fit:
     """A value function that :func:`evaluate` learned from a log.
 
-    Intervals measure the sampling error around the TD fixed point, not how well the features can express the values; ``to_dict()["check"]``
-    and :meth:`plot_calibration` show that.
+    Intervals measure the sampling error around the TD fixed point, not how well the features can express the values;
+    :attr:`findings` and :meth:`plot_calibration` show that. A fit can be pickled.
+
+    Examples
+    --------
+    >>> import robust_td as rtd
+    >>> fit = rtd.evaluate({"obs": [0.0, 1.0] * 100, "reward": [1.0, 0.0] * 100}, discount=0.9)
+    >>> fit
+    <Fit auto: value of the policy 5.00132 (95 %: 4.98744 to 5.01521), 199 transitions>
+    >>> fit.feature_names, fit.findings[0].kind
+    (['obs', 'bias'], 'episodes-without-end')
     """
 
     def __init__(self, native: _native.Fit) -> None:
@@ -86,19 +95,53 @@ class Fit:
         return self._native.confidence
 
     def to_dict(self) -> dict[str, Any]:
-        """What ``robust-td evaluate --json`` prints."""
+        """What ``robust-td evaluate --json`` prints.
+
+        Returns
+        -------
+        dict
+            All numbers of the evaluation; None where there is none.
+        """
         report: dict[str, Any] = json.loads(self._native.json())
         return report
 
     def predict(self, obs: Any, *, columns: Columns | None = None) -> NDArray[np.float64]:
-        """The values of observations: an array, or a log as :func:`evaluate` takes it, whose columns are found by name.
+        """The values of observations.
 
-        Warns with :class:`UnseenCategoryWarning` of categories that the log of the model did not have.
+        Parameters
+        ----------
+        obs
+            An array with one observation per row, one observation alone, or a log as :func:`evaluate` takes it, whose columns are found by name.
+        columns
+            Names of columns of such a log that differ.
+
+        Returns
+        -------
+        ndarray
+            One value per row.
+
+        Warns
+        -----
+        UnseenCategoryWarning
+            Of categories that the log of the model did not have.
         """
         return self._predicted(obs, columns, intervals=False)[0]
 
     def predict_interval(self, obs: Any, *, columns: Columns | None = None) -> Prediction:
-        """The values of observations with the ends of their intervals, infinite where the error is not known."""
+        """The values of observations with the ends of their intervals, infinite where the error is not known.
+
+        Parameters
+        ----------
+        obs
+            As for :meth:`predict`.
+        columns
+            Names of columns of a log that differ.
+
+        Returns
+        -------
+        Prediction
+            Three arrays: value, lower, upper.
+        """
         value, lower, upper = self._predicted(obs, columns, intervals=True)
         if len(lower) != len(value):
             lower, upper = np.full(len(value), -np.inf), np.full(len(value), np.inf)
@@ -109,6 +152,8 @@ class Fit:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         if columns is None and isinstance(obs, Mapping) and np.ndim(obs.get("obs", ())) == 2:
             obs = obs["obs"]
+        elif columns is None and _is_unnamed(obs):
+            obs = np.asarray(obs)
         if _is_array(obs):
             found = self._native.predict(_arrays.observations(obs, self._native.inputs), intervals)
         else:
@@ -120,21 +165,57 @@ class Fit:
         return value, lower, upper
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the model, which :func:`load` and the command read."""
+        """Writes the model, which :func:`load` and the command read.
+
+        Parameters
+        ----------
+        path
+            The file, by custom with the ending ``.json``.
+        """
         self._native.save(os.fspath(path))
 
     def report(self, path: str | os.PathLike[str]) -> None:
-        """Writes a page to show: the value of the policy, what it rests on, and pictures, in one file."""
+        """Writes a page to show: the value of the policy, what it rests on, and pictures, in one file.
+
+        Parameters
+        ----------
+        path
+            The file, by custom with the ending ``.html``.
+        """
         self._native.report(os.fspath(path))
 
     def plot_calibration(self, ax: Axes | None = None) -> Axes:
-        """Plots the returns against the predictions of rows that were held out."""
+        """Plots the returns against the predictions of rows that were held out from the fit.
+
+        Parameters
+        ----------
+        ax
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            The axes.
+        """
         from . import _plot
 
         return _plot.calibration(self, ax)
 
     def plot_values(self, ax: Axes | None = None, obs: Any = None) -> Axes:
-        """Plots values with their intervals: of typical rows of the log, or of observations."""
+        """Plots values with their intervals, from the smallest to the largest.
+
+        Parameters
+        ----------
+        ax
+            Where to draw; by default a new figure.
+        obs
+            Observations; by default typical rows of the log.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            The axes.
+        """
         from . import _plot
 
         return _plot.values(self, ax, obs)
@@ -158,8 +239,40 @@ class Fit:
 
 
 def load(path: str | os.PathLike[str]) -> Fit:
-    """Reads a model that :meth:`Fit.save` or the command wrote."""
+    """Reads a model that :meth:`Fit.save` or the command wrote.
+
+    Parameters
+    ----------
+    path
+        The file.
+
+    Returns
+    -------
+    Fit
+        The value function. It has no sample of rows, so its report has no pictures of them.
+
+    Raises
+    ------
+    Error
+        When the file is not a model, or of another version.
+
+    Examples
+    --------
+    >>> import robust_td as rtd
+    >>> rtd.evaluate({"obs": [0.0, 1.0] * 100, "reward": [1.0, 0.0] * 100}, discount=0.9).save("model.json")
+    >>> rtd.load("model.json").predict([0.0]).round(3)
+    array([5.263])
+    """
     return Fit(_native.Fit.load(os.fspath(path)))
+
+
+def _is_unnamed(obs: Any) -> bool:
+    """Whether this is a data frame of an array: its columns have the names that pandas or polars give by themselves."""
+    names = getattr(obs, "columns", None)
+    if names is None or not hasattr(obs, "__array__"):
+        return False
+    listed = list(names)
+    return listed in (list(range(len(listed))), [f"column_{k}" for k in range(len(listed))])
 
 
 def _is_array(obs: Any) -> bool:

@@ -95,14 +95,12 @@ def of_arrow(log: Any, columns: Columns | None, layout: str | None, used: Used =
     """The table of anything with an Arrow stream."""
     try:
         capsule = log.__arrow_c_stream__()
-    except ImportError:
-        # pandas exports its frames by pyarrow.
-        if hasattr(log, "columns") and hasattr(log, "__getitem__"):
-            return of_columns({str(name): log[name] for name in log.columns}, columns, layout, used)
-        raise
     except (MemoryError, KeyboardInterrupt):
         raise
     except Exception as error:
+        # pandas exports its frames by pyarrow, which may be missing, and which refuses columns of mixed types without naming the row.
+        if hasattr(log, "columns") and hasattr(log, "__getitem__"):
+            return of_columns({str(name): log[name] for name in log.columns}, columns, layout, used)
         raise Error(f"the {type(log).__name__} cannot be read as Arrow: {error}") from error
     return Table.of_stream(capsule)
 

@@ -19,14 +19,28 @@ Floats = NDArray[np.float64]
 class Algorithm(NamedTuple):
     """An algorithm."""
 
+    #: Its name in the command, in models and here.
     id: str
+    #: In words.
     title: str
     #: Whether it learns from logs and streams; the others need choices of actions.
     learns_from_logs: bool
 
 
 def algorithms() -> list[Algorithm]:
-    """All algorithms."""
+    """All algorithms.
+
+    Returns
+    -------
+    list of Algorithm
+        In the order of ``robust-td algorithms``.
+
+    Examples
+    --------
+    >>> import robust_td as rtd
+    >>> rtd.algorithms()[0]
+    Algorithm(id='alg1', title='...', learns_from_logs=True)
+    """
     return [Algorithm(*entry) for entry in _native.algorithms()]
 
 
@@ -40,19 +54,32 @@ class OnlineTD:
     dimension
         The length of the feature vectors.
     algorithm
-        Any id of :func:`algorithms`. ``auto`` is least squares of all samples, up to 500 features.
+        Any id of :func:`algorithms`. By default ``auto``, least squares of all samples, up to 500 features; with a constant
+        ``c``, ``alg1``.
     parameters
         Those of the algorithm, and what cannot be measured beforehand: ``c``, ``horizon``, ``phi_inf`` (a bound on the norm of the
         features), ``step``, ``lambda_``, ...
 
     A pickled learner continues to the same bits.
+
+    Raises
+    ------
+    Error
+        When an option is invalid, or an algorithm needs one that a stream cannot be measured for.
+
+    Examples
+    --------
+    >>> import robust_td as rtd
+    >>> td = rtd.OnlineTD(discount=0.5, dimension=1)
+    >>> td.learn_one([1.0], 3.0, [1.0]).value([1.0])
+    6.0
+    >>> rtd.OnlineTD(0.9, 4, "alg1", c=0.5, phi_inf=10, horizon=1000)
+    <OnlineTD alg1: 4 features, discount 0.9, 0 transitions>
     """
 
-    def __init__(self, discount: float, dimension: int, algorithm: str = "auto", **parameters: Any) -> None:
+    def __init__(self, discount: float, dimension: int, algorithm: str | None = None, **parameters: Any) -> None:
         options, pairs = learner_options(parameters)
         options["algorithm"] = algorithm
-        if algorithm == "auto" and "c" in options:
-            options["algorithm"] = "alg1"
         self._native = _native.OnlineTD(number("discount", discount), whole("dimension", dimension), options, pairs)
 
     def learn_one(
@@ -64,7 +91,28 @@ class OnlineTD:
         truncated: bool = False,
         rho: float = 1.0,
     ) -> OnlineTD:
-        """Learns from one transition. After a terminated one the value is 0, and ``next_x`` may be None."""
+        """Learns from one transition.
+
+        Parameters
+        ----------
+        x
+            The features before the transition.
+        reward
+            The reward.
+        next_x
+            The features after it; None is allowed if it terminated.
+        terminated
+            Whether the process ended: the value after it is 0.
+        truncated
+            Whether observation stopped: the value after it is that of ``next_x``, and traces restart.
+        rho
+            The importance ratio, for methods that use it.
+
+        Returns
+        -------
+        OnlineTD
+            Itself.
+        """
         following = None if next_x is None else _vector("next_x", next_x)
         self._native.learn_one(
             _vector("x", x), number("reward", reward), following, bool(terminated), bool(truncated), number("rho", rho)
@@ -74,7 +122,28 @@ class OnlineTD:
     def learn_many(
         self, X: Any, reward: Any, X_next: Any, terminated: Any = None, truncated: Any = None, rho: Any = None
     ) -> OnlineTD:
-        """Learns from the rows of arrays, in order; the same as row by row."""
+        """Learns from the rows of arrays, in order; the same as row by row.
+
+        Parameters
+        ----------
+        X
+            The features before the transitions, one row each.
+        reward
+            The rewards.
+        X_next
+            The features after the transitions; those of terminated rows are ignored.
+        terminated
+            One flag per row, or one for all.
+        truncated
+            The same.
+        rho
+            Importance ratios, for methods that use them.
+
+        Returns
+        -------
+        OnlineTD
+            Itself.
+        """
         x = _matrix("X", X)
         rows = len(x)
         self._native.learn_many(
@@ -88,18 +157,40 @@ class OnlineTD:
         return self
 
     def start_episode(self) -> None:
-        """Says that the next transition does not follow the last one, though that did not end its episode."""
+        """Marks the next transition as the start of an episode, where the last one did not end its own."""
         self._native.start_episode()
 
     def value(self, x: Any) -> Any:
-        """The value of a feature vector, or the values of the rows of a matrix."""
+        """The value of a feature vector, or the values of the rows of a matrix.
+
+        Parameters
+        ----------
+        x
+            One vector, or one per row.
+
+        Returns
+        -------
+        float or ndarray
+            One number, or one per row.
+        """
         data = _plain("x", x)
         if data.ndim == 2:
             return self._native.value_many(data)
         return self._native.value_one(data.reshape(-1))
 
     def predict_one(self, x: Any) -> float:
-        """The value of a feature vector, under the name that river uses."""
+        """The value of a feature vector, under the name that river uses.
+
+        Parameters
+        ----------
+        x
+            The feature vector.
+
+        Returns
+        -------
+        float
+            Its value.
+        """
         return self._native.value_one(_vector("x", x))
 
     @property

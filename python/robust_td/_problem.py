@@ -15,6 +15,8 @@ from ._native import Error
 from ._numbers import number, whole
 
 Floats = NDArray[np.float64]
+#: The name of problems of arrays.
+UNNAMED = "problem"
 
 
 class Problem:
@@ -32,6 +34,20 @@ class Problem:
         The discount factor, at least 0 and below 1.
     start
         The state in which runs start.
+
+    Raises
+    ------
+    Error
+        When a matrix has the wrong shape, a row of P does not sum to 1, or the chain has no single stationary distribution.
+
+    Examples
+    --------
+    >>> import robust_td as rtd
+    >>> p = rtd.Problem([[0.2, 0.8], [0.8, 0.2]], [[0.2, 1.0], [-1.0, 0.4]], [[0.3, 1.0], [-0.3, 1.0]], discount=0.9)
+    >>> p
+    <Problem: 2 states, 2 features, discount 0.9>
+    >>> p.theta_star.round(4), p.stationary, round(p.omega, 4)
+    (array([1.6883, 0.6   ]), array([0.5, 0.5]), 0.09)
     """
 
     def __init__(self, P: Any, r: Any, Phi: Any, discount: float, start: int = 0) -> None:
@@ -132,25 +148,46 @@ class Problem:
         return matrix
 
     def f(self, theta: Any) -> float:
-        """The potential f(theta) = (theta - theta*)' A (theta - theta*)."""
+        """The error of weights: the potential f(theta) = (theta - theta*)' A (theta - theta*).
+
+        Parameters
+        ----------
+        theta
+            The weights.
+
+        Returns
+        -------
+        float
+            0 at the fixed point, :attr:`f_zero` at 0.
+        """
         return self._native.f(_dense("theta", theta, 1))
 
     def to_dict(self) -> dict[str, Any]:
-        """What ``robust-td problems NAME --json`` prints."""
+        """What ``robust-td problems NAME --json`` prints.
+
+        Returns
+        -------
+        dict
+            The constants of the problem.
+        """
         report: dict[str, Any] = json.loads(self._native.json())
         return report
 
     def __repr__(self) -> str:
         settings = ", ".join(f"{name}={value:g}" for name, value in self._native.settings)
-        words = f"{self.name}({settings})" if settings else self.name
-        return f"<Problem {words}: {self.states} states, {self.dimension} features, discount {self.discount:g}>"
+        words = f" {self.name}({settings})" if settings else self._title()
+        return f"<Problem{words}: {self.states} states, {self.dimension} features, discount {self.discount:g}>"
+
+    def _title(self) -> str:
+        """The name, unless it only says that there is none."""
+        return "" if self.name == UNNAMED else f" {self.name}"
 
     def _repr_html_(self) -> str:
         names = ("states", "dimension", "discount", "omega", "kappa", "phi_inf", "r_inf", "f_zero")
-        return _html.block(f"Problem {self.name}", [(name, getattr(self, name)) for name in names])
+        return _html.block(f"Problem{self._title()}", [(name, getattr(self, name)) for name in names])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        if self.name != "problem":
+        if self.name != UNNAMED:
             return (_restored, (self.name, dict(self._native.settings)))
         return (Problem, (self.P, self.r, self.Phi, self.discount, self.start))
 
@@ -189,12 +226,48 @@ def _rewards(values: Any) -> Any:
 
 
 def problem(name: str | os.PathLike[str], **settings: float) -> Problem:
-    """A problem of the catalog with its parameters, or of a TOML file; :func:`problems` lists the catalog."""
+    """A problem of the catalog, or of a TOML file.
+
+    Parameters
+    ----------
+    name
+        A name that :func:`problems` lists, or the path of a file.
+    settings
+        Parameters of the problem of the catalog.
+
+    Returns
+    -------
+    Problem
+        The problem with its exact solution.
+
+    Raises
+    ------
+    Error
+        When there is no such problem or parameter, or the file is invalid.
+
+    Examples
+    --------
+    >>> import robust_td as rtd
+    >>> rtd.problem("paper-ring", scale=0.0625)
+    <Problem paper-ring(scale=0.0625): 50 states, 5 features, discount 0.99>
+    """
     pairs = [(key, number(key, value)) for key, value in settings.items()]
     return Problem._of(_native.problem(os.fspath(name), pairs))
 
 
 def problems() -> list[dict[str, Any]]:
-    """The catalog: names, descriptions and parameters."""
+    """The catalog of problems with known answers.
+
+    Returns
+    -------
+    list of dict
+        With name, summary, source and parameters of each.
+
+    Examples
+    --------
+    >>> import robust_td as rtd
+    >>> rtd.problems()[0]["name"]
+    'paper-ring'
+    """
     entries: list[dict[str, Any]] = json.loads(_native.catalog())
     return entries

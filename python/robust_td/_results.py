@@ -14,8 +14,11 @@ from . import _html
 class Estimate(NamedTuple):
     """A value with the ends of its confidence interval, which are infinite where the error is not known."""
 
+    #: The estimate.
     value: float
+    #: The lower end.
     lower: float
+    #: The upper end.
     upper: float
     #: The number of rows, or episodes, that it is the mean of.
     size: int = 0
@@ -30,8 +33,11 @@ class Estimate(NamedTuple):
 class Prediction(NamedTuple):
     """Values with the ends of their confidence intervals, which are infinite where the error is not known."""
 
+    #: The values.
     value: NDArray[np.float64]
+    #: The lower ends.
     lower: NDArray[np.float64]
+    #: The upper ends.
     upper: NDArray[np.float64]
 
 
@@ -42,8 +48,9 @@ class Finding(NamedTuple):
     kind: str
     #: In words.
     message: str
-    #: Where it first occurs.
+    #: The file where it first occurs.
     file: str | None = None
+    #: The row there, from 1.
     row: int | None = None
     #: How often it occurs.
     occurrences: int = 1
@@ -90,12 +97,20 @@ class Inspection:
         return int(self._report["episodes"]["count"])
 
     def to_dict(self) -> dict[str, Any]:
-        """What ``robust-td inspect --json`` prints."""
+        """What ``robust-td inspect --json`` prints.
+
+        Returns
+        -------
+        dict
+            The columns, counts and findings.
+        """
         return self._report
 
     def __repr__(self) -> str:
         found = "\n".join(f"  - {finding}" for finding in self.findings) or "  nothing looks wrong"
-        return f"Inspection: {self.rows} rows, {self.transitions} transitions, {self.episodes} episodes\n{found}"
+        counts = ((self.rows, "row"), (self.transitions, "transition"), (self.episodes, "episode"))
+        words = ", ".join(f"{count} {name}{'' if count == 1 else 's'}" for count, name in counts)
+        return f"Inspection: {words}\n{found}"
 
     def _repr_html_(self) -> str:
         rows = [("rows", self.rows), ("transitions", self.transitions), ("episodes", self.episodes)]

@@ -53,27 +53,69 @@ class Sweep(Table):
         return self._native.execution[3]
 
     def to_csv(self) -> str:
-        """The text of ``results.csv``."""
+        """The text of ``results.csv``.
+
+        Returns
+        -------
+        str
+            The bytes that the command writes.
+        """
         return self._native.csv()
 
     def write(self, directory: str | os.PathLike[str]) -> None:
-        """Writes what the command writes: tables, figures and a page."""
+        """Writes what the command writes: tables, figures and a page.
+
+        Parameters
+        ----------
+        directory
+            Made if it does not exist.
+        """
         self._native.write(os.fspath(directory))
 
     def plot(self, ax: Axes | None = None, quantity: str = "gap") -> Axes:
-        """Plots a quantity over c: ``gap``, ``ratio`` or ``divergence_rate``."""
+        """Plots a quantity over c.
+
+        Parameters
+        ----------
+        ax
+            Where to draw; by default a new figure.
+        quantity
+            ``gap``, ``ratio`` or ``divergence_rate``.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            The axes.
+        """
         from . import _plot
 
         return _plot.sweep(self, ax, quantity)
 
     def plot_figure(self) -> NDArray[Any]:
-        """Draws the paper's figure, a row of three panels per scale; returns the Axes of all panels."""
+        """Draws the paper's figure, a row of three panels per scale.
+
+        Returns
+        -------
+        ndarray of matplotlib.axes.Axes
+            The axes of all panels.
+        """
         from . import _plot
 
         return _plot.sweep_figure(self)
 
     def plot_curves(self, ax: Axes | None = None) -> Axes:
-        """Plots the learning curves, with standard errors."""
+        """Plots the learning curves, with standard errors.
+
+        Parameters
+        ----------
+        ax
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            The axes.
+        """
         from . import _plot
 
         return _plot.sweep_curves(self, ax)
@@ -101,24 +143,59 @@ class Comparison(Table):
         return Table(self._native.curves_csv())
 
     def to_dict(self) -> dict[str, Any]:
-        """What ``robust-td compare --json`` prints."""
+        """What ``robust-td compare --json`` prints.
+
+        Returns
+        -------
+        dict
+            One entry per method.
+        """
         report: dict[str, Any] = json.loads(self._native.json())
         return report
 
     def to_csv(self) -> str:
-        """The text of ``compare.csv``."""
+        """The text of ``compare.csv``.
+
+        Returns
+        -------
+        str
+            The bytes that the command writes.
+        """
         return self._native.csv()
 
     def to_markdown(self) -> str:
-        """A Markdown table."""
+        """A Markdown table.
+
+        Returns
+        -------
+        str
+            One row per method.
+        """
         return self._native.markdown()
 
     def write(self, directory: str | os.PathLike[str]) -> None:
-        """Writes what the command writes: tables, a figure and a page."""
+        """Writes what the command writes: tables, a figure and a page.
+
+        Parameters
+        ----------
+        directory
+            Made if it does not exist.
+        """
         self._native.write(os.fspath(directory))
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Plots f of each method's output over the samples, with standard errors."""
+        """Plots f of each method's output over the samples, with standard errors.
+
+        Parameters
+        ----------
+        ax
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            The axes.
+        """
         from . import _plot
 
         return _plot.comparison(self, ax)
@@ -195,6 +272,40 @@ def sweep(
         Feature scalings: up to 1 of feature 0 only, above 1 of all features.
     simulate
         Stop after this number of steps.
+    indexing
+        Of mode ``exact``: ``algorithm``, or ``published`` for the first step and average of the authors' program.
+    curve_points_per_decade
+        The density of the learning curves.
+    threads
+        The number of threads, by default one per CPU; the result does not depend on it.
+    kernel
+        The vector code: ``auto``, ``scalar``, ``portable``, ``avx2`` or ``avx512``; the result does not depend on it.
+    progress
+        True for a bar (tqdm, if installed), or a function of (steps done, steps).
+    executor
+        None.
+
+    Returns
+    -------
+    Sweep
+        One row per schedule, scaling and c.
+
+    Raises
+    ------
+    Error
+        When an argument is out of range.
+
+    Examples
+    --------
+    >>> import robust_td as rtd
+    >>> s = rtd.sweep("paper-ring", c=[0.01, 1.0, 100.0], horizon=1000, runs=8)
+    >>> s["divergence_rate"]
+    array([0., 0., 0.])
+    >>> s.to_pandas()[["c", "gap"]].round(3)
+            c    gap
+    0    0.01  0.372
+    1    1.00  4.113
+    2  100.00  4.368
     """
     if executor is not None:
         raise Error("executor must be None: sweeps on a cluster are not available")
@@ -236,7 +347,55 @@ def reproduce(
     kernel: str | None = None,
     progress: Progress = None,
 ) -> Sweep:
-    """Recomputes the figures of the paper: ``fig1``, ``fig2`` or ``all``; at full size, unless told otherwise."""
+    """Recomputes the figures of the paper, by default at full size, which takes minutes.
+
+    Parameters
+    ----------
+    which
+        ``fig1``, ``fig2`` or ``all``.
+    c_index
+        Positions in the paper's grid of constants, 0 to 96.
+    c
+        Other constants.
+    mode
+        ``published`` (the authors' program), ``algorithm`` (Algorithm 1 as stated) or ``exact`` (expectations).
+    steps
+        The horizon T in the step sizes.
+    simulate
+        Stop after this number of steps.
+    runs
+        Runs per constant.
+    scales
+        Feature scalings.
+    seed
+        Of the random streams of mode ``algorithm``.
+    indexing
+        Of mode ``exact``: ``algorithm`` or ``published``.
+    threads
+        The number of threads, by default one per CPU; the result does not depend on it.
+    kernel
+        The vector code; the result does not depend on it.
+    progress
+        True for a bar (tqdm, if installed), or a function of (steps done, steps).
+
+    Returns
+    -------
+    Sweep
+        One row per figure, scaling and c; :meth:`Sweep.plot_figure` draws them.
+
+    Raises
+    ------
+    Error
+        When an argument is out of range.
+
+    Examples
+    --------
+    The paper's figure has 51399.672 and 3.9505569.
+
+    >>> import robust_td as rtd
+    >>> rtd.reproduce("fig1", c_index=[30, 31], simulate=30_000)["ratio"][:2].round(3)
+    array([5.1399675e+04, 3.9510000e+00])
+    """
     if c_index is not None:
         if c is not None:
             raise Error("c and c_index cannot both be set")
@@ -279,8 +438,47 @@ def compare(
 ) -> Comparison:
     """Runs methods side by side on the same trajectories.
 
-    ``algorithms`` are ids, with settings of their own: ``alg1:c=0.05``; by default all that apply. ``parameters`` are set for
-    all methods that have them.
+    Parameters
+    ----------
+    problem
+        A problem, or its name in the catalog.
+    algorithms
+        Ids, with settings of their own: ``alg1:c=0.05``; by default all that apply.
+    horizon
+        The number of samples.
+    runs
+        The number of trajectories.
+    seed
+        Of the trajectories.
+    curve_points_per_decade
+        The density of the learning curves.
+    threads
+        The number of threads, by default one per CPU; the result does not depend on it.
+    kernel
+        The vector code; the result does not depend on it.
+    progress
+        True for a bar (tqdm, if installed), or a function of (samples done, samples).
+    parameters
+        Set for all methods that have them, such as ``c``, ``radius`` or ``lambda_``.
+
+    Returns
+    -------
+    Comparison
+        One row per method.
+
+    Raises
+    ------
+    Error
+        When an argument is out of range, or there is no such method.
+
+    Examples
+    --------
+    >>> import robust_td as rtd
+    >>> compared = rtd.compare("two-state", algorithms=["alg1:c=0.05", "lstd"], horizon=10_000, runs=8)
+    >>> compared
+    <Comparison of alg1:c=0.05, lstd>
+    >>> compared["f"][1] < compared["f"][0]
+    np.True_
     """
     chosen = None if algorithms is None else [algorithms] if isinstance(algorithms, str) else list(algorithms)
     pairs = [(name.rstrip("_"), number(name, value)) for name, value in parameters.items()]
@@ -299,5 +497,17 @@ def compare(
 
 
 def paper_constants() -> NDArray[np.float64]:
-    """The 97 values of c in the paper's figures."""
+    """The values of c in the paper's figures.
+
+    Returns
+    -------
+    ndarray
+        97 constants, from small to large.
+
+    Examples
+    --------
+    >>> import robust_td as rtd
+    >>> len(rtd.paper_constants()), rtd.paper_constants()[30]
+    (97, np.float64(0.001))
+    """
     return np.array(_native.paper_constants())

@@ -43,15 +43,38 @@ class Table:
         return np.array([np.nan if value is None else value for value in values], dtype=float)
 
     def values(self, name: str) -> list[Any]:
-        """The cells of a column; None where there is none."""
+        """The cells of a column.
+
+        Parameters
+        ----------
+        name
+            The column.
+
+        Returns
+        -------
+        list
+            Numbers or words; None where there is none.
+        """
         return [_cell(name, cell) for cell in self._cells[name]]
 
     def rows(self) -> list[list[Any]]:
-        """The cells row by row."""
+        """The cells row by row.
+
+        Returns
+        -------
+        list of list
+            In the order of :attr:`columns`.
+        """
         return [list(row) for row in zip(*(self.values(name) for name in self._names))]
 
     def to_arrow(self) -> Any:
-        """A pyarrow table; cells that there are not are null."""
+        """A pyarrow table.
+
+        Returns
+        -------
+        pyarrow.Table
+            Empty cells are null.
+        """
         import pyarrow
 
         return pyarrow.table({name: pyarrow.array(self.values(name), self._type(name)) for name in self._names})
@@ -66,7 +89,13 @@ class Table:
         return pyarrow.int64() if name in WHOLE else pyarrow.float64()
 
     def to_pandas(self) -> Any:
-        """A pandas data frame; cells that there are not are NaN, or None among words."""
+        """A pandas data frame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Empty cells are NaN, or None among words.
+        """
         import pandas
 
         frame: dict[str, Any] = {}
@@ -76,7 +105,13 @@ class Table:
         return pandas.DataFrame(frame)
 
     def to_polars(self) -> Any:
-        """A polars data frame."""
+        """A polars data frame.
+
+        Returns
+        -------
+        polars.DataFrame
+            Empty cells are null.
+        """
         import polars
 
         return polars.DataFrame({name: self.values(name) for name in self._names}, strict=False)

@@ -54,13 +54,30 @@ class Certificate:
         return value
 
     def why_not(self, name: str) -> str | None:
-        """Why a certificate (P, X, Y or C) is not proved; None if it is."""
+        """Why a certificate is not proved.
+
+        Parameters
+        ----------
+        name
+            P, X, Y or C.
+
+        Returns
+        -------
+        str or None
+            The hypothesis that fails, and by how much; None if the certificate is proved.
+        """
         entry = self._report["certificates"][name.lower()]
         words: str | None = self._report.get("mixing_unavailable") if entry is None else entry["why_not"]
         return words
 
     def to_dict(self) -> dict[str, Any]:
-        """What ``robust-td certify --json`` prints."""
+        """What ``robust-td certify --json`` prints.
+
+        Returns
+        -------
+        dict
+            Constants, hypotheses, bounds.
+        """
         return self._report
 
     def __repr__(self) -> str:
@@ -81,7 +98,36 @@ class Certificate:
 
 
 def certify(problem: Problem | str, horizon: int, c: float | None = None) -> Certificate:
-    """Computes proved bounds on E f(average) after ``horizon`` steps; by default for the best c."""
+    """Reports what is proved about Algorithm 1 on a problem, with explicit constants.
+
+    Parameters
+    ----------
+    problem
+        A problem, or its name in the catalog.
+    horizon
+        The horizon T.
+    c
+        The constant of the step sizes; by default the one that minimises certificate Y.
+
+    Returns
+    -------
+    Certificate
+        Bounds on the expected error of the average, which of them are proved, and why not the others.
+
+    Raises
+    ------
+    Error
+        When an argument is out of range.
+
+    Examples
+    --------
+    >>> import robust_td as rtd
+    >>> found = rtd.certify("paper-ring", horizon=10**7, c=50)
+    >>> found.proved
+    {'P': False, 'X': True, 'Y': True, 'C': True}
+    >>> round(found.bounds["Y"], 1)
+    150.2
+    """
     value = None if c is None else number("c", c)
     text = _native.certify(as_problem(problem)._native, whole("horizon", horizon), value)
     return Certificate(json.loads(text))
@@ -106,7 +152,18 @@ class Expectation(NamedTuple):
     mean_theta: NDArray[np.float64]
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Plots E f(theta_t) and E|theta_t|^2 over the steps."""
+        """Plots E f(theta_t) and E|theta_t|^2 over the steps.
+
+        Parameters
+        ----------
+        ax
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            The axes.
+        """
         from . import _plot
 
         return _plot.expectation(self, ax)
@@ -125,7 +182,38 @@ class Expectation(NamedTuple):
 def expectation(
     problem: Problem | str, horizon: int, c: float, *, schedule: str = "decaying", progress: Progress = None
 ) -> Expectation:
-    """Computes exact expectations of Algorithm 1; ``schedule`` is ``decaying``, ``constant`` or ``plain`` (c is the step size)."""
+    """Computes exact expectations of Algorithm 1, without sampling.
+
+    Parameters
+    ----------
+    problem
+        A problem, or its name in the catalog.
+    horizon
+        The horizon T, and the number of steps.
+    c
+        The constant of the step sizes.
+    schedule
+        ``decaying``, ``constant`` or ``plain`` (c is the step size itself).
+    progress
+        True for a bar (tqdm, if installed), or a function of (steps done, steps).
+
+    Returns
+    -------
+    Expectation
+        Curves over the steps, and the error of the average.
+
+    Raises
+    ------
+    Error
+        When an argument is out of range.
+
+    Examples
+    --------
+    >>> import robust_td as rtd
+    >>> exact = rtd.expectation("two-state", horizon=1000, c=0.5)
+    >>> exact
+    <Expectation: 1000 steps, E f of the average 0.255037, largest E|theta_t|^2 0.559308>
+    """
     native = as_problem(problem)._native
     with telling(progress, "steps") as tell:
         return Expectation(*_native.expectation(native, whole("horizon", horizon), number("c", c), schedule, tell))

@@ -1,16 +1,23 @@
-"""The tour in docs/python.md and the README runs as written, with the output that is shown."""
+"""The documentation: what it shows runs as written, and every public function says what it takes and returns."""
 
 from __future__ import annotations
 
 import ast
 import contextlib
+import doctest
+import importlib
+import inspect
 import io
+import pkgutil
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import robust_td as rtd
+import robust_td.sklearn
 from conftest import ROOT
 
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -60,3 +67,36 @@ def test_the_quick_start() -> None:
     shown(blocks[0], names)
     told = re.search(r"# (Estimate\(.*\))", blocks[0])
     assert told is not None and same(repr(names["fit"].start_value), told.group(1))
+
+
+@pytest.mark.parametrize("name", [module.name for module in pkgutil.iter_modules(rtd.__path__, "robust_td.")])
+def test_the_examples_of_docstrings(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if name in ("robust_td.__main__", "robust_td._native"):
+        pytest.skip("has no docstrings")
+    monkeypatch.chdir(tmp_path)
+    done = doctest.testmod(importlib.import_module(name), optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
+    assert done.failed == 0
+
+
+def public() -> Iterator[tuple[str, Any]]:
+    """All public functions and methods, by name."""
+    things = {name: getattr(rtd, name) for name in rtd.__all__ if name != "__version__"}
+    things["ValueEstimator"] = robust_td.sklearn.ValueEstimator
+    for name, thing in things.items():
+        if not isinstance(thing, type):
+            yield name, thing
+            continue
+        for method, function in vars(thing).items():
+            if inspect.isfunction(function) and not method.startswith("_"):
+                yield f"{name}.{method}", function
+
+
+@pytest.mark.parametrize(("name", "function"), list(public()))
+def test_parameters_results_and_examples_are_documented(name: str, function: Any) -> None:
+    text, signature = inspect.getdoc(function) or "", inspect.signature(function)
+    parameters = [parameter for parameter in signature.parameters if parameter != "self"]
+    listed = text.partition("Parameters\n----------\n")[2].partition("\n\n")[0]
+    documented = re.findall(r"^(\w+)(?: : .*)?$", listed, re.MULTILINE)
+    assert documented == parameters
+    assert ("Returns\n-------" in text) == (signature.return_annotation != "None")
+    assert ">>>" in text or "." in name

@@ -210,3 +210,23 @@ def test_a_terminated_row_may_have_no_next_observation() -> None:
 def test_an_environment_is_not_its_name() -> None:
     with pytest.raises(rtd.Error, match="must be a Gymnasium environment"):
         rtd.collect("CartPole-v1", None, steps=5)
+
+
+def test_text_in_a_frame_is_named() -> None:
+    table = frame(walk(100)).astype({"reward": object})
+    table.loc[3, "reward"] = "n/a"
+    with pytest.raises(rtd.Error, match="row 4, column reward: 'n/a' is not a number"):
+        rtd.evaluate(table, discount=DISCOUNT)
+
+
+def test_a_frame_of_an_array_is_its_rows() -> None:
+    import pandas
+    import polars
+
+    log = walk(500)
+    fit = rtd.evaluate(log, discount=DISCOUNT)
+    for rows in (pandas.DataFrame(log["obs"]), polars.DataFrame(log["obs"])):
+        assert np.array_equal(fit.predict(rows), fit.predict(log["obs"]))
+    # Columns with names of their own have to be named.
+    with pytest.raises(rtd.Error, match="columns="):
+        fit.predict(pandas.DataFrame(log["obs"], columns=["x", "y"]))

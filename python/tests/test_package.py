@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.metadata
 import importlib.util
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -59,8 +61,8 @@ def run(*words: str) -> subprocess.CompletedProcess[str]:
 
 def test_importing_it_imports_only_numpy() -> None:
     text = (
-        "import sys, numpy; before = set(sys.modules); import time; start = time.perf_counter(); import robust_td;"
-        "print(time.perf_counter() - start, *{name.split('.')[0] for name in set(sys.modules) - before})"
+        "import sys, numpy; before = set(sys.modules); import time; start = time.process_time(); import robust_td;"
+        "print(time.process_time() - start, *{name.split('.')[0] for name in set(sys.modules) - before})"
     )
     done = run("-c", text)
     seconds, *modules = done.stdout.split()
@@ -78,17 +80,40 @@ def test_everything_public_is_documented() -> None:
                     assert getattr(thing, method).__doc__, f"{name}.{method}"
 
 
+CELL = re.compile(r"^```\{code-cell\} python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def tutorial(path: Path) -> str:
+    """The program of a tutorial: its cells, with what they show printed."""
+    cells = []
+    for cell in CELL.findall(path.read_text()):
+        last = ast.parse(cell).body[-1]
+        if isinstance(last, ast.Expr):
+            lines = cell.splitlines(keepends=True)
+            shown = "".join(lines[last.lineno - 1 :]).rstrip().rstrip(";")
+            cell = "".join(lines[: last.lineno - 1]) + f"print({shown})\n"
+        cells.append(cell)
+    return "\n".join(cells)
+
+
 @pytest.mark.parametrize("checker", ["mypy", "pyright"])
-def test_scripts_pass_strict_type_checks(checker: str, tmp_path: Path) -> None:
+def test_scripts_and_tutorials_pass_strict_type_checks(checker: str, tmp_path: Path) -> None:
     if importlib.util.find_spec(checker) is None:
         pytest.skip(f"{checker} is not installed")
-    script = tmp_path / "script.py"
-    script.write_text(SCRIPT)
+    scripts = {"script": SCRIPT}
+    for path in [ROOT / "docs/tour.md", *sorted((ROOT / "docs/tutorials").glob("*.md"))]:
+        scripts["tutorial_" + path.stem.replace("-", "_")] = tutorial(path)
+    files = []
+    for name, text in scripts.items():
+        if text:
+            files.append(tmp_path / f"{name}.py")
+            files[-1].write_text(text)
+    assert len(files) >= 7
     if checker == "mypy":
-        done = run("-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "cache"), str(script))
+        done = run("-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "cache"), *map(str, files))
     else:
         config = tmp_path / "pyrightconfig.json"
-        config.write_text(json.dumps({"typeCheckingMode": "strict", "include": ["script.py"]}))
+        config.write_text(json.dumps({"typeCheckingMode": "strict", "include": [file.name for file in files]}))
         done = run("-m", "pyright", "--pythonpath", sys.executable, "-p", str(config))
     assert done.returncode == 0, done.stdout + done.stderr
 

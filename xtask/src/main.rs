@@ -1,8 +1,9 @@
 //! Runs the project's checks: `cargo xtask test`, `cargo xtask lint`, `cargo xtask package`, `cargo xtask python`,
-//! `cargo xtask bench`, `cargo xtask coverage`.
+//! `cargo xtask docs`, `cargo xtask bench`, `cargo xtask coverage`.
 
 #![forbid(unsafe_code)]
 
+mod docs;
 mod msrv;
 mod package;
 mod python;
@@ -13,10 +14,11 @@ use std::process::{Command, ExitCode};
 const HELP: &str = "\
 cargo xtask <task>
 
-  test      formatting, clippy with warnings denied, oldest Rust version, documentation, every test and example, packages, Python
+  test      formatting, clippy with warnings denied, oldest Rust version, documentation, every test and example, packages, Python, site
   lint      everything except tests, examples, packages and Python
   package   package every crate and check what the packages hold
   python    build the Python package and run its tests
+  docs      build the documentation site, with its tutorials executed, and print where it is
   bench     the benchmarks of speed; further arguments are passed on
   coverage  the coverage of intervals on simulated logs, a long table; further arguments are passed on";
 
@@ -29,6 +31,7 @@ fn main() -> ExitCode {
         Some("lint") => lint(),
         Some("package") => package::check(),
         Some("python") => python::test(),
+        Some("docs") => docs::build(),
         // The only benchmark of the facade is the coverage table.
         Some("bench") => bench(&["--workspace", "--exclude", "robust-td"], &rest),
         Some("coverage") => bench(&["-p", "robust-td", "--bench", "coverage"], &rest),
@@ -116,7 +119,7 @@ fn test() -> bool {
         &["test", "--release", "--workspace"],
         &[("PROPTEST_RNG_SEED", "250601052")],
     );
-    tests && examples() && package::check() && python::test()
+    tests && examples() && package::check() && python::test_and_document()
 }
 
 fn bench(selection: &[&'static str], rest: &[String]) -> bool {

@@ -10,11 +10,25 @@ const REQUIREMENTS: &str = "python/tests/requirements.txt";
 
 /// Whether the package builds and its tests pass; true, with a word, where there is no Python.
 pub fn test() -> bool {
+    with_package(tests)
+}
+
+/// The same, and whether the documentation builds.
+pub fn test_and_document() -> bool {
+    with_package(|python| tests(python).and_then(|()| crate::docs::site(python)))
+}
+
+/// Builds and installs the package and does something with the interpreter that has it; true, with a word, where there is no
+/// Python.
+pub fn with_package(work: impl FnOnce(&Path) -> Result<(), String>) -> bool {
     let Some(python) = interpreter() else {
-        eprintln!("no Python 3.10 or newer was found: skipped the Python package");
+        eprintln!(
+            "no Python 3.10 or newer was found: skipped the Python package and the documentation"
+        );
         return true;
     };
-    run(&python).map_err(|reason| eprintln!("{reason}")).is_ok()
+    let done = installed(&python).and_then(|python| work(&python));
+    done.map_err(|reason| eprintln!("{reason}")).is_ok()
 }
 
 /// A Python that can make environments; the variable PYTHON names another.
@@ -29,32 +43,10 @@ fn interpreter() -> Option<String> {
     named.into_iter().chain(known).find(suits)
 }
 
-fn run(python: &str) -> Result<(), String> {
+/// The interpreter of an environment that has the package and what its tests require.
+fn installed(python: &str) -> Result<PathBuf, String> {
     let folder = crate::target().join("python");
     let environment = folder.join("venv");
-    let python = installed(python, &environment)?;
-    let wheel = wheel(&python, &folder.join("dist"))?;
-    pip(
-        &python,
-        &["install", "--force-reinstall", "--no-deps", &wheel],
-    )?;
-    call(&python, &["-m", "mypy"])?;
-    // The tests compare with the program that cargo built.
-    let program = crate::target().join("release/robust-td");
-    let program = fs::canonicalize(&program).unwrap_or(program);
-    eprintln!("== pytest");
-    let done = Command::new(&python)
-        .args(["-m", "pytest", "-q"])
-        .env("ROBUST_TD", program)
-        .status();
-    match done.is_ok_and(|status| status.success()) {
-        true => Ok(()),
-        false => Err("the tests of the Python package failed".into()),
-    }
-}
-
-/// The interpreter of an environment that has what the tests require.
-fn installed(python: &str, environment: &Path) -> Result<PathBuf, String> {
     let inside = match cfg!(windows) {
         true => environment.join("Scripts/python.exe"),
         false => environment.join("bin/python"),
@@ -63,16 +55,47 @@ fn installed(python: &str, environment: &Path) -> Result<PathBuf, String> {
         let folder = environment.display().to_string();
         call(Path::new(python), &["-m", "venv", &folder])?;
     }
+    require(&inside, REQUIREMENTS)?;
+    let wheel = wheel(&inside, &folder.join("dist"))?;
+    pip(
+        &inside,
+        &["install", "--force-reinstall", "--no-deps", &wheel],
+    )?;
+    Ok(inside)
+}
+
+/// Installs a list of requirements from wheels, if it is not installed already.
+///
+/// # Errors
+/// When there is no such file, or pip fails.
+pub fn require(python: &Path, list: &str) -> Result<(), String> {
     // Nothing is installed again while the list stays the same.
-    let (stamp, wanted) = (environment.join("requirements.txt"), read(REQUIREMENTS)?);
+    let environment = python.parent().and_then(Path::parent);
+    let stamp = environment.unwrap_or(Path::new("."));
+    let stamp = stamp.join(list.replace('/', "-"));
+    let wanted = read(list)?;
     if fs::read_to_string(&stamp).ok().as_deref() != Some(&wanted) {
-        pip(
-            &inside,
-            &["install", "--only-binary", ":all:", "-r", REQUIREMENTS],
-        )?;
+        pip(python, &["install", "--only-binary", ":all:", "-r", list])?;
         fs::write(&stamp, wanted).map_err(|error| format!("{}: {error}", stamp.display()))?;
     }
-    Ok(inside)
+    Ok(())
+}
+
+/// Checks the types of the package and runs its tests.
+fn tests(python: &Path) -> Result<(), String> {
+    call(python, &["-m", "mypy"])?;
+    // The tests compare with the program that cargo built.
+    let program = crate::target().join("release/robust-td");
+    let program = fs::canonicalize(&program).unwrap_or(program);
+    eprintln!("== pytest");
+    let done = Command::new(python)
+        .args(["-m", "pytest", "-q"])
+        .env("ROBUST_TD", program)
+        .status();
+    match done.is_ok_and(|status| status.success()) {
+        true => Ok(()),
+        false => Err("the tests of the Python package failed".into()),
+    }
 }
 
 /// Builds the wheel, with what is installed, as `pip install .` does.
@@ -113,8 +136,17 @@ fn pip(python: &Path, arguments: &[&str]) -> Result<(), String> {
     call(python, &[&quiet, arguments].concat())
 }
 
+/// Whether a call of the interpreter succeeds; without a word.
+pub fn succeeds(python: &Path, arguments: &[&str]) -> bool {
+    let done = Command::new(python).args(arguments).output();
+    done.is_ok_and(|output| output.status.success())
+}
+
 /// Prints and runs one call of the interpreter.
-fn call(python: &Path, arguments: &[&str]) -> Result<(), String> {
+///
+/// # Errors
+/// When it fails.
+pub fn call(python: &Path, arguments: &[&str]) -> Result<(), String> {
     let words = arguments.join(" ");
     eprintln!("== python {words}");
     let done = Command::new(python).args(arguments).status();

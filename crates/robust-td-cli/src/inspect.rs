@@ -73,8 +73,17 @@ fn page(report: &DataReport) -> String {
         (
             "episodes",
             format!(
-                "{}: {} terminated, {} truncated",
-                report.episodes.count, report.episodes.terminated, report.episodes.truncated
+                "{}: {} terminated, {} truncated{}",
+                report.episodes.count,
+                report.episodes.terminated,
+                report.episodes.truncated,
+                match report.episodes.resumed {
+                    0 => String::new(),
+                    times => format!(
+                        "; interleaved: {} resumed after rows of another one",
+                        text::count(times as usize, "time")
+                    ),
+                }
             ),
         ),
         ("length", range(report.episodes.length.as_ref().map(tuple))),

@@ -23,7 +23,7 @@
 //! 1. [`error`], `check`, [`number`] (how a number is written), [`matrix`] and `linalg`, [`random`], [`schedule`] (step sizes), [`exact_float`];
 //! 2. `model` (chains, problems, mixing) and [`catalog`] (named problems);
 //! 3. `phi` ([`Features`], [`Transition`]) and [`features`] (feature maps), `iterate` (iterates and their averages), `lanes`;
-//! 4. `exact` ([`moments`], [`stability`]), [`theory`], `solve` ([`online`], [`krylov`], [`sandwich`]), `choice` ([`control`], [`stopping`]);
+//! 4. `exact` ([`moments`], [`paths`], [`stability`]), [`theory`], `solve` ([`online`], [`krylov`], [`sandwich`]), `choice` ([`control`], [`stopping`]);
 //! 5. [`method`] (the declaration of a method);
 //! 6. [`learner`] (one algorithm per file);
 //! 7. [`registry`] (the list of all methods, a learner of any kind) and [`off_policy`].
@@ -59,7 +59,7 @@ pub use choice::control::ControlProblem;
 pub use choice::stopping::StoppingProblem;
 pub use choice::{control, stopping};
 pub use error::{Error, Result};
-pub use exact::{moments, stability};
+pub use exact::{moments, paths, stability};
 pub use learner::{Learner, portfolio};
 pub use matrix::{Matrix, SparseMatrix};
 pub use model::chain::Chain;

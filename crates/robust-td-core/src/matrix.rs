@@ -333,3 +333,11 @@ pub fn dot(x: &[f64], y: &[f64]) -> f64 {
 pub fn norm_sq(x: &[f64]) -> f64 {
     dot(x, x)
 }
+
+/// `x += a y`.
+#[inline(always)]
+pub(crate) fn add_scaled(x: &mut [f64], a: f64, y: &[f64]) {
+    for (x, y) in x.iter_mut().zip(y) {
+        *x += a * y;
+    }
+}

@@ -9,4 +9,5 @@ mod exact_expectations;
 mod features;
 mod mixing;
 mod problem_identities;
+mod proof_lemmas;
 mod trajectory_theory;

@@ -40,8 +40,6 @@ pub(crate) struct Chunk {
     /// The number of transitions, and of those before.
     pub transitions: u64,
     pub before: u64,
-    /// The number of runs of consecutive transitions that started before.
-    pub runs: u64,
     /// Stops the visit of its transitions.
     monitor: Monitor,
 }
@@ -54,11 +52,11 @@ pub(crate) struct Placed<'a> {
     pub obs: &'a [f64],
     /// Its number in the log, from 0.
     pub number: u64,
-    /// The number of its run of consecutive transitions, from 0.
+    /// The number of its episode, or of its part of a log without episodes, from 0.
     pub run: u64,
-    /// Whether it starts a run.
+    /// Whether no transition leads to it.
     pub restarts: bool,
-    /// Whether it is the first of its episode: it starts a run, and not because rows before it are missing.
+    /// Whether it is the first of its episode: no transition leads to it, and not because rows before it are missing.
     pub starts: bool,
     batch: &'a Batch,
     row: usize,
@@ -69,11 +67,6 @@ impl Placed<'_> {
     pub fn cluster(&self) -> u64 {
         self.batch.clusters[self.row]
     }
-
-    /// The file and the episode.
-    pub fn episode(&self) -> (usize, u64) {
-        (self.batch.file, self.batch.episodes[self.row])
-    }
 }
 
 impl Chunk {
@@ -82,20 +75,19 @@ impl Chunk {
         let mut map = map.clone();
         let mut rows = FeatureRows::for_map(&map);
         let (mut pairing, mut from) = (self.pairing.clone(), self.from);
-        let (mut left, mut runs) = (self.transitions, self.runs);
+        let mut left = self.transitions;
         for batch in &self.batches {
             if left == 0 || self.monitor.is_cancelled() {
                 return;
             }
             rows.start_batch(&map, batch);
             pairing.push(&self.schema, batch, from, |step: Step<'_>| {
-                runs += u64::from(step.starts_episode());
                 let (here, outcome) = rows.of(&mut map, batch, &step);
                 visit(&Placed {
                     transition: Transition::new(here, step.reward, outcome).with_ratio(step.ratio),
                     obs: step.obs,
                     number: self.before + self.transitions - left,
-                    run: runs.saturating_sub(1),
+                    run: step.run,
                     restarts: step.restart,
                     starts: step.starts_episode(),
                     batch,
@@ -119,7 +111,7 @@ pub(crate) struct PassCounts {
     pub rows: u64,
     pub transitions: u64,
     pub left_out: u64,
-    /// Runs of consecutive transitions.
+    /// Episodes, as far as the log shows their first rows.
     pub runs: u64,
 }
 
@@ -252,7 +244,6 @@ fn cut(
 ) -> Result<PassCounts> {
     let limit = limit.unwrap_or(u64::MAX);
     let mut pairing = Pairing::default();
-    let mut counts = PassCounts::default();
     let monitor = replay.monitor().clone();
     let mut chunk = Chunk {
         monitor: monitor.clone(),
@@ -266,13 +257,12 @@ fn cut(
         loop {
             if chunk.batches.is_empty() {
                 chunk.from = from;
-                chunk.pairing = pairing.clone();
+                chunk.pairing = pairing.fork();
             }
             chunk.batches.push(batch.clone());
             let most = length.min(limit - chunk.before);
-            let (runs, here) = (&mut counts.runs, &mut chunk.transitions);
-            from = pairing.push(schema, batch, from, |step| {
-                *runs += u64::from(step.starts_episode());
+            let here = &mut chunk.transitions;
+            from = pairing.push(schema, batch, from, |_| {
                 *here += 1;
                 match *here == most {
                     true => ControlFlow::Break(()),
@@ -285,10 +275,10 @@ fn cut(
             let next = Chunk {
                 schema: chunk.schema.clone(),
                 before: chunk.before + chunk.transitions,
-                runs: counts.runs,
                 monitor: monitor.clone(),
                 ..Chunk::default()
             };
+            chunk.pairing.load(pairing.noted());
             let whole = std::mem::replace(&mut chunk, next);
             take(whole)?;
             if chunk.before == limit {
@@ -297,11 +287,14 @@ fn cut(
         }
     })?;
     if chunk.transitions > 0 {
+        chunk.pairing.load(pairing.noted());
         take(chunk)?;
     }
     monitor.check()?;
-    counts.rows = pairing.rows();
-    counts.transitions = pairing.transitions();
-    counts.left_out = pairing.without_transition();
-    Ok(counts)
+    Ok(PassCounts {
+        rows: pairing.rows(),
+        transitions: pairing.transitions(),
+        left_out: pairing.without_transition(),
+        runs: pairing.runs(),
+    })
 }

@@ -52,7 +52,7 @@ impl EpisodeSample {
     }
 }
 
-/// Some runs of consecutive transitions, chosen by the hash of their number: the same however the log is cut.
+/// Some episodes, chosen by the hash of their number: the same however the log is cut.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Traces {
     /// By hash, smallest first.
@@ -92,12 +92,16 @@ impl Traces {
         }
     }
 
-    /// The place of a new run among the chosen ones.
-    #[cold]
+    /// The place of another run among the chosen ones.
     fn choose(&mut self, placed: &Placed<'_>) -> Option<usize> {
         let (run, restarts) = (placed.run, placed.restarts);
         let hash = mix(!run);
         let place = self.traces.partition_point(|trace| trace.hash < hash);
+        // A run that was chosen before resumes.
+        if self.traces.get(place).is_some_and(|trace| trace.run == run) {
+            self.last = Some((run, Some(place)));
+            return Some(place);
+        }
         let chosen = (place < EPISODES).then_some(place);
         if chosen.is_some() {
             self.traces.insert(

@@ -40,6 +40,17 @@ pub enum Error {
         /// The length found.
         found: usize,
     },
+    /// Interleaved rows for an algorithm that needs them episode by episode.
+    #[error(
+        "row {row}: its episode resumes after rows of another one, but {algorithm} keeps traces, which need the rows of an episode one \
+         after the other; sort the rows by episode, or use an algorithm without traces, such as auto"
+    )]
+    Interleaved {
+        /// The row, from 1.
+        row: u64,
+        /// The algorithm.
+        algorithm: &'static str,
+    },
     /// A prediction that is not finite.
     #[error("row {row}: the predicted value {value} is not finite")]
     ValueNotFinite {

@@ -118,7 +118,8 @@ pub(crate) fn unknown_errors(solved: &Solved) -> Option<&'static str> {
     }
     if facts.left_out > facts.transitions {
         return Some(
-            "most rows have no successor, and those that have one may differ from the others; sort the rows by episode, or add next observations",
+            "most rows have no successor, and those that have one may differ from the others; add next observations, or check that the episode \
+             column names episodes",
         );
     }
     None

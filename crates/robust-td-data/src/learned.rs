@@ -146,7 +146,8 @@ impl Learned {
     /// transitions; returns the first row not consumed.
     ///
     /// # Errors
-    /// When the observations do not have the length that the feature map expects.
+    /// When the observations do not have the length that the feature map expects, or the rows of episodes are interleaved and the
+    /// learner has traces.
     pub fn learn(
         &mut self,
         schema: &Schema,
@@ -163,7 +164,15 @@ impl Learned {
         }
         self.rows.start_batch(&self.features, batch);
         let mut pairing = std::mem::take(&mut self.pairing);
+        let mut refused = None;
         let next = pairing.push(schema, batch, from, |step| {
+            if step.resumes && self.learner.has_traces() {
+                refused = Some(Error::Interleaved {
+                    row: batch.rows[step.row],
+                    algorithm: self.learner.id(),
+                });
+                return ControlFlow::Break(());
+            }
             self.step(batch, &step);
             left -= 1;
             match left == 0 {
@@ -172,7 +181,7 @@ impl Learned {
             }
         });
         self.pairing = pairing;
-        Ok(next)
+        refused.map_or(Ok(next), Err)
     }
 
     fn check_input(&self, batch: &Batch) -> Result<()> {
@@ -181,6 +190,11 @@ impl Learned {
             return Err(Error::ModelInput { expected, found });
         }
         Ok(())
+    }
+
+    /// Declares that the next row is in another file: of the open episodes, only that of the last row may continue there.
+    pub(crate) fn expect_file(&mut self) {
+        self.pairing.expect_file();
     }
 
     /// Ends a pass over the data: the next row does not follow the last one.

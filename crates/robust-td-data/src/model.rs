@@ -16,7 +16,7 @@ use crate::solved::Solved;
 /// The kind of file that a model file declares.
 const KIND: &str = "robust-td model";
 /// The version of the file's format.
-const VERSION: u32 = 8;
+const VERSION: u32 = 9;
 
 /// The answer to an evaluation: everything needed to predict, and for a learner or a stream also to resume.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -1,7 +1,6 @@
 //! Pairs rows into transitions.
 //!
-//! With next observations each row is a transition. Without them, a row's successor is the row directly after it, if
-//! that belongs to the same episode:
+//! With next observations each row is a transition. Without them, a row's successor is the next row of the same episode:
 //!
 //! | the row is | with an episode column | without |
 //! |---|---|---|
@@ -9,14 +8,22 @@
 //! | truncated | used if the same episode has a next row, to bootstrap from; then restarts | left out |
 //! | neither | used if the same episode has a next row | used with the next row |
 //!
-//! A row that is both terminated and truncated counts as terminated. Episodes may continue from one file to
-//! the next.
+//! A row that is both terminated and truncated counts as terminated.
 //!
-//! Skipped bad rows leave a gap. Rows are not paired across it: the row before the gap has an unknown
-//! successor and is left out, and the transition after the gap restarts.
+//! Rows of several episodes may be interleaved: the last row of each open episode waits for its successor. What a row of an
+//! episode is that has rows before it, but not directly before it:
 //!
-//! Rows of several episodes must not be interleaved: a row whose episode resumes later, after rows of another
-//! one, has no successor directly after it and is left out. [`Inspector`](crate::Inspector) finds such logs.
+//! | the episode | the row |
+//! |---|---|
+//! | has not terminated, in the same file | continues it |
+//! | has terminated | starts a new episode that has the same name |
+//! | is in an earlier file | starts a new episode: files may use the same names again. Only the episode of an earlier file's last row may continue in the first row of the next |
+//! | was closed, because too many were open | starts a new episode |
+//!
+//! So the transitions are those of the file sorted by episode (in a stable order), except for closed episodes.
+//!
+//! Skipped bad rows leave a gap, and they may belong to any episode. Rows are not paired across it: the waiting rows of all open
+//! episodes have an unknown successor and are left out, and the transition of each after the gap restarts.
 
 use std::ops::ControlFlow;
 
@@ -24,7 +31,15 @@ use robust_td_core::learner::{Features, Outcome};
 use serde::{Deserialize, Serialize};
 
 use crate::batch::Batch;
+use crate::recent::{self, Noted, Recent};
 use crate::schema::Schema;
+
+/// The memory for open episodes, in bytes.
+const BYTES: u64 = 1 << 29;
+/// The same on a stream, whose state is saved.
+const STREAM_BYTES: u64 = 1 << 27;
+/// The memory of an open episode beside its observation.
+const EACH: usize = 128;
 
 /// One transition, in raw observations.
 ///
@@ -41,7 +56,7 @@ pub struct Step<'a> {
     pub outcome: Outcome<'a>,
     /// The importance ratio of the action; 1 if the log has none.
     pub ratio: f64,
-    /// Whether the previous transition does not lead here, so that eligibility traces start from zero.
+    /// Whether no transition of the log leads here, so that eligibility traces start from zero.
     ///
     /// True for the first transition of the log, of an episode, and after a gap. The outcome of the previous
     /// transition does not determine it: its episode may have stopped without a flag.
@@ -52,6 +67,11 @@ pub struct Step<'a> {
     pub(crate) rows: Option<StepRows>,
     /// A batch row of the same episode and cluster.
     pub(crate) row: usize,
+    /// The number of its episode, from 0 in the order of their first transitions. After a gap that of the episode before it,
+    /// unless it is known to be another one.
+    pub run: u64,
+    /// Whether a transition leads here, but that of another episode came between.
+    pub resumes: bool,
 }
 
 /// Rows of the current batch.
@@ -82,17 +102,41 @@ impl<'a> Step<'a> {
 
 /// The state of pairing between two rows; saved and restored, it resumes with the same transitions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Pairing {
-    /// A row waiting for its successor.
-    waiting: Option<Waiting>,
-    /// The episode of the last row.
+    /// The episode of the last row, and its state.
     episode: Option<u64>,
-    restart: bool,
-    /// Whether it restarts because of a gap.
-    gap: bool,
+    now: Open,
+    /// The other open episodes, and the number of them with a waiting row.
+    others: Recent<Open>,
+    waiting: u64,
+    /// The memory for them.
+    bytes: u64,
+    /// The file of the last row.
+    file: usize,
+    gaps: u64,
     rows: u64,
     transitions: u64,
     left_out: u64,
+    runs: u64,
+    changes: u64,
+    resumed: u64,
+    closed: u64,
+    ends: bool,
+}
+
+/// The state of an open episode.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Open {
+    /// A row waiting for its successor.
+    waiting: Option<Waiting>,
+    restart: bool,
+    /// Whether it restarts because of a gap.
+    gap: bool,
+    run: u64,
+    /// The number of gaps in the log before its last row.
+    gaps: u64,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -106,18 +150,50 @@ struct Waiting {
 impl Default for Pairing {
     fn default() -> Self {
         Self {
-            waiting: None,
             episode: None,
-            restart: true,
-            gap: false,
+            now: Open {
+                waiting: None,
+                restart: true,
+                gap: false,
+                run: 0,
+                gaps: 0,
+            },
+            others: Recent::default(),
+            waiting: 0,
+            bytes: BYTES,
+            file: 0,
+            gaps: 0,
             rows: 0,
             transitions: 0,
             left_out: 0,
+            runs: 0,
+            changes: 0,
+            resumed: 0,
+            closed: 0,
+            ends: false,
         }
     }
 }
 
 impl Pairing {
+    /// The state before the first row of a stream, of which fewer open episodes are kept.
+    #[must_use]
+    pub fn of_stream() -> Self {
+        Self {
+            bytes: STREAM_BYTES,
+            ..Self::default()
+        }
+    }
+
+    /// The state before the first row, with this number of bytes for open episodes.
+    #[cfg(test)]
+    pub(crate) fn with_memory(bytes: u64) -> Self {
+        Self {
+            bytes,
+            ..Self::default()
+        }
+    }
+
     /// The number of rows consumed.
     #[must_use]
     pub fn rows(&self) -> u64 {
@@ -130,22 +206,50 @@ impl Pairing {
         self.transitions
     }
 
-    /// The number of rows left out because nothing follows them, excluding a last row that is still waiting.
+    /// The number of rows left out because nothing follows them, excluding those that are still waiting.
     #[must_use]
     pub fn left_out(&self) -> u64 {
         self.left_out
     }
 
+    /// The number of rows that wait for a successor, one at most for each open episode.
+    #[must_use]
+    pub fn waiting(&self) -> u64 {
+        self.waiting + u64::from(self.now.waiting.is_some())
+    }
+
     /// The number of rows without a transition if the log ends here: with the transitions, these are all rows.
     #[must_use]
     pub fn without_transition(&self) -> u64 {
-        self.left_out + u64::from(self.is_waiting())
+        self.left_out + self.waiting()
     }
 
-    /// Whether the last row waits for a successor.
+    /// The number of episodes, as far as the log shows their first rows.
     #[must_use]
-    pub fn is_waiting(&self) -> bool {
-        self.waiting.is_some()
+    pub fn runs(&self) -> u64 {
+        self.runs
+    }
+
+    /// The number of times that an episode resumed after rows of another one.
+    #[must_use]
+    pub fn resumed(&self) -> u64 {
+        self.resumed
+    }
+
+    /// The number of open episodes that were closed because too many were open.
+    #[must_use]
+    pub fn closed(&self) -> u64 {
+        self.closed
+    }
+
+    /// The mean number of rows of an episode that are directly after one another.
+    pub(crate) fn rows_together(&self) -> f64 {
+        self.rows as f64 / self.changes.max(1) as f64
+    }
+
+    /// Whether some row was terminated or truncated.
+    pub(crate) fn has_ends(&self) -> bool {
+        self.ends
     }
 
     /// Consumes the rows of a batch from index `from` and yields the transitions that they complete.
@@ -160,6 +264,11 @@ impl Pairing {
         from: usize,
         mut visit: impl FnMut(Step<'_>) -> ControlFlow<()>,
     ) -> usize {
+        if batch.file != self.file && from < batch.len() {
+            let episode = schema.episode.then(|| batch.episodes[from]);
+            self.end_file(episode == self.episode);
+            self.file = batch.file;
+        }
         let stop = match schema.next_obs {
             true => self.push_complete(schema, batch, from, &mut visit),
             false => self.push_successors(schema, batch, from, &mut visit),
@@ -186,19 +295,28 @@ impl Pairing {
                 (false, true) => Outcome::Truncated(next),
                 (false, false) => Outcome::Continues(next),
             };
-            self.gap |= batch.gaps[i];
+            let mut resumes = false;
+            if episode != self.episode {
+                resumes = self.change(batch, i, episode, None).is_some();
+            } else if batch.gaps[i] {
+                self.gaps += 1;
+                (self.now.restart, self.now.gap) = (true, true);
+            }
             let step = Step {
                 obs: batch.obs(i),
                 reward: batch.rewards[i],
                 outcome,
                 ratio: batch.ratios[i],
-                restart: self.restart || self.gap || episode != self.episode,
-                after_gap: std::mem::take(&mut self.gap),
+                restart: self.now.restart,
+                after_gap: self.now.gap,
                 rows: None,
                 row: i,
+                run: self.run(),
+                resumes,
             };
-            self.episode = episode;
-            self.restart = outcome.ends_episode();
+            self.now.restart = outcome.ends_episode();
+            self.now.gap = false;
+            self.ends |= outcome.ends_episode();
             self.rows += 1;
             self.transitions += 1;
             if visit(step).is_break() {
@@ -216,72 +334,193 @@ impl Pairing {
         from: usize,
         visit: &mut impl FnMut(Step<'_>) -> ControlFlow<()>,
     ) -> usize {
-        let saved = self.waiting.take();
-        let mut before = saved.as_ref().map(Waiting::view);
+        // The row before, of the same episode: in the batch, or from an earlier one.
+        let mut held = self.now.waiting.take();
+        let mut before = None;
         for i in from..batch.len() {
             let episode = schema.episode.then(|| batch.episodes[i]);
             let row = RowView::of(batch, i);
-            let last = before.take();
-            if batch.gaps[i] || episode != self.episode {
-                self.left_out += u64::from(last.is_some());
-                // A gap before the row that was left out is in the past.
-                self.gap = batch.gaps[i] || (self.gap && last.is_none());
-                self.restart = true;
-            } else if let Some(last) = last {
+            let mut last = before.take().map(|before| RowView::of(batch, before));
+            let mut resumes = false;
+            let mut taken = held.take();
+            if episode != self.episode {
+                let waits = last.map(RowView::save).or(taken.take());
+                last = None;
+                if let Some(resumed) = self.change(batch, i, episode, waits) {
+                    (taken, resumes) = (resumed, true);
+                }
+            } else if batch.gaps[i] {
+                self.left_out += u64::from(last.is_some() || taken.is_some());
+                (last, taken) = (None, None);
+                self.gaps += 1;
+                (self.now.restart, self.now.gap) = (true, true);
+            }
+            if let Some(last) = last.or(taken.as_ref().map(Waiting::view)) {
                 let next = Features::Dense(row.obs);
                 let outcome = match last.truncated {
                     true => Outcome::Truncated(next),
                     false => Outcome::Continues(next),
                 };
-                let step = last.step(outcome, (self.restart, self.gap), i);
+                let step = last.step(outcome, self, i, resumes);
                 self.transitions += 1;
-                self.restart = last.truncated;
-                self.gap = false;
+                self.now.restart = last.truncated;
+                self.now.gap = false;
                 if visit(step).is_break() {
                     return i;
                 }
             }
-            self.episode = episode;
             self.rows += 1;
+            self.ends |= batch.terminated[i] | row.truncated;
             if batch.terminated[i] {
-                let step = row.step(Outcome::Terminated, (self.restart, self.gap), i);
+                let step = row.step(Outcome::Terminated, self, i, false);
                 self.transitions += 1;
-                self.restart = true;
-                self.gap = false;
+                self.now.restart = true;
+                self.now.gap = false;
                 if visit(step).is_break() {
                     return i + 1;
                 }
             } else if row.truncated && !schema.episode {
                 self.left_out += 1;
-                self.restart = true;
-                self.gap = false;
+                self.now.restart = true;
+                self.now.gap = false;
             } else {
-                before = Some(row);
+                before = Some(i);
             }
         }
-        self.waiting = before.map(RowView::save);
+        self.now.waiting = before.map(|i| RowView::of(batch, i).save()).or(held);
         batch.len()
+    }
+
+    /// Turns to the episode of row i, from another one whose last row may wait. If it resumes, returns the row that waits there.
+    fn change(
+        &mut self,
+        batch: &Batch,
+        i: usize,
+        episode: Option<u64>,
+        waiting: Option<Waiting>,
+    ) -> Option<Option<Waiting>> {
+        self.changes += 1;
+        // A gap before a row that waits is in the past.
+        let gap = batch.gaps[i] || (self.now.gap && waiting.is_none());
+        let is_open = waiting.is_some() || !self.now.restart || self.now.gap;
+        if let Some(before) = self.episode.filter(|_| is_open) {
+            let each = EACH + 8 * waiting.as_ref().map_or(0, |waiting| waiting.obs.len());
+            let (limit, now) = (recent::limit(self.bytes, each), self.now.clone());
+            self.waiting += u64::from(waiting.is_some());
+            let open = Open {
+                waiting,
+                gaps: self.gaps,
+                ..now
+            };
+            let Self {
+                others,
+                waiting,
+                left_out,
+                closed,
+                ..
+            } = self;
+            others.put(before, open, limit, |old| {
+                *closed += 1;
+                *waiting -= u64::from(old.waiting.is_some());
+                *left_out += u64::from(old.waiting.is_some());
+            });
+        }
+        self.gaps += u64::from(batch.gaps[i]);
+        self.episode = episode;
+        let Some(mut open) = episode.and_then(|episode| self.others.take(episode)) else {
+            self.now.restart = true;
+            self.now.gap = gap;
+            self.now.run = self.runs.saturating_sub(1);
+            return None;
+        };
+        self.resumed += 1;
+        let waiting = open.waiting.take();
+        self.waiting -= u64::from(waiting.is_some());
+        self.now = open;
+        if self.now.gaps != self.gaps {
+            self.left_out += u64::from(waiting.is_some());
+            (self.now.restart, self.now.gap) = (true, true);
+        }
+        match self.now.restart && waiting.is_none() || self.now.gaps != self.gaps {
+            true => None,
+            false => Some(waiting),
+        }
+    }
+
+    /// The number of the episode of the next transition.
+    #[inline]
+    fn run(&mut self) -> u64 {
+        if self.now.restart && !self.now.gap {
+            self.now.run = self.runs;
+            self.runs += 1;
+        }
+        self.now.run
     }
 
     /// Whether observations of the given length can follow.
     pub(crate) fn fits(&self, inputs: usize) -> bool {
-        (self.waiting.as_ref()).is_none_or(|waiting| waiting.obs.len() == inputs)
+        let open = self.others.values().chain([&self.now]);
+        let mut waiting = open.filter_map(|open| open.waiting.as_ref());
+        waiting.all(|waiting| waiting.obs.len() == inputs)
+    }
+
+    /// A copy without the open episodes, which pairs the rows that follow as this one does once it has what this one
+    /// [notes](Self::noted) meanwhile.
+    pub(crate) fn fork(&mut self) -> Self {
+        Self {
+            others: self.others.fork(),
+            episode: self.episode,
+            now: self.now.clone(),
+            ..*self
+        }
+    }
+
+    /// The open episodes that resumed since the fork.
+    pub(crate) fn noted(&mut self) -> NotedEpisodes {
+        NotedEpisodes(self.others.noted())
+    }
+
+    /// Adds what was noted to a fork.
+    pub(crate) fn load(&mut self, noted: NotedEpisodes) {
+        self.others.load(noted.0);
+    }
+
+    /// Declares that the next row is in another file.
+    pub(crate) fn expect_file(&mut self) {
+        self.file = usize::MAX;
+    }
+
+    /// Closes the open episodes of a file; that of the last row only if it does not go on.
+    fn end_file(&mut self, goes_on: bool) {
+        self.left_out += std::mem::take(&mut self.waiting);
+        self.others.drain().for_each(drop);
+        if !goes_on {
+            let waiting = self.now.waiting.take().is_some();
+            self.left_out += u64::from(waiting);
+            self.now.gap &= !waiting;
+            self.now.restart = true;
+        }
     }
 
     /// Declares that the next row does not follow the last one, as at the start of another pass.
     pub fn start_anew(&mut self) {
+        self.end_file(false);
         self.break_off();
         self.episode = None;
-        self.gap = false;
+        self.now.gap = false;
     }
 
-    /// Drops the waiting row: its successor was bad.
+    /// Drops the waiting rows: their successors may be bad.
     fn break_off(&mut self) {
-        self.left_out += u64::from(self.waiting.take().is_some());
-        self.restart = true;
-        self.gap = true;
+        self.gaps += 1;
+        self.left_out += u64::from(self.now.waiting.take().is_some());
+        (self.now.restart, self.now.gap) = (true, true);
     }
 }
+
+/// Open episodes that a fork needs.
+#[derive(Debug)]
+pub(crate) struct NotedEpisodes(Noted<Open>);
 
 /// The parts of a row that a transition uses.
 #[derive(Clone, Copy)]
@@ -307,19 +546,27 @@ impl<'a> RowView<'a> {
     }
 
     #[inline]
-    fn step(self, outcome: Outcome<'a>, restart: (bool, bool), last: usize) -> Step<'a> {
+    fn step(
+        self,
+        outcome: Outcome<'a>,
+        pairing: &mut Pairing,
+        last: usize,
+        resumes: bool,
+    ) -> Step<'a> {
         Step {
             obs: self.obs,
             reward: self.reward,
             outcome,
             ratio: self.ratio,
-            restart: restart.0,
-            after_gap: restart.1,
+            restart: pairing.now.restart,
+            after_gap: pairing.now.gap,
             rows: Some(StepRows {
                 here: self.row,
                 last,
             }),
             row: last,
+            run: pairing.run(),
+            resumes: resumes && !pairing.now.restart,
         }
     }
 

@@ -223,7 +223,7 @@ fn data(report: &EvaluationReport) -> Vec<(&'static str, String)> {
             Unit::Time => {
                 "the rows are one trajectory whose noise may be correlated over time".into()
             }
-            Unit::Episode | Unit::NamedEpisode => {
+            Unit::Episode => {
                 format!(
                     "{} are independent of each other",
                     text::count(clusters, "episode")

@@ -15,7 +15,7 @@
 //! and `E[S S']` need not be split by state. All updates have rank one or two, so a transition costs O(d^2), not the O(d^3) of
 //! the block matrices. The result is exact up to rounding, so it tests every bound in expectation deterministically.
 
-use crate::matrix::{dot, norm_sq};
+use crate::matrix::{add_scaled, dot, norm_sq};
 use crate::model::problem::Problem;
 
 /// The exact moments of TD(0) from `theta_0 = 0`, advanced one step at a time.
@@ -310,14 +310,6 @@ impl<'a> Moments<'a> {
             }
         }
         sum
-    }
-}
-
-/// `x += a y`.
-#[inline(always)]
-fn add_scaled(x: &mut [f64], a: f64, y: &[f64]) {
-    for (x, y) in x.iter_mut().zip(y) {
-        *x += a * y;
     }
 }
 

@@ -33,7 +33,7 @@ use crate::method::{Abilities, Inputs, Method, Parameter, Range, Standing};
 use crate::model::mixing::Mixing;
 use crate::model::problem::Problem;
 use crate::schedule::Steps;
-use crate::theory::horizon::tau;
+use crate::theory::horizon::{free_of_mixing, tau};
 
 /// The radius of the ball.
 pub(crate) const RADIUS: Parameter = Parameter {
@@ -186,15 +186,102 @@ pub fn stationary_bound_a(
     horizon: u64,
     radius: f64,
 ) -> Option<f64> {
-    if !(radius >= problem.theta_star_norm()) {
+    let tau = tau(2.0, mixing.alpha(), 1.0 / (horizon as f64).sqrt())?;
+    bound_a(problem, horizon, radius, tau as f64)
+}
+
+/// The bound of Theorem 3(a) with `log^2 T + 1` in place of tau(1/sqrt T): free of the mixing of the chain, for horizons that satisfy
+/// [`free_of_mixing`] with `C = 2`. `None` for shorter ones and where [`stationary_bound_a`] is `None`.
+#[must_use]
+pub fn stationary_bound_a_free_of_mixing(
+    problem: &Problem,
+    mixing: &Mixing,
+    horizon: u64,
+    radius: f64,
+) -> Option<f64> {
+    let tau = free_of_mixing(horizon, 2.0, mixing.alpha())?;
+    bound_a(problem, horizon, radius, tau.right)
+}
+
+fn bound_a(problem: &Problem, horizon: u64, radius: f64, tau: f64) -> Option<f64> {
+    let units = Units::of(problem, radius)?;
+    let root = (horizon as f64).sqrt();
+    let noise = units.update * units.update * (9.0 + 12.0 * tau);
+    Some((units.start_sq + noise) / (2.0 * root * (1.0 - problem.discount())))
+}
+
+/// The bound of Theorem 3(b) on E|theta_T - theta*|^2 after T steps of size a0 / phi_inf^2, for runs whose first state is drawn from pi: in
+/// normalised units, with omega' = omega / phi_inf^2,
+///
+/// ```text
+/// E|theta_T' - theta*'|^2 <= exp(-2 a0 (1-gamma) omega' T) |theta*'|^2 + a0 G^2 (9 + 12 tau(a0)) / (2 (1-gamma) omega')
+/// ```
+///
+/// The recursion E|e_{t+1}|^2 <= (1 - 2 a0 (1-gamma) omega') E|e_t|^2 + 2 a0 E zeta_t + a0^2 G^2 with their bound
+/// E zeta_t <= a0 G^2 (4 + 6 tau(a0)) on the bias gives it by a geometric sum. `None` when the ball does not contain theta*, when
+/// `a0 >= 1/(2 omega' (1-gamma))`, or where tau is not defined.
+#[must_use]
+pub fn stationary_bound_b(
+    problem: &Problem,
+    mixing: &Mixing,
+    (horizon, step): (u64, f64),
+    radius: f64,
+) -> Option<f64> {
+    let units = Units::of(problem, radius)?;
+    let rate = (1.0 - problem.discount()) * units.omega;
+    if !(step > 0.0 && 2.0 * step * rate < 1.0) {
         return None;
     }
-    let (phi_inf, root) = (problem.phi_inf(), (horizon as f64).sqrt());
-    let tau = tau(2.0, mixing.alpha(), 1.0 / root)?;
-    let update = problem.r_inf() + 2.0 * phi_inf * radius;
-    let start = (phi_inf * problem.theta_star_norm()).powi(2);
-    let noise = update * update * (9.0 + 12.0 * tau as f64);
-    Some((start + noise) / (2.0 * root * (1.0 - problem.discount())))
+    let tau = tau(2.0, mixing.alpha(), step)? as f64;
+    let start = (-2.0 * step * rate * horizon as f64).exp() * units.start_sq;
+    let noise = step * units.update * units.update * (9.0 + 12.0 * tau) / (2.0 * rate);
+    Some((start + noise) / problem.phi_inf().powi(2))
+}
+
+/// The bound of Theorem 3(c) on E|V_avg - V*|_D^2, for runs whose first state is drawn from pi: in normalised units,
+///
+/// ```text
+/// E|V_avg - V*|_D^2 <= G^2 (9 + 24 tau(a_T)) (1 + log T) / (T (1-gamma)^2 omega'),   a_t = 1 / (omega' (1-gamma) (t+1))
+/// ```
+///
+/// With 1/a_t = omega' (1-gamma) (t+1) the distances telescope, which leaves (1-gamma) sum E|V_t - V*|_D^2 <= G^2 sum a_t + 2 sum E zeta_t; their
+/// bound on the bias, E zeta_t <= 6 G^2 (a_0 + ... + a_{t-1}) up to tau and G^2 (4 + 6 tau) a_{t-tau} after it, sums to G^2 (4 + 12 tau) sum a_t.
+/// `None` when the ball does not contain theta* or tau is not defined.
+#[must_use]
+pub fn stationary_bound_c(
+    problem: &Problem,
+    mixing: &Mixing,
+    horizon: u64,
+    radius: f64,
+) -> Option<f64> {
+    let units = Units::of(problem, radius)?;
+    let (t, rest) = (horizon as f64, 1.0 - problem.discount());
+    let last = 1.0 / (units.omega * rest * (t + 1.0));
+    let tau = tau(2.0, mixing.alpha(), last)? as f64;
+    let noise = units.update * units.update * (9.0 + 24.0 * tau);
+    Some(noise * (1.0 + t.ln()) / (t * rest * rest * units.omega))
+}
+
+/// Constants for features of norm at most 1: theta' = phi_inf theta.
+struct Units {
+    /// G = r_inf + 2 R'.
+    update: f64,
+    /// |theta*'|^2.
+    start_sq: f64,
+    /// omega'.
+    omega: f64,
+}
+
+impl Units {
+    /// `None` when the ball does not contain theta*.
+    fn of(problem: &Problem, radius: f64) -> Option<Self> {
+        let phi_inf = problem.phi_inf();
+        (radius >= problem.theta_star_norm()).then(|| Self {
+            update: problem.r_inf() + 2.0 * phi_inf * radius,
+            start_sq: (phi_inf * problem.theta_star_norm()).powi(2),
+            omega: problem.omega() / (phi_inf * phi_inf),
+        })
+    }
 }
 
 fn learner(inputs: &Inputs<'_>, recipe: Recipe) -> Result<Td0> {

@@ -81,6 +81,11 @@ impl Learner for Etd {
         self.inherited = 0.0;
     }
 
+    /// The follow-on trace remains at lambda = 0.
+    fn has_traces(&self) -> bool {
+        self.params.discount > 0.0
+    }
+
     fn output(&self) -> Vec<f64> {
         self.theta().to_vec()
     }

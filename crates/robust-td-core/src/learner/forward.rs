@@ -54,6 +54,9 @@ macro_rules! forward {
     (@start_episode $pick:ident) => {
         fn start_episode(&mut self) { $pick!(self, learner => learner.start_episode()) }
     };
+    (@has_traces $pick:ident) => {
+        fn has_traces(&self) -> bool { $pick!(self, learner => learner.has_traces()) }
+    };
     (@theta $pick:ident) => {
         #[inline]
         fn theta(&self) -> &[f64] { $pick!(self, learner => learner.theta()) }

@@ -107,6 +107,10 @@ impl Learner for Lstd {
         self.trace.clear();
     }
 
+    fn has_traces(&self) -> bool {
+        self.params.discount * self.params.lambda > 0.0
+    }
+
     fn output(&self) -> Vec<f64> {
         self.theta().to_vec()
     }

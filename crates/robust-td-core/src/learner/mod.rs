@@ -102,6 +102,12 @@ pub trait Learner {
     /// Needed only when an episode breaks off without a terminated or truncated transition.
     fn start_episode(&mut self) {}
 
+    /// Whether what it learns from a transition depends on those before it in the same episode, as with eligibility traces. If so,
+    /// the transitions of an episode must follow each other.
+    fn has_traces(&self) -> bool {
+        false
+    }
+
     /// The last iterate. A portfolio copies it on demand, so avoid calling it at every step there.
     fn theta(&self) -> &[f64];
 

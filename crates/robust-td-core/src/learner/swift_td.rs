@@ -85,6 +85,11 @@ impl Learner for SwiftTd {
         self.under_way = false;
     }
 
+    /// The prediction for a transition's first state is that of the transition before.
+    fn has_traces(&self) -> bool {
+        true
+    }
+
     /// The last iterate.
     fn output(&self) -> Vec<f64> {
         self.theta().to_vec()

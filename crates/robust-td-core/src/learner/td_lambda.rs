@@ -72,6 +72,10 @@ impl Learner for TdLambda {
         self.trace.clear();
     }
 
+    fn has_traces(&self) -> bool {
+        self.params.discount * self.params.lambda > 0.0
+    }
+
     fn output(&self) -> Vec<f64> {
         self.state.average()
     }

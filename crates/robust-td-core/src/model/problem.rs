@@ -148,6 +148,21 @@ impl Problem {
         )
     }
 
+    /// The same problem with every feature vector scaled to norm 1, so that `phi_inf = 1` is known without looking at the features.
+    ///
+    /// This is the normalisation that the paper mentions as a way to do without `phi_inf`. It scales each state by its own factor, so that
+    /// the representable functions, and with them `theta*`, are others unless all feature vectors have the same norm.
+    ///
+    /// # Errors
+    /// When a feature vector is zero, or the scaled features are linearly dependent.
+    pub fn with_unit_features(&self) -> Result<Self> {
+        let (rows, columns) = (self.states(), self.dimension());
+        let norms: Vec<f64> = (0..rows).map(|s| norm_sq(self.phi(s)).sqrt()).collect();
+        self.with_features(Matrix::from_fn(rows, columns, |s, i| {
+            self.phi(s)[i] / norms[s]
+        }))
+    }
+
     /// Number of states `n`.
     pub fn states(&self) -> usize {
         self.chain.states()

@@ -50,7 +50,7 @@ macro_rules! inside {
 impl Learner for AnyLearner {
     forward! {
         inside: id dimension discount steps updates projections recipe choice replicates
-        step learn start_episode theta output value_offset health
+        step learn start_episode has_traces theta output value_offset health
     }
 }
 

@@ -13,6 +13,8 @@
 
 use std::f64::consts::LN_2;
 
+use crate::theory::lemma_sums::Sides;
+
 /// The mixing time `tau(eps) = min{ t in N : C alpha^t <= eps }`.
 ///
 /// `None` unless `alpha` is in `(0, 1)` and `C`, `eps` are positive. The closed form
@@ -31,6 +33,19 @@ pub fn tau(constant: f64, alpha: f64, eps: f64) -> Option<u64> {
     } else {
         Some(guess.saturating_add(1))
     }
+}
+
+/// The condition under which bounds with `tau(1/sqrt T)` are free of `C` and `alpha`: if `log T >= 1/log(1/alpha)` and
+/// `sqrt T >= C`, then `tau(1/sqrt T) <= log^2 T + 1` (arXiv:2506.01052, appendix on mixing).
+///
+/// Returns both sides, or `None` when the condition fails or a value is out of range.
+pub fn free_of_mixing(horizon: u64, constant: f64, alpha: f64) -> Option<Sides> {
+    let (log_t, root) = ((horizon as f64).ln(), (horizon as f64).sqrt());
+    let tau = tau(constant, alpha, 1.0 / root)?;
+    (log_t >= 1.0 / -alpha.ln() && root >= constant).then_some(Sides {
+        left: tau as f64,
+        right: log_t * log_t + 1.0,
+    })
 }
 
 /// The lag `u_t = ceil( log(2 sqrt t) / log(1/alpha) )`, the first `u` with `2 alpha^u <= 1/sqrt t`.

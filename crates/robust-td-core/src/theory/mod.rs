@@ -5,8 +5,10 @@
 //! [`best_lag`] (the same sums for any step sizes, without rounding), [`certificate`] (the bounds P, X, Y and
 //! C), [`mod@recommend`] (the `c` that minimises Y) and [`mod@certify`] (all of these for one problem;
 //! [`best_bound`] is the fast version). [`lambda`] extends the potential and certificate Y to TD(lambda).
-//! [`lyapunov`] serves the bound of Srikant and Ying. [`proof_terms`] computes the quantities of the proof
-//! along a trajectory.
+//! [`lyapunov`] serves the bound of Srikant and Ying.
+//!
+//! The proof itself: [`proof_terms`] has its quantities along a trajectory, [`total_variation`] and [`lookback`] the lemmas on the bias of
+//! Markov data, [`update_norms`] the variance lemma and the telescoping inequality in expectation.
 
 pub mod best_bound;
 pub mod best_lag;
@@ -17,12 +19,15 @@ pub mod constants;
 pub mod horizon;
 pub mod lambda;
 pub mod lemma_sums;
+pub mod lookback;
 pub mod lyapunov;
 pub mod proof_terms;
 pub mod recommend;
 mod report;
 pub mod step_sums;
 mod sufficient_horizon;
+pub mod total_variation;
+pub mod update_norms;
 
 pub use certificate::{Certificate, Hypothesis, Inputs};
 pub use certify::Certification;

@@ -425,8 +425,11 @@ impl Evaluation {
             .into());
         }
         let (mut learning, report) = match resumed {
-            Some(learned) => {
+            Some(mut learned) => {
                 resume::check(&self.request, &learned)?;
+                if !self.log.is_stream() {
+                    learned.expect_file();
+                }
                 (Learning::Under(learned), None)
             }
             None => self.prepare()?,
@@ -464,6 +467,7 @@ impl Evaluation {
             discount: learner.discount(),
             unit: Unit::Time,
             episodic: report.has_episodes(),
+            interleaved: report.episodes.resumed > 0,
             transitions: report.transitions,
             holds_out: false,
             checks: self.check,

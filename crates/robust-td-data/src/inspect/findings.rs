@@ -6,6 +6,7 @@ use crate::inspect::Inspector;
 use crate::inspect::report::{Finding, FindingKind};
 use crate::inspect::sentinels::Sentinels;
 use crate::inspect::tally::Tally;
+use crate::interleaved;
 use crate::schema::Schema;
 use crate::words::{counted, quoted};
 
@@ -84,11 +85,14 @@ impl Inspector {
             let message = "next_obs equals obs in every row".to_owned();
             findings.add(FindingKind::NextIsSame, whole(rows), message);
         }
+        findings.list.extend(interleaved::findings(&self.pairing));
+        let across = self.episodes.across_files;
         let message = format!(
-            "episodes resume after rows of another one ({}); sort the rows by episode",
-            counted(self.episodes.reopened.count, "time", "times")
+            "{} unfinished at the end of a file with interleaved episodes, and the same names occur in the next file: they are read as other \
+             episodes; if they continue, put the rows into one file",
+            counted(across.count, "episode was", "episodes were")
         );
-        findings.add(FindingKind::MixedEpisodes, self.episodes.reopened, message);
+        findings.add(FindingKind::MixedEpisodes, across, message);
         let message = counted(
             self.duplicated.count,
             "row equals the row before it",

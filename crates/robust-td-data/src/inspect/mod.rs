@@ -26,7 +26,7 @@ use crate::reader::Reader;
 use crate::schema::Schema;
 use crate::thinned::Thinned;
 use collinear::CoMoments;
-use episodes::{EpisodeRow, Episodes};
+use episodes::{EpisodeRow, Episodes, hash};
 use levels::Levels;
 use sentinels::Sentinels;
 use stats::Running;
@@ -213,7 +213,18 @@ impl Inspector {
             truncated: flags.1,
             place,
         };
-        self.episodes.add(schema, row);
+        let last = self.last.as_ref();
+        let next = || {
+            last.filter(|_| schema.next_obs)
+                .map(|last| hash(&last.next_obs))
+        };
+        let before = self.episodes.add(schema, row, &next);
+        if let Some((place, next)) = before.filter(|_| !batch.gaps[i]) {
+            self.comparable += 1;
+            if next != hash(batch.obs(i)) {
+                self.misaligned.hit(place);
+            }
+        }
     }
 
     /// The report on all rows so far.
@@ -230,7 +241,7 @@ impl Inspector {
         bad_rows: &BadRows,
         labels: &Labels,
     ) -> DataReport {
-        self.episodes.close();
+        self.episodes.finish();
         let dimension = self.features.len();
         let name = self.names(schema);
         let categories = self.levels.iter().zip(&schema.categories);
@@ -262,6 +273,7 @@ impl Inspector {
                 terminated: self.episodes.terminated,
                 truncated: self.episodes.truncated,
                 length: self.episodes.lengths.stats(),
+                resumed: self.pairing.resumed(),
             },
             findings: self.findings(schema, files, bad_rows),
             sample: DataSample::new(

@@ -73,6 +73,8 @@ pub struct EpisodeReport {
     pub truncated: u64,
     /// Their lengths in rows.
     pub length: Option<Stats>,
+    /// The number of times that an episode resumes after rows of another one: 0 if each has its rows one after the other.
+    pub resumed: u64,
 }
 
 /// What looks wrong.
@@ -94,7 +96,7 @@ pub enum FindingKind {
     Misaligned,
     /// Next observations that equal the observation of their own row, in every row.
     NextIsSame,
-    /// Interleaved rows of several episodes.
+    /// Interleaved rows of several episodes where it is not certain which belong together.
     MixedEpisodes,
     /// Rows that follow the end of their own episode.
     RowsAfterEnd,

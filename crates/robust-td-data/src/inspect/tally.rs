@@ -13,4 +13,10 @@ impl Tally {
         self.count += 1;
         self.first.get_or_insert(place);
     }
+
+    /// Counts an occurrence whose place may be before the others.
+    pub fn hit_before(&mut self, place: (usize, u64)) {
+        self.count += 1;
+        self.first = Some(self.first.map_or(place, |first| first.min(place)));
+    }
 }

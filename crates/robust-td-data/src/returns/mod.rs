@@ -198,7 +198,7 @@ pub(crate) fn check(
     value: &LinearValue,
     edges: Vec<f64>,
 ) -> Result<(ReturnCheck, Option<CompleteReturns>)> {
-    let mut sums = Sums::new(edges, plan.discount);
+    let mut sums = Sums::new(edges, plan.discount, plan.interleaved);
     for_each_chunk(
         replay,
         plan,
@@ -221,6 +221,7 @@ fn rows(chunk: &Chunk, plan: &Plan<'_>, value: &LinearValue) -> Vec<Row> {
     chunk.for_each(plan.map, |placed| {
         let outcome = placed.transition.outcome;
         rows.push(Row {
+            run: placed.run,
             value: value.value(placed.transition.features),
             reward: placed.transition.reward,
             next: outcome

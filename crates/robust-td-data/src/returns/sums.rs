@@ -5,12 +5,19 @@ use std::collections::BTreeMap;
 use super::ratio::{Share, Squares};
 use super::whole::Whole;
 use super::{CompleteReturns, ReturnCheck, Tenth};
+use crate::recent::{self, Recent};
 
 /// A run is cut after this number of effective horizons 1 / (1 - gamma).
 const HORIZONS: f64 = 20.0;
+/// The memory for the parts of other open episodes, in bytes.
+const BYTES: u64 = 1 << 28;
+/// The memory of such a part, and of each of its groups.
+const EACH: [usize; 2] = [128, 32];
 
 /// What the check needs of a transition.
 pub(super) struct Row {
+    /// The number of its episode.
+    pub run: u64,
     pub value: f64,
     pub reward: f64,
     /// The value after it, if the episode is cut there.
@@ -30,26 +37,38 @@ pub(super) struct Sums {
     discount: f64,
     edges: Vec<f64>,
     groups: Vec<Group>,
-    /// The rows of the current part of an episode, and the rows after which it is cut.
-    rows_here: u64,
+    /// The rows after which a part of an episode is cut.
     longest: u64,
-    /// The value after the last row.
-    next: f64,
-    compared: bool,
+    /// The part of the last row, and the number of its episode.
+    now: Part,
+    run: u64,
+    /// Whether rows of several episodes are interleaved, and the parts of the other open ones.
+    interleaved: bool,
+    others: Recent<Part>,
     episodes: u64,
     rows: u64,
     cut: u64,
     whole: Whole,
-    /// The cluster of the last row.
-    cluster: Option<u64>,
     /// What each cluster adds to the groups.
     clusters: BTreeMap<u64, Vec<Share>>,
 }
 
-/// The sums of one group: of the current episode, and over all.
+/// A part of an episode.
+#[derive(Debug, Clone, Default)]
+struct Part {
+    rows: u64,
+    /// The value after its last row.
+    next: f64,
+    compared: bool,
+    /// The cluster of its last row.
+    cluster: Option<u64>,
+    /// Its sums, by group.
+    sums: Vec<Episode>,
+}
+
+/// The sums of one group over all episodes.
 #[derive(Debug, Clone, Copy, Default)]
 struct Group {
-    here: Episode,
     episodes: u64,
     all: Episode,
     /// Over independent episodes.
@@ -66,81 +85,111 @@ struct Episode {
 }
 
 impl Sums {
-    pub fn new(edges: Vec<f64>, discount: f64) -> Self {
+    pub fn new(edges: Vec<f64>, discount: f64, interleaved: bool) -> Self {
         let horizons = (HORIZONS / (1.0 - discount)).ceil();
         Self {
             discount,
             groups: vec![Group::default(); edges.len() + 1],
             edges,
-            rows_here: 0,
             // At discount 1, the cast saturates: nothing is cut.
             longest: horizons as u64,
-            next: 0.0,
-            compared: false,
+            now: Part::default(),
+            run: 0,
+            interleaved,
+            others: Recent::default(),
             episodes: 0,
             rows: 0,
             cut: 0,
             whole: Whole::default(),
-            cluster: None,
             clusters: BTreeMap::new(),
         }
     }
 
     pub fn row(&mut self, row: Row) {
+        if row.run != self.run {
+            self.turn(row.run);
+        }
+        self.whole.turn(row.run, self.interleaved);
         if row.restarts {
             self.end(false);
             self.whole.restart(row.starts);
-        } else if self.compared != row.compared {
+        } else if self.now.compared != row.compared {
             self.end(false);
         }
         self.whole.add(row.reward, self.discount, row.cluster);
-        self.compared = row.compared;
-        self.cluster = row.cluster;
+        self.now.compared = row.compared;
+        self.now.cluster = row.cluster;
         if row.compared {
             self.add(&row);
         }
         if row.ends {
             self.end(row.terminated);
             self.whole.end(row.terminated);
-        } else if self.rows_here >= self.longest {
+        } else if self.now.rows >= self.longest {
             self.end(false);
         }
     }
 
+    /// Turns to another episode. Where they are not interleaved, its first row ends the part before.
+    fn turn(&mut self, run: u64) {
+        if self.interleaved {
+            let before = std::mem::take(&mut self.now);
+            if before.rows > 0 {
+                let [part, group] = EACH;
+                let limit = recent::limit(BYTES, part + group * self.groups.len());
+                let mut others = std::mem::take(&mut self.others);
+                others.put(self.run, before, limit, |old| {
+                    self.end_part(old, false);
+                });
+                self.others = others;
+            }
+            self.now = self.others.take(run).unwrap_or_default();
+        }
+        self.run = run;
+    }
+
     fn add(&mut self, row: &Row) {
-        self.rows_here += 1;
-        self.next = row.next;
+        let now = &mut self.now;
+        now.rows += 1;
+        now.next = row.next;
+        now.sums.resize(self.groups.len(), Episode::default());
         let own = self.edges.partition_point(|&edge| edge < row.value);
-        self.groups[own].here.rows += 1.0;
-        self.groups[own].here.predicted += row.value;
-        for (k, group) in self.groups.iter_mut().enumerate() {
-            let here = &mut group.here;
+        now.sums[own].rows += 1.0;
+        now.sums[own].predicted += row.value;
+        for (k, here) in now.sums.iter_mut().enumerate() {
             here.trace = self.discount * here.trace + f64::from(u8::from(k == own));
             here.returned += row.reward * here.trace;
         }
     }
 
-    /// Ends a part of an episode.
+    /// Ends the current part of an episode.
     fn end(&mut self, terminated: bool) {
-        if self.rows_here == 0 {
-            return;
+        if self.now.rows > 0 {
+            let mut part = std::mem::take(&mut self.now);
+            (self.now.compared, self.now.cluster) = (part.compared, part.cluster);
+            part = self.end_part(part, terminated);
+            // The memory is used again.
+            self.now.sums = part.sums;
         }
+    }
+
+    /// Adds a part that has ended; returns it without its sums.
+    fn end_part(&mut self, mut part: Part, terminated: bool) -> Part {
         self.episodes += 1;
-        self.rows += self.rows_here;
-        self.rows_here = 0;
+        self.rows += part.rows;
         self.cut += u64::from(!terminated);
         let after = match terminated {
             true => 0.0,
-            false => self.discount * self.next,
+            false => self.discount * part.next,
         };
         let groups = self.groups.len();
-        let own = (self.cluster).map(|cluster| {
+        let own = (part.cluster).map(|cluster| {
             let shares = self.clusters.entry(cluster);
             shares.or_insert_with(|| vec![Share::default(); groups])
         });
         let mut own = own.map(|shares| shares.iter_mut());
-        for group in &mut self.groups {
-            let mut here = std::mem::take(&mut group.here);
+        for (group, here) in self.groups.iter_mut().zip(&mut part.sums) {
+            let mut here = std::mem::take(here);
             let of_cluster = own.as_mut().and_then(Iterator::next);
             if here.rows == 0.0 {
                 continue;
@@ -152,10 +201,14 @@ impl Sums {
                 None => group.squares.add(share),
             }
         }
+        part
     }
 
     pub fn finish(mut self, held_out: bool) -> (ReturnCheck, Option<CompleteReturns>) {
         self.end(false);
+        for (_, part) in self.others.drain() {
+            self.end_part(part, false);
+        }
         for shares in self.clusters.values() {
             for (group, share) in self.groups.iter_mut().zip(shares) {
                 group.squares.add(*share);

@@ -6,61 +6,106 @@ use serde::{Deserialize, Serialize};
 
 use super::CompleteReturns;
 use super::ratio::{Share, Squares};
+use crate::recent::{self, Recent};
 
 /// An episode that is cut counts as complete when what would follow is discounted by less than this.
 const NEGLIGIBLE: f64 = 1e-3;
+/// The memory for the returns of other open episodes, in bytes, and that of each.
+const BYTES: u64 = 1 << 26;
+const EACH: usize = 96;
 
-/// The return of the current episode from its first row, and the moments of the complete ones.
+/// The returns of the open episodes from their first rows, and the moments of the complete ones.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Whole {
-    started: bool,
-    #[serde(with = "robust_td_core::exact_float")]
-    weight: f64,
-    #[serde(with = "robust_td_core::exact_float")]
-    sum: f64,
+    /// The episode of the last row, and its number.
+    now: Part,
+    run: u64,
+    others: Recent<Part>,
+    /// The moments of the complete ones.
     episodes: u64,
     cut: u64,
     #[serde(with = "robust_td_core::exact_float")]
     mean: f64,
     #[serde(with = "robust_td_core::exact_float")]
     spread: f64,
-    /// The cluster of the last row, and what each adds; none where episodes are independent of each other.
-    cluster: Option<u64>,
+    /// What each cluster adds; none where episodes are independent of each other.
     clusters: BTreeMap<u64, Share>,
 }
 
+/// The return of an episode so far.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Part {
+    started: bool,
+    #[serde(with = "robust_td_core::exact_float")]
+    weight: f64,
+    #[serde(with = "robust_td_core::exact_float")]
+    sum: f64,
+    /// The cluster of its last row.
+    cluster: Option<u64>,
+}
+
 impl Whole {
+    /// Turns to the episode of this number. Where rows of several are `interleaved`, the one before may resume.
+    #[inline]
+    pub fn turn(&mut self, run: u64, interleaved: bool) {
+        if run != self.run {
+            self.change(run, interleaved);
+        }
+    }
+
+    fn change(&mut self, run: u64, interleaved: bool) {
+        let before = std::mem::take(&mut self.now);
+        match before.started && (interleaved || !before.is_complete()) {
+            true => {
+                let (mut others, limit) =
+                    (std::mem::take(&mut self.others), recent::limit(BYTES, EACH));
+                others.put(self.run, before, limit, |old| self.end_part(&old, false));
+                self.others = others;
+            }
+            false => self.end_part(&before, false),
+        }
+        self.now = self.others.take(run).unwrap_or_default();
+        self.run = run;
+    }
+
     /// Starts a run of rows; one whose first rows are missing is not complete.
     pub fn restart(&mut self, from_the_first_row: bool) {
         self.end(false);
-        self.started = from_the_first_row;
-        self.weight = 1.0;
-        self.sum = 0.0;
+        self.now.started = from_the_first_row;
+        self.now.weight = 1.0;
+        self.now.sum = 0.0;
     }
 
     /// Adds a row.
     pub fn add(&mut self, reward: f64, discount: f64, cluster: Option<u64>) {
-        self.cluster = cluster;
-        self.sum += self.weight * reward;
-        self.weight *= discount;
+        self.now.cluster = cluster;
+        self.now.sum += self.now.weight * reward;
+        self.now.weight *= discount;
     }
 
     /// Ends the episode.
     pub fn end(&mut self, complete: bool) {
-        if !std::mem::take(&mut self.started) {
+        let part = self.now.clone();
+        self.now.started = false;
+        self.end_part(&part, complete);
+    }
+
+    fn end_part(&mut self, part: &Part, complete: bool) {
+        if !part.started {
             return;
         }
-        if !(complete || self.weight < NEGLIGIBLE) {
+        if !(complete || part.is_complete()) {
             self.cut += 1;
             return;
         }
         self.episodes += 1;
-        let away = self.sum - self.mean;
+        let away = part.sum - self.mean;
         self.mean += away / self.episodes as f64;
-        self.spread += away * (self.sum - self.mean);
-        if let Some(cluster) = self.cluster {
-            let (sum, count) = (self.sum, 1.0);
+        self.spread += away * (part.sum - self.mean);
+        if let Some(cluster) = part.cluster {
+            let (sum, count) = (part.sum, 1.0);
             let shares = self.clusters.entry(cluster).or_default();
             shares.add(Share { sum, count });
         }
@@ -69,6 +114,8 @@ impl Whole {
     /// The moments at the end of the log, if any episode is complete.
     pub fn finish(mut self) -> Option<CompleteReturns> {
         self.end(false);
+        let others = self.others.drain();
+        others.for_each(|(_, part)| self.end_part(&part, false));
         let mut by_cluster = Squares::default();
         self.clusters
             .values()
@@ -84,5 +131,12 @@ impl Whole {
             spread,
             cut: self.cut,
         })
+    }
+}
+
+impl Part {
+    /// Whether what would follow does not matter.
+    fn is_complete(&self) -> bool {
+        self.weight < NEGLIGIBLE
     }
 }

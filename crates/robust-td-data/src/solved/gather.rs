@@ -55,6 +55,8 @@ pub(crate) struct Plan<'a> {
     pub unit: Unit,
     /// Whether the value of the policy is that of the first rows of episodes; otherwise it is that of all rows.
     pub episodic: bool,
+    /// Whether rows of several episodes are interleaved.
+    pub interleaved: bool,
     /// The number of transitions, as far as it is known.
     pub transitions: u64,
     /// Whether some units are held out to check the features.

@@ -9,7 +9,7 @@ use super::{Facts, Solved, direct, wide};
 use crate::assess::{Assessment, Starts};
 use crate::error::{Error, Result};
 use crate::findings;
-use crate::inspect::{DataReport, FindingKind};
+use crate::inspect::DataReport;
 use crate::log::Log;
 use crate::memory;
 use crate::option_error::{OptionError, OptionName};
@@ -154,9 +154,8 @@ pub(crate) fn solve_replay(
 
 fn plan<'a>(survey: &'a Survey, request: &Request, transitions: u64) -> Plan<'a> {
     let (map, report) = (&survey.features, &survey.report);
-    let mixed = (report.findings.iter()).any(|found| found.kind == FindingKind::MixedEpisodes);
     let episodes = report.has_episodes().then_some(report.episodes.count);
-    let unit = Unit::of(report.schema.cluster, episodes, mixed);
+    let unit = Unit::of(report.schema.cluster, episodes);
     let units = match unit {
         Unit::Time => transitions,
         _ => report.episodes.count,
@@ -167,8 +166,8 @@ fn plan<'a>(survey: &'a Survey, request: &Request, transitions: u64) -> Plan<'a>
         map,
         discount: request.discount,
         unit,
-        // Where episodes are mixed, their first rows are not known.
-        episodic: report.has_episodes() && !mixed,
+        episodic: report.has_episodes(),
+        interleaved: report.episodes.resumed > 0,
         transitions,
         // Also without the check, so that it does not change the order of additions.
         holds_out: units >= FEWEST_HELD_OUT,

@@ -23,20 +23,17 @@ const COUNTED: usize = 1 << 20;
 pub enum Unit {
     /// None: the log is one trajectory.
     Time,
-    /// The episode, as consecutive rows.
+    /// The episode.
     Episode,
-    /// The episode by its name, because its rows are not consecutive.
-    NamedEpisode,
     /// The cluster column.
     Cluster,
 }
 
 impl Unit {
     /// The unit of a log.
-    pub(crate) fn of(clusters: bool, episodes: Option<u64>, mixed: bool) -> Self {
+    pub(crate) fn of(clusters: bool, episodes: Option<u64>) -> Self {
         match episodes {
             _ if clusters => Self::Cluster,
-            Some(count) if count >= FEWEST_EPISODES && mixed => Self::NamedEpisode,
             Some(count) if count >= FEWEST_EPISODES => Self::Episode,
             _ => Self::Time,
         }
@@ -47,17 +44,13 @@ impl Unit {
         match self {
             Self::Time => placed.number,
             Self::Episode => placed.run,
-            Self::NamedEpisode => {
-                let (file, episode) = placed.episode();
-                mix(mix(file as u64) ^ episode)
-            }
             Self::Cluster => placed.cluster(),
         }
     }
 
     /// Whether its units are counted by name.
     pub(crate) fn is_named(self) -> bool {
-        matches!(self, Self::NamedEpisode | Self::Cluster)
+        self == Self::Cluster
     }
 
     /// How groups of this unit depend on each other.

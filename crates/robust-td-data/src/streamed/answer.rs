@@ -8,8 +8,8 @@ use super::Streamed;
 use crate::assess::{Assessment, Starts, TOLERANCE};
 use crate::diagnostics::TdErrors;
 use crate::error::Result;
-use crate::findings::{self, finding};
-use crate::inspect::FindingKind;
+use crate::findings;
+use crate::interleaved;
 use crate::origin::Origin;
 use crate::solved::{Facts, Solved, Solver, Unit};
 
@@ -28,7 +28,7 @@ impl Streamed {
         };
         // A single cluster says nothing about how clusters vary.
         let influence = influence.filter(|_| units > 1);
-        let episodic = self.episodes.have_starts();
+        let episodic = self.episodic;
         let rows = match episodic {
             true => Rows::Starts,
             false => Rows::All,
@@ -92,13 +92,8 @@ impl Streamed {
         };
         solved.forget_unknown_errors();
         solved.facts.findings = findings::of_solved(&solved);
-        if self.episodes.are_mixed() {
-            solved.facts.findings.push(finding(
-                FindingKind::MixedEpisodes,
-                "rows of several episodes are interleaved: their first rows are not known, so the value of the policy is the mean \
-                 over all rows; sort the rows by episode",
-            ));
-        }
+        let uncertain = interleaved::findings(&self.pairing);
+        solved.facts.findings.extend(uncertain);
         solved.stream = Some(Box::new(self));
         Ok(solved)
     }
@@ -108,7 +103,6 @@ impl Streamed {
         match self.online.grouping() {
             _ if self.clusters => Unit::Cluster,
             Grouping::Ordered => Unit::Time,
-            Grouping::Independent if self.episodes.are_mixed() => Unit::NamedEpisode,
             Grouping::Independent => Unit::Episode,
         }
     }

@@ -1,7 +1,6 @@
 //! Follows a stream: keeps what its TD fixed point, its error and the value of the policy need at any time, and no rows.
 
 mod answer;
-mod episodes;
 
 use std::ops::ControlFlow;
 
@@ -18,7 +17,6 @@ use crate::returns;
 use crate::returns::whole::Whole;
 use crate::sample::StreamSample;
 use crate::schema::Schema;
-use episodes::Episodes;
 
 /// The maximum number of features whose equations are kept while following a stream.
 pub(crate) const LARGEST: usize = LARGEST_DIMENSION;
@@ -32,7 +30,10 @@ pub(crate) struct Streamed {
     columns: Vec<String>,
     online: Online,
     pairing: Pairing,
-    episodes: Episodes,
+    /// Whether the log has names of episodes, or an episode has ended.
+    episodic: bool,
+    /// Whether an episode resumed after rows of another one.
+    interleaved: bool,
     /// The returns of complete episodes.
     whole: Whole,
     sample: StreamSample,
@@ -64,8 +65,9 @@ impl Streamed {
             online: Online::new(features.outputs(), discount)?,
             columns: columns.map(|k| schema.feature_name(k, inputs)).collect(),
             features,
-            pairing: Pairing::default(),
-            episodes: Episodes::default(),
+            pairing: Pairing::of_stream(),
+            episodic: false,
+            interleaved: false,
             whole: Whole::default(),
             sample: StreamSample::default(),
             norm_sq: 0.0,
@@ -142,13 +144,15 @@ impl Streamed {
     #[inline]
     fn step(&mut self, rows: &mut FeatureRows, schema: &Schema, batch: &Batch, step: &Step<'_>) {
         let named = schema.episode.then(|| batch.episodes[step.row]);
-        let run = self.episodes.next(step, named);
+        self.episodic |= named.is_some() || step.outcome.ends_episode();
+        self.interleaved |= step.resumes;
         let unit = match named {
             _ if schema.cluster => batch.clusters[step.row],
             Some(episode) => episode,
-            None => run,
+            None => step.run,
         };
         self.sample.consider(self.online.count(), step.obs);
+        self.whole.turn(step.run, self.interleaved);
         if step.restart {
             self.whole.restart(step.starts_episode());
         }

@@ -105,18 +105,14 @@ fn bad_values_are_counted_by_kind() {
 }
 
 #[test]
-fn episodes_that_are_mixed_or_have_no_end_are_found() {
+fn episodes_that_have_no_end_are_found() {
     let csv = "obs,reward,terminated,episode\n1,1,0,a\n2,2,0,b\n3,3,0,a\n4,4,1,b\n";
     let report = inspect(csv);
-    let kinds: Vec<FindingKind> = report.findings.iter().map(|f| f.kind).collect();
     assert_eq!(
-        kinds,
-        [FindingKind::MixedEpisodes, FindingKind::EpisodesWithoutEnd]
+        findings(&report),
+        [(FindingKind::EpisodesWithoutEnd, 1, Some(3))]
     );
-    assert_eq!(
-        (report.findings[0].count, report.findings[0].row),
-        (2, Some(3))
-    );
+    assert_eq!((report.transitions, report.episodes.resumed), (3, 2));
     let csv = "obs,reward,terminated,episode\n1,1,1,a\n2,2,0,a\n3,3,0,a\n4,4,0,a\n5,5,0,b\n";
     assert_eq!(
         findings(&inspect(csv)),

@@ -8,6 +8,7 @@ mod dialects;
 mod evaluate;
 mod formats;
 mod inspect;
+mod interleaved;
 mod layout;
 mod memory;
 mod model;

@@ -269,14 +269,17 @@ fn errors_are_by_cluster() {
 #[test]
 fn a_log_that_does_not_show_how_it_varies_has_no_intervals() {
     let mut nothing = String::from("obs_0,reward,terminated,episode\n");
-    let mut mixed = nothing.clone();
+    let mut single = nothing.clone();
     for t in 0..400 {
         writeln!(nothing, "{},0,{},{}", t % 5, u8::from(t % 5 == 4), t / 5).unwrap();
-        // Four episodes take turns, so that only their last rows can be used.
-        let (episode, step) = (t % 4 + 4 * (t / 40), t / 4 % 10);
-        writeln!(mixed, "{step},1,{},{episode}", u8::from(step == 9)).unwrap();
+        // Only one row in four has a successor.
+        let episode = if t % 4 == 3 { t - 1 } else { t };
+        writeln!(single, "{},1,0,{episode}", t % 4).unwrap();
     }
-    for (text, why) in [(nothing, "every reward is 0"), (mixed, "have no successor")] {
+    for (text, why) in [
+        (nothing, "every reward is 0"),
+        (single, "have no successor"),
+    ] {
         let fit = fit(&text, "one-hot");
         let found = fit.start_value().unwrap();
         assert_eq!(

@@ -3,7 +3,7 @@
 use std::io::Cursor;
 
 use robust_td_core::random::Stream;
-use robust_td_data::{Evaluation, FindingKind, Fit, Format, Log, Model, Unit, evaluate};
+use robust_td_data::{Evaluation, Fit, Format, Log, Model, Unit, evaluate};
 
 const HEAD: &str = "obs_0,obs_1,reward\n";
 
@@ -238,20 +238,6 @@ fn what_a_stream_cannot_do_is_refused() {
         let expected = "phi_inf is required: a stream cannot be measured beforehand";
         assert_eq!(refused, expected);
     }
-}
-
-#[test]
-fn interleaved_episodes_are_told() {
-    let mut rows = String::from("episode,obs_0,reward,next_obs_0\n");
-    for t in 0..200 {
-        rows += &format!("{},{},1,{}\n", t % 2, t % 5, (t + 1) % 5);
-    }
-    let log = Log::stream(Format::Csv, Cursor::new(rows)).unwrap();
-    let found = Evaluation::new(log).discount(0.5).run().unwrap();
-    let told = |kind| found.findings().iter().any(|found| found.kind == kind);
-    assert!(told(FindingKind::MixedEpisodes));
-    assert_eq!(found.start_value().unwrap().starts, 200);
-    assert_eq!(found.report().unit, Some(Unit::NamedEpisode));
 }
 
 #[test]

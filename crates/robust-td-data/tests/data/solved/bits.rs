@@ -2,10 +2,10 @@
 
 use std::io::Write as _;
 
-use robust_td_data::{Evaluation, Format, ValueFormat, ValueWriter, evaluate};
+use robust_td_data::{Evaluation, Format, evaluate};
 use serde_json::Value;
 
-use super::log::{Folder, HEADER, Row, csv, episodes};
+use super::log::{Folder, HEADER, Row, csv, episodes, parquet};
 
 /// The model without what names files and rows.
 fn model(evaluation: Evaluation) -> Value {
@@ -64,19 +64,6 @@ fn ndjson(rows: &[Row]) -> String {
         format!("{{{}}}\n", fields.join(", "))
     };
     rows.iter().map(line).collect()
-}
-
-fn parquet(rows: &[Row]) -> Vec<u8> {
-    let names: Vec<&str> = HEADER.split(',').collect();
-    let cells: Vec<Vec<f64>> = (rows.iter())
-        .map(|row| row.line().split(',').map(|x| x.parse().unwrap()).collect())
-        .collect();
-    let column = |k: usize| cells.iter().map(|row| row[k]).collect();
-    let table: Vec<Vec<f64>> = (0..names.len()).map(column).collect();
-    let slices: Vec<&[f64]> = table.iter().map(Vec::as_slice).collect();
-    let mut writer = ValueWriter::new(ValueFormat::Parquet, Vec::new(), &names).unwrap();
-    writer.write(&slices).unwrap();
-    writer.finish().unwrap()
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use robust_td_core::random::Stream;
-use robust_td_data::{Evaluation, Fit, evaluate};
+use robust_td_data::{Evaluation, Fit, ValueFormat, ValueWriter, evaluate};
 use tempfile::TempDir;
 
 /// The columns of [`Row`] as CSV.
@@ -71,6 +71,20 @@ pub fn csv(rows: &[Row]) -> String {
     rows.iter()
         .for_each(|row| writeln!(text, "{}", row.line()).unwrap());
     text
+}
+
+/// A log as Parquet.
+pub fn parquet(rows: &[Row]) -> Vec<u8> {
+    let names: Vec<&str> = HEADER.split(',').collect();
+    let cells: Vec<Vec<f64>> = (rows.iter())
+        .map(|row| row.line().split(',').map(|x| x.parse().unwrap()).collect())
+        .collect();
+    let column = |k: usize| cells.iter().map(|row| row[k]).collect();
+    let table: Vec<Vec<f64>> = (0..names.len()).map(column).collect();
+    let slices: Vec<&[f64]> = table.iter().map(Vec::as_slice).collect();
+    let mut writer = ValueWriter::new(ValueFormat::Parquet, Vec::new(), &names).unwrap();
+    writer.write(&slices).unwrap();
+    writer.finish().unwrap()
 }
 
 /// A folder for logs.

@@ -3,7 +3,7 @@
 mod answer;
 mod bits;
 mod clusters;
-mod log;
+pub mod log;
 mod rank;
 mod sample;
 mod saved;
