@@ -88,7 +88,12 @@ fn keep(text: Option<&str>) -> Keep {
     match text {
         None => Keep::Nothing,
         Some("all") => Keep::All,
-        Some(names) => Keep::Columns(names.split(',').map(|name| name.trim().to_owned()).collect()),
+        Some(names) => Keep::Columns(
+            names
+                .split(',')
+                .map(|name| name.trim().to_owned())
+                .collect(),
+        ),
     }
 }
 

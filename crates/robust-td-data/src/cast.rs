@@ -136,7 +136,9 @@ impl<'a> Cast<'a> {
                 (Some(index), None) => {
                     return Ok(Some(match self.columns[index].kind {
                         CellKind::List => Vector::List(index),
-                        CellKind::Scalar | CellKind::Text | CellKind::Words | CellKind::Odd => Vector::Flat(vec![index]),
+                        CellKind::Scalar | CellKind::Text | CellKind::Words | CellKind::Odd => {
+                            Vector::Flat(vec![index])
+                        }
                     }));
                 }
                 (None, Some((_, columns))) => return Ok(Some(Vector::Flat(columns))),

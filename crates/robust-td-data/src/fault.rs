@@ -220,7 +220,10 @@ impl fmt::Display for FaultKind {
             }
             Self::DuplicateField => f.write_str("the field appears twice"),
             Self::LongText { value, limit } => {
-                write!(f, "{value:?} is longer than {limit} bytes, the maximum of a category")
+                write!(
+                    f,
+                    "{value:?} is longer than {limit} bytes, the maximum of a category"
+                )
             }
             Self::TooManyTexts { limit } => write!(
                 f,

@@ -137,11 +137,17 @@ impl Cells {
                 }
             }
             Self::Text(cells) => match data_type {
-                DataType::Int64 => Ok(Arc::new(numbers(cells, integer)?.into_iter().collect::<Int64Array>())),
-                DataType::Float64 => {
-                    Ok(Arc::new(numbers(cells, number)?.into_iter().collect::<Float64Array>()))
-                }
-                DataType::Utf8 => Ok(Arc::new(cells.iter().map(Option::as_deref).collect::<StringArray>())),
+                DataType::Int64 => Ok(Arc::new(
+                    numbers(cells, integer)?.into_iter().collect::<Int64Array>(),
+                )),
+                DataType::Float64 => Ok(Arc::new(
+                    numbers(cells, number)?
+                        .into_iter()
+                        .collect::<Float64Array>(),
+                )),
+                DataType::Utf8 => Ok(Arc::new(
+                    cells.iter().map(Option::as_deref).collect::<StringArray>(),
+                )),
                 other => Err(format!("text, not {other}")),
             },
         }
@@ -180,7 +186,9 @@ fn numbers<T>(
 
 /// The integer that a text is, if the text is how it is written.
 fn integer(text: &str) -> Option<i64> {
-    text.parse().ok().filter(|number: &i64| number.to_string() == text)
+    text.parse()
+        .ok()
+        .filter(|number: &i64| number.to_string() == text)
 }
 
 /// The number that a text is; one with leading zeros or a sign in front is a name.
@@ -207,7 +215,12 @@ mod tests {
     use super::*;
 
     fn text(cells: &[&str]) -> Cells {
-        Cells::Text(cells.iter().map(|cell| (!cell.is_empty()).then(|| (*cell).into())).collect())
+        Cells::Text(
+            cells
+                .iter()
+                .map(|cell| (!cell.is_empty()).then(|| (*cell).into()))
+                .collect(),
+        )
     }
 
     #[test]
@@ -229,6 +242,9 @@ mod tests {
     #[test]
     fn fields_are_quoted_where_needed() {
         let fields = ["a", "a,b", "say \"hi\"", " x", "#1"].map(field);
-        assert_eq!(fields, ["a", "\"a,b\"", "\"say \"\"hi\"\"\"", "\" x\"", "\"#1\""]);
+        assert_eq!(
+            fields,
+            ["a", "\"a,b\"", "\"say \"\"hi\"\"\"", "\" x\"", "\"#1\""]
+        );
     }
 }

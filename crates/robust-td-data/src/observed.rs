@@ -58,7 +58,11 @@ impl Cast<'_> {
 
     /// Assigns the next observations: by the mapping, or as `next_x` for every column `x`, or by the layout.
     pub fn following(&mut self, obs: &Vector, inputs: &[Input]) -> Result<Option<Vector>> {
-        let several = self.wanted.columns.get(Role::Obs).is_some_and(|names| names.len() > 1);
+        let several = self
+            .wanted
+            .columns
+            .get(Role::Obs)
+            .is_some_and(|names| names.len() > 1);
         let by_name = match &self.wanted.observed {
             Observed::Anything => several || self.takes_all,
             Observed::Used(used) => several || used.names().next().is_some(),
@@ -268,21 +272,19 @@ impl Cast<'_> {
         match vector {
             Vector::List(index) if next => self.give(*index, Target::NextObsList),
             Vector::List(index) => self.give(*index, Target::ObsList),
-            Vector::Flat(columns) => {
-                columns.iter().enumerate().try_for_each(|(k, &index)| {
-                    let target = match inputs.get(k).filter(|input| input.category) {
-                        Some(input) => Target::Level {
-                            index: k,
-                            next,
-                            missing: input.missing,
-                            only_text: self.only_text(index),
-                        },
-                        None if next => Target::NextObs(k),
-                        None => Target::Obs(k),
-                    };
-                    self.give(index, target)
-                })
-            }
+            Vector::Flat(columns) => columns.iter().enumerate().try_for_each(|(k, &index)| {
+                let target = match inputs.get(k).filter(|input| input.category) {
+                    Some(input) => Target::Level {
+                        index: k,
+                        next,
+                        missing: input.missing,
+                        only_text: self.only_text(index),
+                    },
+                    None if next => Target::NextObs(k),
+                    None => Target::Obs(k),
+                };
+                self.give(index, target)
+            }),
         }
     }
 
@@ -301,8 +303,8 @@ impl Cast<'_> {
     pub fn example(&self) -> Option<String> {
         let columns = self.without_role().into_iter();
         let columns = columns.filter(|&k| self.columns[k].kind != CellKind::Odd);
-        let (texts, numbers): (Vec<_>, Vec<_>) = columns
-            .partition(|&k| self.columns[k].kind.is_text());
+        let (texts, numbers): (Vec<_>, Vec<_>) =
+            columns.partition(|&k| self.columns[k].kind.is_text());
         let list = |columns: &[usize]| {
             let names = columns.iter().take(SHOWN);
             let names = names.map(|&k| crate::words::quoted(&self.columns[k].name));

@@ -48,7 +48,12 @@ impl LogRow {
     /// Stores the level that a text means.
     pub fn set_level(&mut self, target: Target, text: &[u8]) -> std::result::Result<(), FaultKind> {
         let code = self.coder.code(text);
-        if let (Ok(code), Target::Level { only_text: true, .. }) = (&code, target)
+        if let (
+            Ok(code),
+            Target::Level {
+                only_text: true, ..
+            },
+        ) = (&code, target)
             && !robust_td_core::features::level::is_text(*code)
         {
             return Err(FaultKind::NumberInText {

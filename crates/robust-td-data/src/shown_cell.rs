@@ -62,7 +62,9 @@ pub(crate) fn text(array: &ArrayRef, i: usize) -> Result<String, String> {
         DataType::Duration(_) | DataType::Time32(_) | DataType::Time64(_) => {
             let mut seconds = Vec::new();
             quantities(&array.slice(i, 1), &mut seconds);
-            seconds.first().map_or_else(String::new, |x| format!("{x:?}"))
+            seconds
+                .first()
+                .map_or_else(String::new, |x| format!("{x:?}"))
         }
         other => return Err(other.to_string()),
     })

@@ -71,12 +71,18 @@ mod tests {
                 .collect()
         };
         let made = |text, categories: &[bool]| with_categories(text, &inputs(categories));
-        assert_eq!(made("standardise + bias", &[false; 3]), "standardise + bias");
+        assert_eq!(
+            made("standardise + bias", &[false; 3]),
+            "standardise + bias"
+        );
         assert_eq!(
             made("standardise + bias", &[false, true, false]),
             "standardise + one-hot(\"my city\") + bias"
         );
         assert_eq!(made("standardise + bias", &[true]), "one-hot(x) + bias");
-        assert_eq!(made("identity", &[false, true]), "identity + one-hot(\"my city\")");
+        assert_eq!(
+            made("identity", &[false, true]),
+            "identity + one-hot(\"my city\")"
+        );
     }
 }

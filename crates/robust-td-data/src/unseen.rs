@@ -102,7 +102,10 @@ pub enum Entry {
 impl Entry {
     /// The value in a column of the observation of a map.
     pub(crate) fn of(map: &FeatureMap, column: usize, value: f64) -> Self {
-        let category = map.columns().get(column).is_some_and(|input| input.category);
+        let category = map
+            .columns()
+            .get(column)
+            .is_some_and(|input| input.category);
         if !category {
             return Self::Number(value);
         }

@@ -109,10 +109,15 @@ impl<W: Write + Send> ValueWriter<W> {
         kept: &Kept,
         columns: &[&str],
     ) -> Result<Self> {
-        if let Some(name) = kept.names.iter().find(|name| columns.contains(&name.as_str())) {
+        if let Some(name) = kept
+            .names
+            .iter()
+            .find(|name| columns.contains(&name.as_str()))
+        {
             return Err(Error::KeptColumn {
                 column: name.clone(),
-                why: "the output has a column of this name; rename it, or list the columns to keep".into(),
+                why: "the output has a column of this name; rename it, or list the columns to keep"
+                    .into(),
             });
         }
         let sink = match format {

@@ -298,7 +298,9 @@ fn following(steps: u64, theta: &[f64], start_value: Option<StartValue>) {
 /// Prints the answer of a learner so far, with the intervals of the weights if there are any.
 fn so_far(model: &Learned, confidence: f64) {
     let learner = model.learner();
-    let intervals = model.intervals().map(|found| found.of_theta(&learner.output(), confidence));
+    let intervals = model
+        .intervals()
+        .map(|found| found.of_theta(&learner.output(), confidence));
     let [lower, upper] = match intervals {
         Some([lower, upper]) => [Some(lower), Some(upper)],
         None => [None, None],

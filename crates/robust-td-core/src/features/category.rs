@@ -58,7 +58,12 @@ impl TryFrom<Saved> for Category {
         if saved.codes.len() != saved.labels.len() {
             return Err("a category has another number of labels than levels".into());
         }
-        Ok(Self::of(saved.column, saved.codes, saved.labels, saved.rare))
+        Ok(Self::of(
+            saved.column,
+            saved.codes,
+            saved.labels,
+            saved.rare,
+        ))
     }
 }
 
@@ -86,7 +91,10 @@ impl Category {
                 true => x.as_bytes().cmp(y.as_bytes()),
                 false => a.total_cmp(b),
             };
-            kind(*a).cmp(&kind(*b)).then_with(numbers).then_with(|| a.total_cmp(b))
+            kind(*a)
+                .cmp(&kind(*b))
+                .then_with(numbers)
+                .then_with(|| a.total_cmp(b))
         });
         rare.sort_by(f64::total_cmp);
         let (codes, labels) = levels.into_iter().unzip();
@@ -177,7 +185,10 @@ impl Category {
     fn index(&self, code: f64) -> Option<usize> {
         let index = &self.levels.index;
         let at = index.partition_point(|&(own, _)| own < code);
-        index.get(at).filter(|(own, _)| *own == code).map(|found| found.1)
+        index
+            .get(at)
+            .filter(|(own, _)| *own == code)
+            .map(|found| found.1)
     }
 }
 
@@ -208,7 +219,9 @@ mod tests {
     }
 
     fn names(map: &Category) -> Vec<String> {
-        (0..map.outputs()).map(|k| map.name(k, &|_| "c".into())).collect()
+        (0..map.outputs())
+            .map(|k| map.name(k, &|_| "c".into()))
+            .collect()
     }
 
     fn feature(map: &Category, text: &str) -> Option<usize> {
@@ -224,7 +237,13 @@ mod tests {
         assert_eq!(one, two);
         assert_eq!(
             names(&one),
-            ["one-hot(c=9)", "one-hot(c=10)", "one-hot(c=a)", "one-hot(c=b)", "one-hot(c is missing)"]
+            [
+                "one-hot(c=9)",
+                "one-hot(c=10)",
+                "one-hot(c=a)",
+                "one-hot(c=b)",
+                "one-hot(c is missing)"
+            ]
         );
         for (index, text) in ["9", "10", "a", "b", ""].into_iter().enumerate() {
             assert_eq!(feature(&one, text), Some(index));
@@ -236,8 +255,14 @@ mod tests {
     #[test]
     fn rare_levels_share_a_feature() {
         let map = map(&[("a", 20), ("b", 19), ("c", 3), ("d", 50)], 20);
-        assert_eq!(names(&map), ["one-hot(c=a)", "one-hot(c=d)", "one-hot(c is rare)"]);
-        assert_eq!(["b", "c", "new"].map(|text| feature(&map, text)), [Some(2); 3]);
+        assert_eq!(
+            names(&map),
+            ["one-hot(c=a)", "one-hot(c=d)", "one-hot(c is rare)"]
+        );
+        assert_eq!(
+            ["b", "c", "new"].map(|text| feature(&map, text)),
+            [Some(2); 3]
+        );
         assert!(map.knows(&[code("b")]) && !map.knows(&[code("new")]));
         assert_eq!(map.rare(), 2);
     }

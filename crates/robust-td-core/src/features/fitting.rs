@@ -173,7 +173,9 @@ impl Fitting {
 
     fn add(&mut self, stage: &[Selected], label: Label<'_>) -> Result<()> {
         let inputs = self.map.outputs();
-        let maps = stage.iter().map(|part| self.moments.fit(part, inputs, label));
+        let maps = stage
+            .iter()
+            .map(|part| self.moments.fit(part, inputs, label));
         let maps = maps.collect::<Result<Vec<_>>>()?;
         if stage_outputs(&maps) > MAX_FEATURES {
             return Err(too_many(self.map.spec()));
@@ -313,9 +315,7 @@ impl Moments {
         let counts = measured.into_iter().flat_map(|(_, values)| values);
         let counts = counts.map(|(&bits, &count)| (unorder(bits), count));
         Ok(match (&spec.levels, spec.count) {
-            (Some(levels), _) => {
-                Map::Category(Category::of_names(column, levels, spec.missing))
-            }
+            (Some(levels), _) => Map::Category(Category::of_names(column, levels, spec.missing)),
             (None, Some(count)) => {
                 Map::OneHot(OneHot::new(column, (0..count).map(|v| v as f64).collect()))
             }

@@ -134,7 +134,15 @@ mod tests {
     #[test]
     fn what_is_no_plain_number_is_text() {
         let texts = [
-            "03", "3e0", "+3", "1.", ".5", "Paris", "9007199254740993", "1,5", "-",
+            "03",
+            "3e0",
+            "+3",
+            "1.",
+            ".5",
+            "Paris",
+            "9007199254740993",
+            "1,5",
+            "-",
         ];
         let mut codes: Vec<f64> = texts
             .iter()

@@ -41,7 +41,9 @@ impl From<Part> for Saved {
 
 impl Part {
     pub fn new(columns: Vec<usize>, map: Map) -> Self {
-        let consecutive = columns.windows(2).all(|pair| pair[0].checked_add(1) == Some(pair[1]));
+        let consecutive = columns
+            .windows(2)
+            .all(|pair| pair[0].checked_add(1) == Some(pair[1]));
         Self {
             first: columns.first().copied().filter(|_| consecutive),
             columns,

@@ -39,7 +39,8 @@ pub(super) fn select(stage: &[Item], inputs: &[Input]) -> Result<Vec<Selected>> 
         None => Ok(selected),
         Some(k) => {
             let name = &inputs[k].name;
-            let problem = format!("column {name} has text, and no map uses it; add one-hot({name})");
+            let problem =
+                format!("column {name} has text, and no map uses it; add one-hot({name})");
             let part: Vec<&str> = stage.iter().map(|item| item.text.as_str()).collect();
             Err(refused(&part.join(" + "), problem))
         }
@@ -76,17 +77,15 @@ fn of_numbers(item: &Item, columns: Option<Vec<usize>>) -> Selected {
 }
 
 /// The columns of a map of numbers; `None` for all.
-fn numbers(
-    item: &Item,
-    named: Option<Vec<usize>>,
-    inputs: &[Input],
-) -> Result<Option<Vec<usize>>> {
+fn numbers(item: &Item, named: Option<Vec<usize>>, inputs: &[Input]) -> Result<Option<Vec<usize>>> {
     let columns: Vec<usize> = match named {
         None => (0..inputs.len()).filter(|&k| !inputs[k].category).collect(),
         Some(mut columns) => {
             let exact = |k: usize| {
                 let name = &inputs[k].name;
-                item.columns.iter().any(|own| !own.is_pattern && own.text == *name)
+                item.columns
+                    .iter()
+                    .any(|own| !own.is_pattern && own.text == *name)
             };
             if let Some(&k) = columns.iter().find(|&&k| inputs[k].category && exact(k)) {
                 let name = &inputs[k].name;

@@ -216,7 +216,11 @@ fn one_hot(keys: &mut Keys<'_>) -> Result<OneHotSpec> {
         },
         levels: keys.levels()?,
     };
-    let set = [spec.count.is_some(), spec.levels.is_some(), spec.min_count.is_some()];
+    let set = [
+        spec.count.is_some(),
+        spec.levels.is_some(),
+        spec.min_count.is_some(),
+    ];
     let problem = match keys.columns.is_empty() {
         _ if set.into_iter().filter(|&set| set).count() > 1 => {
             "use only one of count, levels and min_count"
@@ -362,7 +366,9 @@ fn column(map: &str, text: &str) -> Result<ColumnName> {
         });
     }
     if !is_plain(text) {
-        let problem = format!("{text:?} is neither key=value nor a column; write names with other signs in quotes");
+        let problem = format!(
+            "{text:?} is neither key=value nor a column; write names with other signs in quotes"
+        );
         return Err(refused(map, problem));
     }
     Ok(ColumnName {
@@ -402,11 +408,21 @@ mod tests {
     fn columns_are_names_before_the_keys() {
         let names = |spec: &str| -> Vec<String> {
             let stages = parse(spec).unwrap();
-            stages[0][0].columns.iter().map(ToString::to_string).collect()
+            stages[0][0]
+                .columns
+                .iter()
+                .map(ToString::to_string)
+                .collect()
         };
-        assert_eq!(names("tiles(position, velocity; tilings=8)"), ["position", "velocity"]);
+        assert_eq!(
+            names("tiles(position, velocity; tilings=8)"),
+            ["position", "velocity"]
+        );
         assert_eq!(names("standardise(num_*, x)"), ["num_*", "x"]);
-        assert_eq!(names("standardise('price (EUR)', \"a+b|c=d\", x)"), ["price (EUR)", "a+b|c=d", "x"]);
+        assert_eq!(
+            names("standardise('price (EUR)', \"a+b|c=d\", x)"),
+            ["price (EUR)", "a+b|c=d", "x"]
+        );
         let stages = parse("one-hot('a*'; min_count=20, missing=level) + bias").unwrap();
         assert!(!stages[0][0].columns[0].is_pattern);
         let MapSpec::OneHot(spec) = &stages[0][0].map else {

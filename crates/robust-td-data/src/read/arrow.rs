@@ -105,7 +105,11 @@ impl ArrowLayout {
     pub fn rows(self, name: &str, records: Records) -> ArrowRows {
         let place = |index: &usize| self.used.iter().position(|used| used == index).unwrap_or(0);
         ArrowRows {
-            places: self.columns.iter().map(|column| place(&column.index())).collect(),
+            places: self
+                .columns
+                .iter()
+                .map(|column| place(&column.index()))
+                .collect(),
             kept: (
                 self.layout.kept_names(),
                 self.layout.kept.iter().map(place).collect(),

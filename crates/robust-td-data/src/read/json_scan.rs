@@ -266,7 +266,9 @@ impl<'a> Cursor<'a> {
                         self.number()?;
                         let token = &self.line[start..self.at];
                         // As text these would be other levels.
-                        if token.len() > LONGEST_PLAIN || token.iter().any(|byte| b"eE".contains(byte)) {
+                        if token.len() > LONGEST_PLAIN
+                            || token.iter().any(|byte| b"eE".contains(byte))
+                        {
                             return Err(Scanned::Unsure);
                         }
                         token

@@ -115,11 +115,13 @@ impl NdjsonRows {
         let object = parse(self.lines.bytes()).unwrap_or_default();
         let names = self.layout.kept_names();
         batch.kept.start(&names, Cells::text);
-        batch.kept.push(names.iter().map(|name| match object.get(name) {
-            None | Some(Value::Null) => None,
-            Some(Value::String(text)) => Some(text.clone()),
-            Some(value) => Some(value.to_string()),
-        }));
+        batch
+            .kept
+            .push(names.iter().map(|name| match object.get(name) {
+                None | Some(Value::Null) => None,
+                Some(Value::String(text)) => Some(text.clone()),
+                Some(value) => Some(value.to_string()),
+            }));
     }
 }
 

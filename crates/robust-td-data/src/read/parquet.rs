@@ -29,7 +29,9 @@ fn with_durations(file: &File) -> parquet::errors::Result<ArrowReaderMetadata> {
     };
     let mut found = false;
     let fields = plain.schema().fields().iter().map(|field| {
-        let hint = hints.field_with_name(field.name()).map(|hint| hint.data_type());
+        let hint = hints
+            .field_with_name(field.name())
+            .map(|hint| hint.data_type());
         match (field.data_type(), hint) {
             (DataType::Int64, Ok(hint @ DataType::Duration(_))) => {
                 found = true;

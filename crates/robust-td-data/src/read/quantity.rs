@@ -101,10 +101,20 @@ fn convert<T: ArrowPrimitiveType>(
     out: &mut Vec<f64>,
     number: impl Fn(T::Native) -> f64,
 ) {
-    out.extend(array.as_primitive::<T>().values().iter().map(|&v| number(v)));
+    out.extend(
+        array
+            .as_primitive::<T>()
+            .values()
+            .iter()
+            .map(|&v| number(v)),
+    );
 }
 
-fn times<T: ArrowPrimitiveType<Native = i64>>(array: &ArrayRef, out: &mut Vec<f64>, per_second: i64) {
+fn times<T: ArrowPrimitiveType<Native = i64>>(
+    array: &ArrayRef,
+    out: &mut Vec<f64>,
+    per_second: i64,
+) {
     convert::<T>(array, out, |v| seconds(v, per_second));
 }
 
@@ -146,7 +156,11 @@ mod tests {
             (9_007_199_254_740_993, 0, "9007199254740993"),
             (3, 30, "3e-30"),
         ] {
-            assert_eq!(decimal(value, scale), text.parse::<f64>().unwrap(), "{text}");
+            assert_eq!(
+                decimal(value, scale),
+                text.parse::<f64>().unwrap(),
+                "{text}"
+            );
         }
     }
 

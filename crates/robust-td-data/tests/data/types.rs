@@ -31,8 +31,11 @@ fn column(name: &str, spec: &str) -> Vec<f64> {
     let fit = fit(name, spec);
     assert_eq!(fit.model().features().inputs(), 1);
     let mut log = Log::files([file(name)]).columns(
-        robust_td_data::ColumnMap::parse([format!("obs={}", fit.model().features().columns()[0].name)])
-            .unwrap(),
+        robust_td_data::ColumnMap::parse([format!(
+            "obs={}",
+            fit.model().features().columns()[0].name
+        )])
+        .unwrap(),
     );
     let mut reader = log.open(Purpose::Predict).unwrap();
     let (mut all, mut batch) = (Vec::new(), Batch::default());
@@ -56,7 +59,10 @@ fn every_tool_gives_the_same_bits() {
             "one-hot(city is missing)"
         ]
     );
-    assert_eq!(first.feature_names()[8], "one-hot(shop=1152921504606846977)");
+    assert_eq!(
+        first.feature_names()[8],
+        "one-hot(shop=1152921504606846977)"
+    );
     for name in FILES {
         let other = fit(name, SPEC);
         assert_eq!(theta(&other), theta(&first), "{name}");
@@ -83,7 +89,10 @@ fn times_are_seconds_and_a_finding_says_so() {
     assert_eq!(stays[..3], [2.598, 1.871, 1.268]);
     assert_eq!(column("pandas.parquet", "standardise(stay)"), stays);
     let days = column("pyarrow.parquet", "standardise(day)");
-    assert_eq!((days[0], days[59]), (19_812.0 * 86_400.0, 19_814.0 * 86_400.0));
+    assert_eq!(
+        (days[0], days[59]),
+        (19_812.0 * 86_400.0, 19_814.0 * 86_400.0)
+    );
     let prices = column("pandas.csv", "standardise(price)");
     for name in ["polars.parquet", "pyarrow.parquet"] {
         assert_eq!(column(name, "standardise(price)"), prices, "{name}");
@@ -94,20 +103,39 @@ fn times_are_seconds_and_a_finding_says_so() {
 fn an_inspection_counts_levels() {
     for name in FILES {
         let report = inspect([file(name)]).unwrap();
-        let city = report.categories.iter().find(|category| category.name == "city").unwrap();
-        assert_eq!((city.levels, city.missing, city.complete), (4, 2, true), "{name}");
+        let city = report
+            .categories
+            .iter()
+            .find(|category| category.name == "city")
+            .unwrap();
+        assert_eq!(
+            (city.levels, city.missing, city.complete),
+            (4, 2, true),
+            "{name}"
+        );
         assert_eq!(city.most.iter().map(|level| level.rows).sum::<u64>(), 58);
-        assert!(report.features.iter().any(|feature| feature.name == "price"));
+        assert!(
+            report
+                .features
+                .iter()
+                .any(|feature| feature.name == "price")
+        );
         let rounded = |found: &&robust_td_data::Finding| found.kind == FindingKind::RoundedIntegers;
         let found = report.findings.iter().find(rounded).unwrap();
-        assert!(found.message.starts_with("shop is above 2^53 in 60 rows"), "{}", found.message);
+        assert!(
+            found.message.starts_with("shop is above 2^53 in 60 rows"),
+            "{}",
+            found.message
+        );
     }
 }
 
 fn csv_of(name: &str, keep: Keep) -> String {
     let log = Log::files([file(name)]).keep(keep);
     let fit = fit(FILES[0], SPEC);
-    let (out, limits) = fit.write_predictions(log, ValueFormat::Csv, Vec::new()).unwrap();
+    let (out, limits) = fit
+        .write_predictions(log, ValueFormat::Csv, Vec::new())
+        .unwrap();
     assert!(limits.unseen.is_none());
     String::from_utf8(out).unwrap()
 }
@@ -118,7 +146,12 @@ fn kept_columns_are_copied() {
     let expected = csv_of("pandas.csv", keys());
     let mut lines = expected.lines();
     assert_eq!(lines.next(), Some("city,shop,episode,value,lower,upper"));
-    assert!(lines.next().unwrap().starts_with("Bern,1152921504606846977,0,"));
+    assert!(
+        lines
+            .next()
+            .unwrap()
+            .starts_with("Bern,1152921504606846977,0,")
+    );
     assert!(expected.contains("\n\"Oslo, Norway\",11529"));
     assert_eq!(expected.lines().count(), 61);
     for name in ["pandas.parquet", "polars.parquet", "polars.ndjson"] {
@@ -128,7 +161,10 @@ fn kept_columns_are_copied() {
     let all = csv_of("pyarrow.parquet", Keep::All);
     let first = "0.5,Bern,81.33,true,1152921504606846977,";
     assert!(all.lines().nth(1).unwrap().starts_with(first), "{all}");
-    assert!(all.contains(",2.598,2024-03-30T21:00:00Z,2024-03-30,e0,"), "{all}");
+    assert!(
+        all.contains(",2.598,2024-03-30T21:00:00Z,2024-03-30,e0,"),
+        "{all}"
+    );
 }
 
 #[test]
@@ -139,12 +175,18 @@ fn kept_columns_keep_their_types_in_parquet() {
     let path = path.to_str().unwrap();
     for name in FILES {
         let log = Log::files([file(name)]).keep(Keep::All);
-        let (out, _) = fit.write_predictions(log, ValueFormat::Parquet, Vec::new()).unwrap();
+        let (out, _) = fit
+            .write_predictions(log, ValueFormat::Parquet, Vec::new())
+            .unwrap();
         std::fs::write(path, out).unwrap();
         // The copy is the log again.
         let again = evaluate([path]).discount(0.5).features(SPEC).run().unwrap();
         assert_eq!(again.theta_bar(), fit.theta_bar(), "{name}");
-        assert_eq!(again.predict(path).unwrap(), fit.predict(file(name)).unwrap(), "{name}");
+        assert_eq!(
+            again.predict(path).unwrap(),
+            fit.predict(file(name)).unwrap(),
+            "{name}"
+        );
     }
 }
 
@@ -163,5 +205,8 @@ fn what_cannot_be_kept_is_refused() {
     let message = refused(Keep::All);
     assert!(message.contains("column value cannot be kept"), "{message}");
     let message = refused(Keep::Columns(vec!["citty".into()]));
-    assert!(message.contains("no column is named citty; did you mean city?"), "{message}");
+    assert!(
+        message.contains("no column is named citty; did you mean city?"),
+        "{message}"
+    );
 }

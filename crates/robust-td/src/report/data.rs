@@ -232,7 +232,7 @@ fn categories(report: &DataReport) -> Option<Section> {
             count(category.levels, "level")
         )));
         blocks.push(Block::Table(Table {
-            title: category.name.clone().into(),
+            title: category.name.clone(),
             columns: vec![Column::words("level"), Column::numbers("rows")],
             rows,
             ..Table::default()
