@@ -20,7 +20,7 @@
 //! # Modules and import order
 //! A module imports only from those above it in this list:
 //!
-//! 1. [`error`], `check`, [`number`] (how a number is written), [`matrix`] and `linalg`, [`random`], [`schedule`] (step sizes), [`exact_float`];
+//! 1. [`error`], `check`, [`number`] (how a number is written), [`matrix`] and `linalg`, [`random`], [`schedule`] (step sizes), [`exact_float`], [`column_moments`];
 //! 2. `model` (chains, problems, mixing) and [`catalog`] (named problems);
 //! 3. `phi` ([`Features`], [`Transition`]) and [`features`] (feature maps), `iterate` (iterates and their averages), `lanes`;
 //! 4. `exact` ([`moments`], [`paths`], [`stability`]), [`theory`], `solve` ([`online`], [`krylov`], [`sandwich`]), `choice` ([`control`], [`stopping`]);
@@ -33,6 +33,7 @@
 pub mod catalog;
 mod check;
 mod choice;
+pub mod column_moments;
 pub mod error;
 mod exact;
 pub mod exact_float;

@@ -119,6 +119,22 @@ pub(crate) fn add_product(
     call(|| matmul(sums, Accum::Add, x.transpose(), y, 1.0, Par::Seq));
 }
 
+impl Matrix {
+    /// Adds the sum of x x' over rows x, one after the other.
+    ///
+    /// # Panics
+    /// When the matrix is not square, or the number of entries not a multiple of its size.
+    pub fn add_squares_of(&mut self, rows: &[f64]) {
+        let n = self.rows();
+        assert_eq!(n, self.columns(), "a square matrix");
+        let depth = rows.len() / n.max(1);
+        assert_eq!(rows.len(), depth * n, "rows of its size");
+        if depth > 0 {
+            add_product(self.as_mut_slice(), rows, rows, [n, depth, n]);
+        }
+    }
+}
+
 /// The pivot, relative to the largest, below which a column counts as a combination of the others.
 const SMALL_PIVOT: f64 = 1e-10;
 

@@ -117,6 +117,11 @@ impl Matrix {
         &self.entries
     }
 
+    /// All entries in row order, mutable.
+    pub(crate) fn as_mut_slice(&mut self) -> &mut [f64] {
+        &mut self.entries
+    }
+
     /// The product with a column vector.
     pub fn times(&self, x: &[f64]) -> Vec<f64> {
         (0..self.rows).map(|i| dot(self.row(i), x)).collect()

@@ -3,30 +3,24 @@
 //! A chunk is a fixed number of consecutive transitions, whatever the files, batches and threads. Threads process chunks
 //! independently; the caller receives the results in the order of the log.
 
-use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use robust_td_core::features::FeatureMap;
 use robust_td_core::learner::Transition;
 
 use crate::batch::Batch;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::feature_rows::FeatureRows;
 use crate::monitor::Monitor;
+use crate::ordered::in_order;
 use crate::pairing::{Pairing, Step};
 use crate::replay::Replay;
 use crate::schema::Schema;
 use crate::solved::gather::Plan;
 
-/// The smallest number of transitions in a chunk.
-const SHORTEST: u64 = 16_384;
-/// The number of features beyond which chunks do not grow.
-const MOST_FEATURES: usize = 4000;
-/// The number of transitions in a chunk per feature, so that adding up the sums of chunks costs little beside making them.
-const PER_FEATURE: u64 = 64;
+/// The number of transitions in a chunk that is visited on one thread.
+const ALONE: u64 = 16_384;
 
 /// Consecutive transitions of a log.
 #[derive(Default)]
@@ -123,41 +117,20 @@ pub(crate) fn for_each_chunk<T: Send>(
     replay: &mut Replay<'_>,
     plan: &Plan<'_>,
     work: impl Fn(&Chunk) -> T + Sync,
-    mut take: impl FnMut(T) -> Result<()>,
+    take: impl FnMut(T) -> Result<()>,
 ) -> Result<PassCounts> {
     let (threads, limit) = (plan.threads, plan.limit);
-    let features = plan.map.outputs().min(MOST_FEATURES) as u64;
-    let length = SHORTEST.max(PER_FEATURE * features);
-    if threads <= 1 {
-        return cut(replay, length, limit, |chunk| take(work(&chunk)));
-    }
-    let (jobs, waiting) = sync_channel::<(u64, Chunk)>(threads);
-    let (finished, results) = channel();
-    let waiting = Mutex::new(waiting);
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            let (waiting, work, finished) = (&waiting, &work, finished.clone());
-            scope.spawn(move || process(waiting, work, &finished));
-        }
-        drop(finished);
-        let mut ordered = Ordered::default();
-        let mut sent = 0;
-        let counts = cut(replay, length, limit, |chunk| {
-            jobs.send((sent, chunk)).map_err(|_| stopped())?;
-            sent += 1;
-            while let Ok((number, result)) = results.try_recv() {
-                ordered.add(number, result?, &mut take)?;
-            }
-            Ok(())
-        })?;
-        drop(jobs);
-        for (number, result) in results {
-            ordered.add(number, result?, &mut take)?;
-        }
-        // Visits that were cut short are not results.
-        replay.monitor().check()?;
-        Ok(counts)
-    })
+    let length = plan.chunk_length();
+    let monitor = replay.monitor().clone();
+    let counts = in_order(
+        threads,
+        |send| cut(replay, length, limit, send),
+        |chunk| work(&chunk),
+        take,
+    )?;
+    // Visits that were cut short are not results.
+    monitor.check()?;
+    Ok(counts)
 }
 
 /// Visits the first `limit` transitions in order, on this thread.
@@ -170,69 +143,10 @@ pub(crate) fn for_each_transition(
     limit: Option<u64>,
     mut visit: impl FnMut(&Placed<'_>),
 ) -> Result<PassCounts> {
-    cut(replay, SHORTEST, limit, |chunk| {
+    cut(replay, ALONE, limit, |chunk| {
         chunk.for_each(map, &mut visit);
         Ok(())
     })
-}
-
-/// Processes chunks until there are no more.
-fn process<T>(
-    waiting: &Mutex<Receiver<(u64, Chunk)>>,
-    work: &(impl Fn(&Chunk) -> T + Sync),
-    finished: &Sender<(u64, Result<T>)>,
-) {
-    loop {
-        let next = waiting
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .recv();
-        let Ok((number, chunk)) = next else {
-            return;
-        };
-        // A panic must not leave the others waiting for this chunk.
-        let result = catch_unwind(AssertUnwindSafe(|| work(&chunk))).map_err(|_| stopped());
-        if finished.send((number, result)).is_err() {
-            return;
-        }
-    }
-}
-
-fn stopped() -> Error {
-    Error::Thread {
-        message: "a worker stopped before the end of the log".to_owned(),
-    }
-}
-
-/// Results that wait for earlier ones.
-struct Ordered<T> {
-    next: u64,
-    early: BTreeMap<u64, T>,
-}
-
-impl<T> Default for Ordered<T> {
-    fn default() -> Self {
-        Self {
-            next: 0,
-            early: BTreeMap::new(),
-        }
-    }
-}
-
-impl<T> Ordered<T> {
-    fn add(
-        &mut self,
-        number: u64,
-        result: T,
-        take: &mut impl FnMut(T) -> Result<()>,
-    ) -> Result<()> {
-        self.early.insert(number, result);
-        while let Some(result) = self.early.remove(&self.next) {
-            self.next += 1;
-            take(result)?;
-        }
-        Ok(())
-    }
 }
 
 /// Cuts a log into chunks.

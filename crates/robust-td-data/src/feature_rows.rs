@@ -5,11 +5,14 @@ use robust_td_core::learner::{Features, Outcome};
 
 use crate::batch::Batch;
 use crate::pairing::{Step, StepRows};
-use crate::written::Written;
 
 /// The number of rows computed at a time. The CPU overlaps several rows, which it cannot do when learning
 /// from one must precede computing the next.
 const TOGETHER: usize = 64;
+/// The maximum number of dense features computed at a time, so that they stay in the cache.
+const MOST_TOGETHER: usize = 1 << 18;
+/// With fewer rows at a time, each is computed when it is needed.
+const FEWEST_TOGETHER: usize = 8;
 
 /// Buffers for the features of some rows of a batch, and the properties of the map.
 #[derive(Debug, Clone, Default)]
@@ -28,18 +31,23 @@ pub(crate) struct FeatureRows {
     ready: bool,
     identity: bool,
     adapts: bool,
-    /// Whether many rows are computed at a time.
-    many: bool,
+    /// The number of rows computed at a time; 0 if each is computed when it is needed.
+    together: usize,
 }
 
 impl FeatureRows {
     /// Buffers for the features of a map.
     pub fn for_map(map: &FeatureMap) -> Self {
+        let together = match map.is_sparse() {
+            true => TOGETHER,
+            false => TOGETHER.min(MOST_TOGETHER / map.outputs().max(1)),
+        };
+        let many = !map.is_identity() && !map.adapts() && together >= FEWEST_TOGETHER;
         Self {
             pair: [Row::for_map(map), Row::for_map(map)],
             identity: map.is_identity(),
             adapts: map.adapts(),
-            many: Written::suits(map),
+            together: if many { together } else { 0 },
             ..Self::default()
         }
     }
@@ -62,7 +70,7 @@ impl FeatureRows {
             return (Features::Dense(step.obs), step.outcome);
         }
         let (here, next) = match step.rows {
-            Some(rows) if self.many => self.of_rows(map, batch, step.obs, rows),
+            Some(rows) if self.together > 0 => self.of_rows(map, batch, step.obs, rows),
             _ => self.of_pair(map, step),
         };
         let outcome = match step.outcome {
@@ -85,7 +93,7 @@ impl FeatureRows {
         if !self.ready && last >= self.end {
             // The row before may be needed too.
             self.start = last.saturating_sub(1);
-            self.end = batch.len().min(self.start + TOGETHER);
+            self.end = batch.len().min(self.start + self.together);
             let d = batch.dimension();
             map.write_rows(&batch.obs[self.start * d..self.end * d], &mut self.rows);
         }

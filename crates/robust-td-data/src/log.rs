@@ -267,12 +267,18 @@ impl Log {
     /// # Errors
     /// When there is no input, the first cannot be opened, its columns do not match, or a stream was opened before.
     pub fn open(&mut self, purpose: Purpose) -> Result<Reader> {
+        self.open_with(purpose, 1)
+    }
+
+    /// As [`Log::open`], with this number of threads to decode.
+    pub(crate) fn open_with(&mut self, purpose: Purpose, threads: usize) -> Result<Reader> {
         let mut options = ReadOptions {
             columns: self.columns.clone(),
             preset: self.preset,
             dialect: self.dialect,
             purpose,
             skip_bad_rows: self.skip_bad_rows,
+            threads,
             monitor: self.monitor.clone(),
             ..ReadOptions::default()
         };

@@ -38,6 +38,8 @@ pub struct ReadOptions {
     pub batch_rows: usize,
     /// The required length of observations; by default, that of the first good row.
     pub dimension: Option<usize>,
+    /// The number of threads that decode a Parquet file; the rows do not depend on it.
+    pub threads: usize,
     /// Counts the rows, and stops reading.
     pub monitor: Monitor,
 }
@@ -52,6 +54,7 @@ impl Default for ReadOptions {
             skip_bad_rows: 0,
             batch_rows: 4096,
             dimension: None,
+            threads: 1,
             monitor: Monitor::default(),
         }
     }

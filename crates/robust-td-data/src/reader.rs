@@ -41,6 +41,8 @@ pub struct Reader {
     schema: Schema,
     ledger: Ledger,
     monitor: Monitor,
+    /// For decoding.
+    threads: usize,
     file: usize,
 }
 
@@ -57,11 +59,12 @@ impl std::fmt::Debug for Rows {
 }
 
 impl Rows {
-    fn open(source: Source, wanted: &Wanted, batch_rows: usize) -> Result<Self> {
+    fn open(source: Source, wanted: &Wanted, batch_rows: usize, threads: usize) -> Result<Self> {
         let (name, format) = (source.name().to_owned(), source.format());
         Ok(match (source.open()?, format) {
-            (Opened::File(file), _) => {
-                Self::Arrow(Box::new(parquet::open(&name, file, wanted, batch_rows)?))
+            (Opened::File(file, path), _) => {
+                let rows = parquet::open(&name, (file, &path), wanted, batch_rows, threads)?;
+                Self::Arrow(Box::new(rows))
             }
             (Opened::Table(rows), _) => {
                 Self::Arrow(Box::new(table::open(&name, rows, wanted, batch_rows)?))
@@ -129,6 +132,7 @@ impl Reader {
                 gap: false,
             },
             monitor: options.monitor,
+            threads: options.threads,
             file: 0,
         };
         if !reader.open_next()? {
@@ -206,7 +210,7 @@ impl Reader {
         };
         self.file = self.names.len() - self.waiting.len() - 1;
         self.wanted.looks_ahead = !source.is_stream();
-        let rows = Rows::open(source, &self.wanted, self.ledger.batch_rows)?;
+        let rows = Rows::open(source, &self.wanted, self.ledger.batch_rows, self.threads)?;
         self.check(rows.layout())?;
         self.current = Some(rows);
         Ok(true)

@@ -19,8 +19,8 @@ use crate::schema::Schema;
 /// A log that is read again and again.
 pub(crate) struct Replay<'a> {
     log: &'a mut Log,
-    /// Whether a thread of its own reads ahead.
-    reads_ahead: bool,
+    /// The number of threads; with more than one, another reads ahead.
+    threads: usize,
     kept: Kept,
     schema: Schema,
     files: Vec<String>,
@@ -41,7 +41,7 @@ impl<'a> Replay<'a> {
     pub fn new(log: &'a mut Log, threads: usize) -> Self {
         Self {
             log,
-            reads_ahead: threads > 1,
+            threads,
             kept: Kept::Unread,
             schema: Schema::default(),
             files: Vec::new(),
@@ -53,12 +53,17 @@ impl<'a> Replay<'a> {
     pub fn of_rows(log: &'a mut Log, rows: Vec<Arc<Batch>>, reader: &ReadAhead) -> Self {
         Self {
             log,
-            reads_ahead: false,
+            threads: 1,
             kept: Kept::Rows(rows),
             schema: reader.schema().clone(),
             files: reader.files().to_vec(),
             bad_rows: reader.bad_rows().clone(),
         }
+    }
+
+    /// The number of threads for work on its parts.
+    pub fn threads(&self) -> usize {
+        self.threads
     }
 
     /// The roles that have columns; known after a pass.
@@ -116,8 +121,8 @@ impl<'a> Replay<'a> {
             }
             return Ok(());
         }
-        let reader = self.log.open(Purpose::Evaluate)?;
-        let mut reader = match self.reads_ahead {
+        let reader = self.log.open_with(Purpose::Evaluate, self.threads)?;
+        let mut reader = match self.threads > 1 {
             true => Batches::Ahead(ReadAhead::start(reader)?),
             false => Batches::Here(Box::new(reader)),
         };

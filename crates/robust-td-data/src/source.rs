@@ -204,12 +204,12 @@ impl Source {
             Origin::Stream(input) => input,
             Origin::Table(table) => return Ok(Opened::Table(table)),
             Origin::File(path) => {
-                let file = File::open(path).map_err(failed)?;
+                let file = File::open(&path).map_err(failed)?;
                 if file.metadata().map_err(failed)?.is_dir() {
                     return Err(failed(std::io::ErrorKind::IsADirectory.into()));
                 }
                 if self.format == Format::Parquet {
-                    return Ok(Opened::File(file));
+                    return Ok(Opened::File(file, path));
                 }
                 Box::new(file)
             }
@@ -229,7 +229,7 @@ impl Source {
 /// The opened form of a source.
 pub(crate) enum Opened {
     Text(Box<dyn Read + Send>),
-    File(File),
+    File(File, PathBuf),
     Table(Arc<Table>),
 }
 

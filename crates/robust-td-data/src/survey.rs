@@ -1,13 +1,18 @@
 //! Reads a log before learning: fits the feature map, counts the transitions, and measures the features if needed.
 
 use std::ops::ControlFlow;
+use std::sync::OnceLock;
 
-use robust_td_core::features::{FeatureMap, Fitting, Row};
+use robust_td_core::features::{FeatureMap, Fitting, FittingPart, Row};
 
 use crate::batch::Batch;
 use crate::error::{Error, Result};
-use crate::inspect::{DataReport, Inspector};
+use crate::inspect::{DataReport, Inspector, Values};
+use crate::labels::Labels;
+use crate::ordered::in_order;
+use crate::parts::{Part, Parts};
 use crate::replay::Replay;
+use crate::schema::Schema;
 use crate::spec::Spec;
 
 /// The properties of a log after the first passes over it.
@@ -27,34 +32,48 @@ impl Survey {
     /// # Errors
     /// Those of reading, and those of the feature map.
     pub fn take(replay: &mut Replay<'_>, spec: &Spec, measures: bool) -> Result<Self> {
-        let (mut inspector, mut fitting) = (Inspector::default(), None);
-        replay.for_each(|schema, batch| {
-            inspector.push(schema, batch);
-            if !batch.is_empty() {
-                let fitting = match &mut fitting {
-                    Some(fitting) => fitting,
-                    empty => empty.insert(spec.fitting(schema, batch.dimension())?),
-                };
-                observe(fitting, batch)?;
+        let mut inspector = Inspector::default();
+        let fitting = OnceLock::new();
+        let mut values = Values::default();
+        let mut observed = None;
+        let follow = |schema: &Schema, batch: &Batch| {
+            inspector.follow(schema, batch);
+            if !batch.is_empty() && fitting.get().is_none() {
+                let _ = fitting.set(spec.fitting(schema, batch.dimension())?);
             }
-            Ok(ControlFlow::Continue(()))
-        })?;
+            Ok(())
+        };
+        for_each_part(
+            replay,
+            follow,
+            |part| {
+                let observed = fitting.get().map(|fitting| observe(fitting, &part));
+                (Values::of(&part), observed.transpose())
+            },
+            |(more, part)| {
+                values.merge(more);
+                merge(&mut observed, part?)
+            },
+        )?;
+        inspector.measured(values);
         let labels = replay.labels().clone();
         let (schema, files) = (replay.schema(), replay.files());
         let report = inspector.finish_with(schema, files, replay.bad_rows(), &labels);
-        let mut fitting = fitting.ok_or(Error::NoInput {
+        let mut fitting = fitting.into_inner().ok_or(Error::NoInput {
             what: "the files contain no usable rows",
         })?;
-        let label = |code| labels.get(code);
         if fitting.needs_pass() {
-            fitting.end_pass_with(&label)?;
+            end_pass(&mut fitting, observed, &labels)?;
         }
         while fitting.needs_pass() {
-            replay.for_each(|_, batch| {
-                observe(&mut fitting, batch)?;
-                Ok(ControlFlow::Continue(()))
-            })?;
-            fitting.end_pass_with(&label)?;
+            let mut observed = None;
+            for_each_part(
+                replay,
+                |_, _| Ok(()),
+                |part| observe(&fitting, &part),
+                |part| merge(&mut observed, Some(part?)),
+            )?;
+            end_pass(&mut fitting, observed, &labels)?;
         }
         let features = fitting.finish()?;
         let mut largest = 0.0_f64;
@@ -76,16 +95,63 @@ impl Survey {
     }
 }
 
-fn observe(fitting: &mut Fitting, batch: &Batch) -> Result<()> {
+/// Calls `follow` with every batch, on this thread, and `take` with what `work` makes of every part of the log, in order.
+fn for_each_part<T: Send>(
+    replay: &mut Replay<'_>,
+    mut follow: impl FnMut(&Schema, &Batch) -> Result<()>,
+    work: impl Fn(Part) -> T + Sync,
+    take: impl FnMut(T) -> Result<()>,
+) -> Result<()> {
+    let threads = replay.threads();
+    let produce = |send: &mut dyn FnMut(Part) -> Result<()>| {
+        let mut parts = Parts::default();
+        replay.for_each(|schema, batch| {
+            follow(schema, batch)?;
+            parts.push(schema, batch, &mut *send)?;
+            Ok(ControlFlow::Continue(()))
+        })?;
+        parts.finish().map_or(Ok(()), send)
+    };
+    in_order(threads, produce, work, take)
+}
+
+/// What a part shows to the stage that is fitted.
+fn observe(fitting: &Fitting, part: &Part) -> Result<FittingPart> {
+    let mut observed = fitting.part();
     if fitting.needs_pass() {
-        for i in 0..batch.len() {
-            fitting.observe(batch.obs(i))?;
-            if let Some(next) = batch.next_obs(i) {
-                fitting.observe_next(next)?;
+        // Next observations on their own, so that the order does not depend on the batches.
+        let mut following = fitting.part();
+        let d = part.dimension();
+        for (batch, rows) in part.pieces() {
+            let place = rows.start * d..rows.end * d;
+            fitting.observe_in(&mut observed, &batch.obs[place.clone()])?;
+            if !batch.next_obs.is_empty() {
+                fitting.observe_next_in(&mut following, &batch.next_obs[place])?;
             }
         }
+        observed.merge(following)?;
+    }
+    Ok(observed)
+}
+
+fn merge(all: &mut Option<FittingPart>, part: Option<FittingPart>) -> Result<()> {
+    match (all.as_mut(), part) {
+        (Some(all), Some(part)) => all.merge(part)?,
+        (None, part) => *all = part,
+        (Some(_), None) => {}
     }
     Ok(())
+}
+
+fn end_pass(
+    fitting: &mut Fitting,
+    observed: Option<FittingPart>,
+    labels: &Labels,
+) -> Result<()> {
+    if let Some(observed) = observed {
+        fitting.merge(observed)?;
+    }
+    Ok(fitting.end_pass_with(&|code| labels.get(code))?)
 }
 
 /// The observations and next observations of a batch, row by row, so that their order does not depend on the batches.

@@ -19,6 +19,17 @@ pub(crate) struct Thinned {
 }
 
 impl Thinned {
+    /// A sample of rows of this width that continues one of so many rows before, to be merged into it: it leaves out most of what the
+    /// other would drop.
+    pub fn after(before: u64, width: usize) -> Self {
+        // Two halvings fewer than are due on average, so that chance does not matter.
+        let due = (before / most(width) as u64).checked_ilog2().unwrap_or(0);
+        Self {
+            halvings: due.saturating_sub(2),
+            ..Self::default()
+        }
+    }
+
     /// Adds a row of several parts, or not, given its number in the log.
     #[inline]
     pub fn consider<const N: usize>(&mut self, number: u64, parts: [&[f64]; N]) {
@@ -57,8 +68,7 @@ impl Thinned {
         for part in parts {
             self.numbers.extend_from_slice(part);
         }
-        let most = MOST.min((MOST_NUMBERS / self.width.max(1)).max(16));
-        while self.hashes.len() > most {
+        while self.hashes.len() > most(self.width) {
             self.halve();
         }
     }
@@ -78,6 +88,11 @@ impl Thinned {
         self.hashes.truncate(kept);
         self.numbers.truncate(kept * width);
     }
+}
+
+/// The maximum number of rows of a width.
+fn most(width: usize) -> usize {
+    MOST.min((MOST_NUMBERS / width.max(1)).max(16))
 }
 
 #[cfg(test)]
@@ -108,6 +123,15 @@ mod tests {
         [30_000..30_001, 30_001..90_000, 90_000..100_000]
             .into_iter()
             .for_each(|part| parts.merge(&sample(part)));
+        assert!(parts.rows().eq(whole.rows()));
+        let mut parts = Thinned::default();
+        for start in (0..100_000).step_by(4096) {
+            let mut part = Thinned::after(start, 2);
+            (start..100_000.min(start + 4096))
+                .for_each(|n| part.consider(n, [&[n as f64], &[-(n as f64)]]));
+            assert!(start < 40_000 || part.rows().count() < 1200);
+            parts.merge(&part);
+        }
         assert!(parts.rows().eq(whole.rows()));
     }
 

@@ -8,7 +8,9 @@ use super::select::{Selected, select};
 use super::spec::{Item, MapSpec, OneHotSpec, parse, refused};
 use super::{FeatureMap, Fourier, MAX_FEATURES, Map, OneHot, Part, Polynomial, Range, Rbf, Row};
 use super::{Running, Standardise, Tiles, stage_outputs};
+use crate::column_moments::ColumnMoments;
 use crate::error::{Error, Result};
+use crate::phi::Features;
 
 /// The maximum number of levels that `one-hot` accepts without `count`.
 pub const MAX_LEVELS: usize = 100_000;
@@ -77,28 +79,42 @@ impl Fitting {
     /// # Errors
     /// When a discrete column has too many values.
     pub fn observe(&mut self, observation: &[f64]) -> Result<()> {
-        self.count(observation, 1)
+        let mut row = std::mem::take(&mut self.row);
+        let added = self.moments.observe(&self.map, observation, 1, &mut row);
+        self.row = row;
+        added
     }
 
-    /// As [`observe`](Self::observe), for the observation after a row: its levels are known, but do not count as rows.
+    /// A part of the current pass, before its first observation.
+    #[must_use]
+    pub fn part(&self) -> FittingPart {
+        FittingPart(self.moments.empty())
+    }
+
+    /// Adds consecutive observations to a part.
     ///
     /// # Errors
     /// When a discrete column has too many values.
-    pub fn observe_next(&mut self, observation: &[f64]) -> Result<()> {
-        self.count(observation, 0)
+    pub fn observe_in(&self, part: &mut FittingPart, observations: &[f64]) -> Result<()> {
+        let mut row = Row::for_map(&self.map);
+        part.0.observe(&self.map, observations, 1, &mut row)
     }
 
-    fn count(&mut self, observation: &[f64], rows: u64) -> Result<()> {
-        self.map.write(observation, &mut self.row);
-        let dense;
-        let x = match self.row.features() {
-            crate::phi::Features::Dense(x) => x,
-            crate::phi::Features::Sparse { .. } => {
-                dense = self.row.to_dense();
-                &dense
-            }
-        };
-        self.moments.observe(x, rows)
+    /// As [`observe_in`](Self::observe_in), for the observations after rows: their levels are known, but do not count as rows.
+    ///
+    /// # Errors
+    /// When a discrete column has too many values.
+    pub fn observe_next_in(&self, part: &mut FittingPart, observations: &[f64]) -> Result<()> {
+        let mut row = Row::for_map(&self.map);
+        part.0.observe(&self.map, observations, 0, &mut row)
+    }
+
+    /// Adds the observations of a part to the current pass.
+    ///
+    /// # Errors
+    /// When a discrete column has too many values.
+    pub fn merge(&mut self, part: FittingPart) -> Result<()> {
+        self.moments.merge(part.0)
     }
 
     /// Ends the current pass.
@@ -115,7 +131,8 @@ impl Fitting {
     /// As [`end_pass`](Self::end_pass).
     pub fn end_pass_with(&mut self, label: Label<'_>) -> Result<()> {
         if let Some(stage) = self.waiting.take() {
-            if self.moments.count == 0 {
+            self.moments.columns = std::mem::take(&mut self.moments.columns).finished();
+            if self.moments.columns.count() == 0 {
                 return Err(refused(
                     self.map.spec(),
                     "there are no observations to measure ranges from",
@@ -173,9 +190,7 @@ impl Fitting {
 
     fn add(&mut self, stage: &[Selected], label: Label<'_>) -> Result<()> {
         let inputs = self.map.outputs();
-        let maps = stage
-            .iter()
-            .map(|part| self.moments.fit(part, inputs, label));
+        let maps = (stage.iter()).map(|part| self.moments.fit(part, inputs, label));
         let maps = maps.collect::<Result<Vec<_>>>()?;
         if stage_outputs(&maps) > MAX_FEATURES {
             return Err(too_many(self.map.spec()));
@@ -203,18 +218,62 @@ fn too_many(part: &str) -> Error {
     )
 }
 
+/// Observations of a part of a pass, which several threads may gather.
+#[derive(Debug)]
+pub struct FittingPart(Moments);
+
+impl FittingPart {
+    /// Adds the observations of a later part.
+    ///
+    /// # Errors
+    /// When a discrete column has too many values.
+    pub fn merge(&mut self, later: Self) -> Result<()> {
+        self.0.merge(later.0)
+    }
+}
+
 /// Statistics of a stage's input, gathered in one pass.
 #[derive(Debug, Default)]
 struct Moments {
-    count: u64,
-    mean: Vec<f64>,
-    spread: Vec<f64>,
-    low: Vec<f64>,
-    high: Vec<f64>,
+    columns: ColumnMoments,
     /// The values of the discrete columns, as ordered bits, with the number of their rows.
     values: Vec<(usize, BTreeMap<i64, u64>)>,
     /// The names of these columns, for messages.
     names: Vec<String>,
+}
+
+/// What a map of numbers takes from them, column by column.
+struct Picked {
+    means: Vec<f64>,
+    deviations: Vec<f64>,
+    low: Vec<f64>,
+    high: Vec<f64>,
+}
+
+impl Picked {
+    /// The statistics of some columns, or of all.
+    fn of(moments: &ColumnMoments, columns: Option<&[usize]>) -> Self {
+        // Before the first pass there are none.
+        let pick = |values: &[f64]| match columns {
+            None => values.to_vec(),
+            Some(columns) => (columns.iter())
+                .filter_map(|&k| values.get(k).copied())
+                .collect(),
+        };
+        Self {
+            means: pick(moments.means()),
+            deviations: pick(&moments.deviations()),
+            low: pick(moments.low()),
+            high: pick(moments.high()),
+        }
+    }
+
+    fn range(&self, bounds: Option<(f64, f64)>, inputs: usize) -> Range {
+        match bounds {
+            Some((low, high)) => Range::uniform(low, high, inputs),
+            None => Range::new(self.low.clone(), self.high.clone()),
+        }
+    }
 }
 
 impl Moments {
@@ -233,67 +292,76 @@ impl Moments {
             }
         }
         Ok(Self {
-            count: 0,
-            mean: vec![0.0; inputs],
-            spread: vec![0.0; inputs],
-            low: vec![f64::INFINITY; inputs],
-            high: vec![f64::NEG_INFINITY; inputs],
+            columns: ColumnMoments::new(inputs),
             values,
             names,
         })
     }
 
-    fn observe(&mut self, x: &[f64], rows: u64) -> Result<()> {
-        self.count += 1;
-        for (i, &x) in x.iter().enumerate() {
-            let before = x - self.mean[i];
-            self.mean[i] += before / self.count as f64;
-            self.spread[i] += before * (x - self.mean[i]);
-            self.low[i] = self.low[i].min(x);
-            self.high[i] = self.high[i].max(x);
+    /// The same without observations.
+    fn empty(&self) -> Self {
+        let values = self.values.iter();
+        Self {
+            columns: ColumnMoments::new(self.columns.columns()),
+            values: values
+                .map(|(column, _)| (*column, BTreeMap::new()))
+                .collect(),
+            names: self.names.clone(),
         }
-        for ((column, values), name) in self.values.iter_mut().zip(&self.names) {
-            *values.entry(order(x[*column])).or_default() += rows;
-            if values.len() > MAX_LEVELS {
-                let problem = format!(
-                    "column {name} has more than {MAX_LEVELS} different values; is it an identifier rather than a category?"
-                );
-                return Err(refused("one-hot", problem));
+    }
+
+    /// Adds consecutive observations, after the stages so far.
+    fn observe(
+        &mut self,
+        map: &FeatureMap,
+        observations: &[f64],
+        count: u64,
+        row: &mut Row,
+    ) -> Result<()> {
+        if map.stages.is_empty() {
+            return self.add(observations, count);
+        }
+        for observation in observations.chunks_exact(map.inputs.max(1)) {
+            map.write(observation, row);
+            match row.features() {
+                Features::Dense(x) => self.add(x, count)?,
+                Features::Sparse { .. } => self.add(&row.to_dense(), count)?,
             }
         }
         Ok(())
     }
 
-    /// The statistics of some columns.
-    fn of(&self, columns: &[usize]) -> Self {
-        let pick = |values: &Vec<f64>| -> Vec<f64> {
-            let picked = columns.iter().map(|&k| values.get(k).copied());
-            picked.collect::<Option<_>>().unwrap_or_default()
-        };
-        Self {
-            count: self.count,
-            mean: pick(&self.mean),
-            spread: pick(&self.spread),
-            low: pick(&self.low),
-            high: pick(&self.high),
-            ..Self::default()
+    fn add(&mut self, rows: &[f64], count: u64) -> Result<()> {
+        self.columns.add(rows);
+        let inputs = self.columns.columns().max(1);
+        for ((column, values), name) in self.values.iter_mut().zip(&self.names) {
+            for x in rows.chunks_exact(inputs) {
+                *values.entry(order(x[*column])).or_default() += count;
+            }
+            check_values(name, values)?;
         }
+        Ok(())
     }
 
-    fn range(&self, bounds: Option<(f64, f64)>, inputs: usize) -> Range {
-        match bounds {
-            Some((low, high)) => Range::uniform(low, high, inputs),
-            None => Range::new(self.low.clone(), self.high.clone()),
+    fn merge(&mut self, other: Self) -> Result<()> {
+        self.columns.merge(other.columns);
+        let pairs = self.values.iter_mut().zip(other.values);
+        for (((_, values), (_, more)), name) in pairs.zip(&self.names) {
+            for (value, count) in more {
+                *values.entry(value).or_default() += count;
+            }
+            check_values(name, values)?;
         }
+        Ok(())
     }
 
     /// The fitted map for some columns.
     fn fit(&self, part: &Selected, inputs: usize, label: Label<'_>) -> Result<Map> {
         match (&part.map, &part.columns) {
             (MapSpec::OneHot(spec), _) => self.one_hot(spec, part.category, inputs, label),
-            (map, None) => self.fit_all(map, inputs),
+            (map, None) => Picked::of(&self.columns, None).fit(map, inputs),
             (map, Some(columns)) => {
-                let map = self.of(columns).fit_all(map, columns.len())?;
+                let map = Picked::of(&self.columns, Some(columns)).fit(map, columns.len())?;
                 Ok(Map::Part(Part::new(columns.clone(), map)))
             }
         }
@@ -326,8 +394,11 @@ impl Moments {
             (None, None) => Map::OneHot(OneHot::new(column, counts.map(|(v, _)| v).collect())),
         })
     }
+}
 
-    fn fit_all(&self, spec: &MapSpec, inputs: usize) -> Result<Map> {
+impl Picked {
+    /// The fitted map of all picked columns.
+    fn fit(&self, spec: &MapSpec, inputs: usize) -> Result<Map> {
         let countable = |name: &str, count: Option<usize>| match count {
             Some(count) if count <= MAX_FEATURES => Ok(count),
             _ => Err(too_many(name)),
@@ -336,9 +407,7 @@ impl Moments {
             MapSpec::Identity => Map::Identity { inputs },
             MapSpec::Bias => Map::Bias,
             MapSpec::Standardise => {
-                let deviation = |spread: &f64| (spread / self.count as f64).sqrt();
-                let deviation = self.spread.iter().map(deviation).collect();
-                Map::Standardise(Standardise::new(self.mean.clone(), deviation))
+                Map::Standardise(Standardise::new(self.means.clone(), self.deviations.clone()))
             }
             MapSpec::Running => Map::Running(Running::new(inputs)),
             MapSpec::Polynomial { degree } => {
@@ -376,9 +445,20 @@ impl Moments {
                 countable("rbf", Rbf::count(centres, inputs))?;
                 Map::Rbf(Rbf::new(centres, width, self.range(bounds, inputs)))
             }
-            MapSpec::OneHot(ref one_hot) => self.one_hot(one_hot, false, inputs, &|_| None)?,
+            MapSpec::OneHot(_) => return Err(refused("one-hot", "it takes one column")),
         })
     }
+}
+
+/// Refuses a discrete column with too many values.
+fn check_values(name: &str, values: &BTreeMap<i64, u64>) -> Result<()> {
+    if values.len() > MAX_LEVELS {
+        let problem = format!(
+            "column {name} has more than {MAX_LEVELS} different values; is it an identifier rather than a category?"
+        );
+        return Err(refused("one-hot", problem));
+    }
+    Ok(())
 }
 
 fn check_column(column: usize, inputs: usize) -> Result<()> {

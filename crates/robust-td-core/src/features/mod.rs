@@ -42,7 +42,7 @@ mod standardise;
 mod tiles;
 
 pub use column::Input;
-pub use fitting::{Fitting, MAX_LEVELS};
+pub use fitting::{Fitting, FittingPart, MAX_LEVELS};
 pub use level::Level;
 pub use row::Row;
 pub use rows::Rows;
@@ -117,7 +117,7 @@ impl Map {
 
     /// Writes each feature that may be nonzero, in increasing order of index.
     #[inline]
-    fn write(&self, x: &[f64], sink: &mut impl Sink) {
+    fn write(&self, x: &[f64], sink: &mut (impl Sink + ?Sized)) {
         match self {
             Self::Part(part) => part.of(x, |x| part.map().write_all(x, sink)),
             map => map.write_all(x, sink),
@@ -126,7 +126,7 @@ impl Map {
 
     /// As [`Map::write`], for a map of all columns.
     #[inline]
-    fn write_all(&self, x: &[f64], sink: &mut impl Sink) {
+    fn write_all(&self, x: &[f64], sink: &mut (impl Sink + ?Sized)) {
         let put = &mut |index, value| sink.put(index, value);
         match self {
             Self::Identity { .. } => x.iter().enumerate().for_each(|(i, &v)| put(i, v)),
@@ -140,6 +140,17 @@ impl Map {
             Self::OneHot(map) => map.write(x, put),
             Self::Category(map) => map.write(x, put),
             Self::Part(_) => unreachable!("a part of a part"),
+        }
+    }
+
+    /// Writes all features of a map that is not sparse; those of the most common maps many at a time.
+    #[inline]
+    fn write_dense(&self, x: &[f64], out: &mut [f64]) {
+        match self {
+            Self::Identity { .. } => out.copy_from_slice(x),
+            Self::Bias => out.fill(1.0),
+            Self::Standardise(map) => map.write_dense(x, out),
+            _ => self.write(x, out),
         }
     }
 
@@ -344,12 +355,20 @@ impl FeatureMap {
         for stage in before {
             y.clear();
             y.resize(stage_outputs(stage), 0.0);
-            write_stage(stage, input, &mut y[..]);
+            match stage.iter().any(Map::is_sparse) {
+                true => write_stage(stage, input, &mut y[..]),
+                false => write_dense_stage(stage, input, &mut y[..]),
+            }
             std::mem::swap(&mut x, &mut y);
             input = &x;
         }
-        row.clear();
-        write_stage(last, input, row);
+        match row.dense_mut() {
+            Some(out) => write_dense_stage(last, input, out),
+            None => {
+                row.clear();
+                write_stage(last, input, row);
+            }
+        }
         row.give_scratch([x, y]);
     }
 
@@ -382,7 +401,7 @@ impl FeatureMap {
             rows.ends.extend((1..=count).map(|row| row * outputs));
             let written = rows.values.chunks_exact_mut(outputs);
             for (observation, row) in observations.chunks_exact(inputs).zip(written) {
-                write_stage(stage, observation, row);
+                write_dense_stage(stage, observation, row);
             }
             return;
         }
@@ -397,6 +416,16 @@ impl FeatureMap {
 /// The number of features of a stage.
 fn stage_outputs(stage: &[Map]) -> usize {
     stage.iter().map(Map::outputs).sum()
+}
+
+/// Concatenates the outputs of the maps of a stage without sparse maps.
+#[inline]
+fn write_dense_stage(stage: &[Map], x: &[f64], mut out: &mut [f64]) {
+    for map in stage {
+        let (own, rest) = out.split_at_mut(map.outputs());
+        map.write_dense(x, own);
+        out = rest;
+    }
 }
 
 /// Concatenates the outputs of the maps of a stage.

@@ -58,6 +58,16 @@ impl Row {
         self.indices.clear();
     }
 
+    /// All entries of a dense row, to be written.
+    #[inline]
+    pub(super) fn dense_mut(&mut self) -> Option<&mut [f64]> {
+        if self.sparse {
+            return None;
+        }
+        self.values.resize(self.dimension, 0.0);
+        Some(&mut self.values)
+    }
+
     pub(super) fn take_scratch(&mut self) -> [Vec<f64>; 2] {
         std::mem::take(&mut self.scratch)
     }

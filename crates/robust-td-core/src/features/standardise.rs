@@ -38,4 +38,13 @@ impl Standardise {
             put(i, (x - mean) / deviation);
         }
     }
+
+    /// Writes all coordinates.
+    #[inline]
+    pub fn write_dense(&self, x: &[f64], out: &mut [f64]) {
+        let moments = self.mean.iter().zip(&self.deviation);
+        for ((out, x), (mean, deviation)) in out.iter_mut().zip(x).zip(moments) {
+            *out = (x - mean) / deviation;
+        }
+    }
 }

@@ -29,7 +29,7 @@ pub struct Equations {
     /// The sum of rho phi_j^2.
     #[serde(with = "crate::exact_float")]
     squares: Vec<f64>,
-    /// The rows of (A | b).
+    /// The rows of (A | b); empty as long as all are 0, so that parts without transitions take no memory.
     #[serde(with = "crate::exact_float")]
     sums: Vec<f64>,
     block: Block,
@@ -59,7 +59,7 @@ impl Equations {
             discount,
             count: 0,
             squares: vec![0.0; dimension],
-            sums: vec![0.0; dimension * (dimension + 1)],
+            sums: Vec::new(),
             block: Block::default(),
         })
     }
@@ -141,6 +141,7 @@ impl Equations {
         ratio: f64,
     ) {
         let d = self.squares.len();
+        self.take_memory();
         phi.for_each(|i, x| {
             let (row, weight) = (&mut self.sums[i * (d + 1)..][..d + 1], ratio * x);
             let (a, b) = row.split_at_mut(d);
@@ -153,10 +154,18 @@ impl Equations {
         });
     }
 
-    /// Adds the block to the sums.
-    fn flush(&mut self) {
-        let (d, block) = (self.squares.len(), &mut self.block);
-        if block.rows > 0 {
+    fn take_memory(&mut self) {
+        if self.sums.is_empty() {
+            let d = self.squares.len();
+            self.sums = vec![0.0; d * (d + 1)];
+        }
+    }
+
+    /// Adds the transitions that are not part of the sums yet, which [`Equations::merge`] would do otherwise.
+    pub fn flush(&mut self) {
+        if self.block.rows > 0 {
+            self.take_memory();
+            let (d, block) = (self.squares.len(), &mut self.block);
             linalg::add_product(
                 &mut self.sums,
                 &block.left,
@@ -186,7 +195,10 @@ impl Equations {
             sums.iter_mut().zip(more).for_each(|(sum, x)| *sum += x);
         };
         add(&mut self.squares, &other.squares);
-        add(&mut self.sums, &other.sums);
+        match self.sums.is_empty() {
+            true => self.sums = other.sums,
+            false => add(&mut self.sums, &other.sums),
+        }
     }
 
     /// A theta close to the solution, several times faster: with features scaled to mean square 1 and a tiny ridge. None if it is not
@@ -194,6 +206,7 @@ impl Equations {
     pub(super) fn approximate(&self) -> Option<Vec<f64>> {
         let mut whole = self.clone();
         whole.flush();
+        whole.take_memory();
         let (d, n) = (whole.squares.len(), whole.count.max(1) as f64);
         let scale: Vec<f64> = (whole.squares.iter())
             .map(|square| match *square > 0.0 {
@@ -223,6 +236,7 @@ impl Equations {
     pub fn solve(&self) -> Result<FixedPoint> {
         let mut whole = self.clone();
         whole.flush();
+        whole.take_memory();
         FixedPoint::new(whole.count, &whole.squares, &whole.sums)
     }
 }
@@ -262,7 +276,7 @@ impl TryFrom<SavedEquations> for Equations {
     fn try_from(saved: SavedEquations) -> Result<Self> {
         let (d, block) = (saved.squares.len(), &saved.block);
         check(d, saved.discount)?;
-        let whole = d.checked_mul(d + 1) == Some(saved.sums.len())
+        let whole = (saved.sums.is_empty() || d.checked_mul(d + 1) == Some(saved.sums.len()))
             && block.rows < BLOCK
             && block.left.len() == block.rows * d
             && block.right.len() == block.rows * (d + 1);

@@ -92,10 +92,19 @@ impl GroupSums {
         phi.axpy(ratio * delta, self.scores.row_mut(group));
         let squares = self.squares.row_mut(group);
         let rows = &mut self.rows;
-        phi.for_each(|j, x| {
-            squares[j] += ratio * x * x;
-            rows[j] += f64::from(u8::from(x != 0.0));
-        });
+        match phi {
+            Features::Dense(phi) => {
+                let sums = squares.iter_mut().zip(rows).zip(phi);
+                for ((square, rows), x) in sums {
+                    *square += ratio * x * x;
+                    *rows += if *x == 0.0 { 0.0 } else { 1.0 };
+                }
+            }
+            Features::Sparse { .. } => phi.for_each(|j, x| {
+                squares[j] += ratio * x * x;
+                rows[j] += f64::from(u8::from(x != 0.0));
+            }),
+        }
         self.transitions += 1;
     }
 

@@ -1,51 +1,125 @@
 //! Finds features that are linear combinations of others.
 //!
-//! C = sum over rows of (x - mean)(x - mean)^T is accumulated in one pass and factored as C = L L^T in the
+//! C = sum over rows of (x - mean)(x - mean)^T is accumulated in parts that are merged, and factored as C = L L^T in the
 //! order of the features. The pivot of feature j is the variance that earlier features do not explain. If it
 //! is a tiny fraction of the variance itself, feature j is a combination of them up to a constant.
+
+use robust_td_core::Matrix;
 
 /// With more features than this none are compared: each row costs d^2 / 2 operations.
 const MOST_FEATURES: usize = 64;
 /// The unexplained fraction of the variance below which a feature counts as explained.
 const EXPLAINED: f64 = 1e-10;
 
+/// The number of rows per matrix product.
+const BLOCK: usize = 256;
+
 /// The co-moments of the features.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct CoMoments {
     rows: u64,
     mean: Vec<f64>,
-    /// The lower triangle of C, row by row.
-    lower: Vec<f64>,
-    before: Vec<f64>,
+    /// C.
+    products: Vec<f64>,
+}
+
+/// Sums over a part of the rows: with y = x - shift, C = sum y y^T - (sum y)(sum y)^T / n. The shift is the first row.
+pub(crate) struct CoSums {
+    dimension: usize,
+    rows: u64,
+    shift: Vec<f64>,
+    sums: Vec<f64>,
+    products: Matrix,
+    /// Rows y whose products are not added yet.
+    block: Vec<f64>,
+}
+
+impl CoSums {
+    /// No rows; with more than [`MOST_FEATURES`] features there never are any.
+    pub fn new(dimension: usize) -> Self {
+        let d = if dimension > MOST_FEATURES {
+            0
+        } else {
+            dimension
+        };
+        Self {
+            dimension: d,
+            rows: 0,
+            shift: vec![0.0; d],
+            sums: vec![0.0; d],
+            products: Matrix::zeros(d, d),
+            block: Vec::new(),
+        }
+    }
+
+    /// Adds rows, one after the other.
+    pub fn add(&mut self, rows: &[f64]) {
+        let d = self.dimension;
+        if d == 0 {
+            return;
+        }
+        for x in rows.chunks_exact(d) {
+            if self.rows == 0 {
+                self.shift.copy_from_slice(x);
+            }
+            self.rows += 1;
+            let moved = x.iter().zip(&self.shift).map(|(x, shift)| x - shift);
+            self.block.extend(moved);
+            if self.block.len() == BLOCK * d {
+                self.flush();
+            }
+        }
+    }
+
+    fn flush(&mut self) {
+        for y in self.block.chunks_exact(self.dimension.max(1)) {
+            let sums = self.sums.iter_mut().zip(y);
+            sums.for_each(|(sum, y)| *sum += y);
+        }
+        self.products.add_squares_of(&self.block);
+        self.block.clear();
+    }
+
+    /// The co-moments.
+    pub fn finish(mut self) -> CoMoments {
+        self.flush();
+        let (d, n) = (self.dimension, self.rows.max(1) as f64);
+        let (sums, products) = (&self.sums, &self.products);
+        let entry = |k: usize| products.as_slice()[k] - sums[k / d] * sums[k % d] / n;
+        let means = self.shift.iter().zip(sums);
+        CoMoments {
+            rows: self.rows,
+            mean: means.map(|(shift, sum)| shift + sum / n).collect(),
+            products: (0..d * d).map(entry).collect(),
+        }
+    }
 }
 
 impl CoMoments {
-    /// Adds a row; ignored when there are more than [`MOST_FEATURES`] features.
-    pub fn add(&mut self, x: &[f64]) {
-        let d = x.len();
-        if d > MOST_FEATURES {
+    /// Adds the rows of a later part.
+    pub fn merge(&mut self, later: &Self) {
+        if self.rows == 0 {
+            self.clone_from(later);
             return;
         }
-        if self.mean.len() != d {
-            self.mean = vec![0.0; d];
-            self.before = vec![0.0; d];
-            self.lower = vec![0.0; d * (d + 1) / 2];
+        let (n, m) = (self.rows as f64, later.rows as f64);
+        let d = self.mean.len();
+        if m == 0.0 || later.mean.len() != d {
+            return;
         }
-        self.rows += 1;
-        let n = self.rows as f64;
-        for j in 0..d {
-            self.before[j] = x[j] - self.mean[j];
-            self.mean[j] += self.before[j] / n;
-        }
-        let mut lower = self.lower.as_mut_slice();
-        for j in 0..d {
-            let after = x[j] - self.mean[j];
-            let (row, rest) = lower.split_at_mut(j + 1);
-            for (c, before) in row.iter_mut().zip(&self.before) {
-                *c += after * before;
+        let away: Vec<f64> = (later.mean.iter().zip(&self.mean))
+            .map(|(later, mean)| later - mean)
+            .collect();
+        for i in 0..d {
+            let weight = away[i] * n * (m / (n + m));
+            let row = self.products[i * d..][..d].iter_mut();
+            for ((sum, more), away) in row.zip(&later.products[i * d..][..d]).zip(&away) {
+                *sum += more + weight * away;
             }
-            lower = rest;
         }
+        let means = self.mean.iter_mut().zip(&away);
+        means.for_each(|(mean, away)| *mean += away * (m / (n + m)));
+        self.rows += later.rows;
     }
 
     /// The correlation of each pair of features; `None` where one of them is constant.
@@ -62,7 +136,7 @@ impl CoMoments {
 
     /// An entry of C.
     fn at(&self, i: usize, j: usize) -> f64 {
-        self.lower[i.max(j) * (i.max(j) + 1) / 2 + i.min(j)]
+        self.products[i.max(j) * self.mean.len() + i.min(j)]
     }
 
     /// The features that are combinations of earlier ones, each with the single earlier feature that explains
@@ -112,6 +186,7 @@ mod tests {
     #[test]
     fn sums_and_multiples_are_found_and_others_are_not() {
         let mut moments = CoMoments::default();
+        let mut part = CoSums::new(6);
         let mut state = 1u64;
         let mut random = || {
             state = state
@@ -121,8 +196,12 @@ mod tests {
         };
         for _ in 0..500 {
             let (a, b, e) = (random(), random(), random());
-            moments.add(&[a, 7.0, b, 3.0 - 2.0 * b, a + b, a + 1e-3 * e]);
+            part.add(&[a, 7.0, b, 3.0 - 2.0 * b, a + b, a + 1e-3 * e]);
+            if part.rows == 300 {
+                moments.merge(&std::mem::replace(&mut part, CoSums::new(6)).finish());
+            }
         }
+        moments.merge(&part.finish());
         assert_eq!(moments.collinear(), [(3, Some(2)), (4, None)]);
         let correlations = moments.correlations();
         assert_eq!(correlations[1], [None; 6]);
@@ -133,9 +212,8 @@ mod tests {
 
     #[test]
     fn few_rows_prove_nothing() {
-        let mut moments = CoMoments::default();
-        moments.add(&[1.0, 2.0]);
-        moments.add(&[2.0, 3.0]);
-        assert!(moments.collinear().is_empty());
+        let mut rows = CoSums::new(2);
+        rows.add(&[1.0, 2.0, 2.0, 3.0]);
+        assert!(rows.finish().collinear().is_empty());
     }
 }

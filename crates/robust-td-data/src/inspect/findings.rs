@@ -6,10 +6,13 @@ use crate::inspect::Inspector;
 use crate::inspect::report::{Finding, FindingKind};
 use crate::inspect::sentinels::Sentinels;
 use crate::inspect::tally::Tally;
+use crate::inspect::values::constant;
 use crate::interleaved;
 use crate::schema::Schema;
 use crate::words::{counted, quoted};
 
+/// Up to here all integers are exact.
+const EXACT: f64 = 9_007_199_254_740_992.0;
 /// With fewer episodes, equal lengths are no evidence of a time limit.
 const FEW_EPISODES: u64 = 3;
 
@@ -81,7 +84,7 @@ impl Inspector {
             ),
         };
         findings.add(FindingKind::Misaligned, self.misaligned, message);
-        if rows > 1 && self.next_is_same == rows {
+        if rows > 1 && self.values.next_is_same == rows {
             let message = "next_obs equals obs in every row".to_owned();
             findings.add(FindingKind::NextIsSame, whole(rows), message);
         }
@@ -145,32 +148,42 @@ impl Inspector {
             count: 1,
             first: self.first,
         };
-        let name = self.names(schema);
+        let values = &self.values;
+        let dimension = values.features.columns();
+        let name = |k| schema.feature_name(k, dimension);
         for (column, origin) in &schema.times {
             let message = format!("column {column} is a time: it is read as {origin}");
             findings.add(FindingKind::TimesAsSeconds, once, message);
         }
-        for (k, &large) in self.large.iter().enumerate() {
-            let message = format!(
-                "{} is above 2^53 in {}: integers of this size are rounded; if it names a category, one-hot({}) takes it exactly",
-                name(k),
-                counted(large.count, "row", "rows"),
-                quoted(&name(k))
-            );
-            findings.add(FindingKind::RoundedIntegers, large, message);
+        for k in (0..dimension).filter(|&k| !schema.is_category(k)) {
+            let (low, high) = (values.features.low()[k], values.features.high()[k]);
+            if high > EXACT || low < -EXACT {
+                let message = format!(
+                    "{} is above 2^53: integers of this size are rounded; if it names a category, one-hot({}) takes it exactly",
+                    name(k),
+                    quoted(&name(k))
+                );
+                findings.add(FindingKind::RoundedIntegers, once, message);
+            }
         }
-        for (k, codes) in self.sentinels.iter().enumerate() {
+        for (k, codes) in values.sentinels.iter().enumerate() {
+            if schema.is_category(k) {
+                continue;
+            }
             sentinels(findings, &name(k), codes);
         }
-        sentinels(findings, "the reward", &self.reward_sentinels);
-        for (k, feature) in self.features.iter().enumerate() {
-            if feature.is_constant() {
-                let value = feature.stats().map_or(f64::NAN, |stats| stats.min);
+        sentinels(findings, "the reward", &values.reward_sentinels);
+        for k in (0..dimension).filter(|&k| !schema.is_category(k)) {
+            if let Some(value) = constant(&values.features, k) {
                 let message = format!("{} is {value} in every row", name(k));
                 findings.add(FindingKind::ConstantFeature, once, message);
             }
         }
-        for (k, alone) in self.moments.collinear() {
+        for (k, alone) in values.moments.collinear() {
+            // The codes of categories are no numbers.
+            if schema.is_category(k) || alone.is_some_and(|other| schema.is_category(other)) {
+                continue;
+            }
             let message = match alone {
                 Some(other) => format!("{} is a linear function of {}", name(k), name(other)),
                 None => format!(
@@ -180,8 +193,7 @@ impl Inspector {
             };
             findings.add(FindingKind::CollinearFeature, once, message);
         }
-        if self.reward.is_constant() {
-            let value = self.reward.stats().map_or(f64::NAN, |stats| stats.min);
+        if let Some(value) = constant(&values.reward, 0) {
             let message = format!("the reward is {value} in every row");
             findings.add(FindingKind::ConstantReward, once, message);
         }

@@ -9,8 +9,10 @@ mod sample;
 mod sentinels;
 mod stats;
 mod tally;
+mod values;
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 pub use levels::{CategoryReport, LevelCount};
 pub use report::{DataReport, EpisodeReport, FeatureReport, Finding, FindingKind};
@@ -22,44 +24,29 @@ use crate::batch::Batch;
 use crate::error::Result;
 use crate::labels::Labels;
 use crate::pairing::Pairing;
+use crate::parts::Parts;
 use crate::reader::Reader;
 use crate::schema::Schema;
-use crate::thinned::Thinned;
-use collinear::CoMoments;
 use episodes::{EpisodeRow, Episodes, hash};
 use levels::Levels;
-use sentinels::Sentinels;
-use stats::Running;
 use tally::Tally;
-
-/// Up to here all integers are exact.
-const EXACT: f64 = 9_007_199_254_740_992.0;
+pub(crate) use values::Values;
+use values::stats;
 
 /// Collects a [`DataReport`] in memory that depends only on the number of features.
 #[derive(Debug, Clone, Default)]
 pub struct Inspector {
     pairing: Pairing,
-    /// The columns of numbers, in order.
-    features: Vec<Running>,
+    /// The rows whose numbers are not measured yet.
+    parts: Parts,
+    values: Values,
     /// The categories, in order.
     levels: Vec<Levels>,
-    /// Integers in the features that are too large to be exact.
-    large: Vec<Tally>,
-    moments: CoMoments,
-    reward: Running,
-    /// Codes for missing values in the features, and in the rewards.
-    sentinels: Vec<Sentinels>,
-    reward_sentinels: Sentinels,
-    /// Observations and rewards of some rows.
-    rows: Thinned,
-    obs_norm: Running,
-    next_norm: f64,
     episodes: Episodes,
     last: Option<Last>,
     /// Rows whose next observation could be compared with the following row.
     comparable: u64,
     misaligned: Tally,
-    next_is_same: u64,
     both_ends: Tally,
     duplicated: Tally,
     /// File and number of the first row.
@@ -92,13 +79,52 @@ impl Last {
         self.place = (batch.file, batch.rows[i]);
     }
 
-    fn equals(&self, batch: &Batch, i: usize) -> bool {
-        self.obs == batch.obs(i)
-            && self.reward == batch.rewards[i]
-            && self.next_obs == batch.next_obs(i).unwrap_or_default()
-            && self.ratio == batch.ratios[i]
-            && self.flags == (batch.terminated[i], batch.truncated[i])
-            && self.episode == batch.episodes[i]
+    fn view(&self) -> RowBefore<'_> {
+        RowBefore {
+            obs: &self.obs,
+            next_obs: &self.next_obs,
+            reward: self.reward,
+            ratio: self.ratio,
+            flags: self.flags,
+            episode: self.episode,
+            place: self.place,
+        }
+    }
+}
+
+/// A row, to be compared with the one after it.
+struct RowBefore<'a> {
+    obs: &'a [f64],
+    next_obs: &'a [f64],
+    reward: f64,
+    ratio: f64,
+    flags: (bool, bool),
+    episode: u64,
+    place: (usize, u64),
+}
+
+impl<'a> RowBefore<'a> {
+    #[inline]
+    fn of(batch: &'a Batch, i: usize) -> Self {
+        Self {
+            obs: batch.obs(i),
+            next_obs: batch.next_obs(i).unwrap_or_default(),
+            reward: batch.rewards[i],
+            ratio: batch.ratios[i],
+            flags: (batch.terminated[i], batch.truncated[i]),
+            episode: batch.episodes[i],
+            place: (batch.file, batch.rows[i]),
+        }
+    }
+
+    #[inline]
+    fn equals(&self, other: &Self) -> bool {
+        self.reward == other.reward
+            && self.obs == other.obs
+            && self.next_obs == other.next_obs
+            && self.ratio == other.ratio
+            && self.flags == other.flags
+            && self.episode == other.episode
     }
 }
 
@@ -113,7 +139,8 @@ impl Inspector {
         let mut inspector = Self::default();
         let mut batch = Batch::default();
         while reader.read(&mut batch)? {
-            inspector.push(reader.schema(), &batch);
+            let shared = Arc::new(std::mem::take(&mut batch));
+            inspector.push(reader.schema(), &shared);
         }
         let labels = reader.labels().clone();
         let (schema, files) = (reader.schema(), reader.files());
@@ -124,68 +151,43 @@ impl Inspector {
     ///
     /// # Panics
     /// When only observations were read.
-    pub fn push(&mut self, schema: &Schema, batch: &Batch) {
+    pub fn push(&mut self, schema: &Schema, batch: &Arc<Batch>) {
+        self.follow(schema, batch);
+        let values = &mut self.values;
+        // Measuring cannot fail.
+        let _ = self.parts.push(schema, batch, |part| {
+            values.merge(Values::of(&part));
+            Ok(())
+        });
+    }
+
+    /// Adds what depends on the order of the rows of a batch; their numbers are [measured](Self::measured) elsewhere.
+    pub(crate) fn follow(&mut self, schema: &Schema, batch: &Batch) {
         self.pairing
             .push(schema, batch, 0, |_| ControlFlow::Continue(()));
-        let numbers = batch.dimension - schema.categories.len().min(batch.dimension);
-        self.features
-            .resize(numbers.max(self.features.len()), Running::default());
-        self.sentinels
-            .resize(self.features.len(), Sentinels::default());
-        self.large.resize(self.features.len(), Tally::default());
+        for i in 0..batch.len() {
+            self.look_at_order(schema, batch, i);
+        }
+        self.count_levels(schema, batch);
+        if let Some(i) = batch.len().checked_sub(1) {
+            self.last.get_or_insert_default().replace(batch, i);
+        }
+    }
+
+    fn count_levels(&mut self, schema: &Schema, batch: &Batch) {
         self.levels
             .resize(schema.categories.len(), Levels::default());
-        for i in 0..batch.len() {
-            self.look_at_values(schema, batch, i);
-            self.look_at_order(schema, batch, i);
-            let last = self.last.get_or_insert_default();
-            last.replace(batch, i);
+        let columns = (0..batch.dimension).filter(|&k| schema.is_category(k));
+        for (levels, k) in self.levels.iter_mut().zip(columns) {
+            for i in 0..batch.len() {
+                levels.add(batch.obs(i)[k]);
+            }
         }
     }
 
-    /// The names of the columns of numbers.
-    fn names<'a>(&self, schema: &'a Schema) -> impl Fn(usize) -> String + use<'a> {
-        let dimension = self.features.len() + self.levels.len();
-        let numbers = (0..dimension).filter(|&k| !schema.is_category(k));
-        let numbers: Vec<usize> = numbers.collect();
-        move |k| schema.feature_name(numbers[k], dimension)
-    }
-
-    fn look_at_values(&mut self, schema: &Schema, batch: &Batch, i: usize) {
-        let (numbers, next_numbers);
-        let (mut obs, mut next) = (batch.obs(i), batch.next_obs(i));
-        self.next_is_same += u64::from(next == Some(obs));
-        if !schema.categories.is_empty() {
-            let codes = (0..obs.len()).filter(|&k| schema.is_category(k));
-            for (levels, k) in self.levels.iter_mut().zip(codes) {
-                levels.add(obs[k]);
-            }
-            numbers = numbers_of(schema, obs);
-            obs = &numbers;
-            next_numbers = next.map(|next| numbers_of(schema, next));
-            next = next_numbers.as_deref();
-        }
-        let place = (batch.file, batch.rows[i]);
-        for ((feature, codes), &x) in self.features.iter_mut().zip(&mut self.sentinels).zip(obs) {
-            feature.add(x);
-            codes.add(x, place);
-        }
-        for (large, &x) in self.large.iter_mut().zip(obs) {
-            if x.abs() > EXACT {
-                large.hit(place);
-            }
-        }
-        self.moments.add(obs);
-        if schema.reward {
-            self.reward.add(batch.rewards[i]);
-            self.reward_sentinels.add(batch.rewards[i], place);
-        }
-        let reward = &batch.rewards[i..i + usize::from(schema.reward)];
-        self.rows.consider(self.obs_norm.count(), [obs, reward]);
-        self.obs_norm.add(norm(obs));
-        if let Some(next) = next {
-            self.next_norm = self.next_norm.max(norm(next));
-        }
+    /// Adds the statistics of the numbers of the next rows.
+    pub(crate) fn measured(&mut self, values: Values) {
+        self.values.merge(values);
     }
 
     fn look_at_order(&mut self, schema: &Schema, batch: &Batch, i: usize) {
@@ -195,8 +197,12 @@ impl Inspector {
         if flags == (true, true) {
             self.both_ends.hit(place);
         }
-        if let Some(last) = self.last.as_ref().filter(|_| !batch.gaps[i]) {
-            if last.equals(batch, i) {
+        let before = match i.checked_sub(1) {
+            Some(before) => Some(RowBefore::of(batch, before)),
+            None => self.last.as_ref().map(Last::view),
+        };
+        if let Some(last) = before.as_ref().filter(|_| !batch.gaps[i]) {
+            if last.equals(&RowBefore::of(batch, i)) {
                 self.duplicated.hit(place);
             }
             let follows = last.flags == (false, false) && last.episode == batch.episodes[i];
@@ -213,10 +219,9 @@ impl Inspector {
             truncated: flags.1,
             place,
         };
-        let last = self.last.as_ref();
         let next = || {
-            last.filter(|_| schema.next_obs)
-                .map(|last| hash(&last.next_obs))
+            let last = before.as_ref().filter(|_| schema.next_obs);
+            last.map(|last| hash(last.next_obs))
         };
         let before = self.episodes.add(schema, row, &next);
         if let Some((place, next)) = before.filter(|_| !batch.gaps[i]) {
@@ -242,19 +247,24 @@ impl Inspector {
         labels: &Labels,
     ) -> DataReport {
         self.episodes.finish();
-        let dimension = self.features.len();
-        let name = self.names(schema);
+        if let Some(part) = std::mem::take(&mut self.parts).finish() {
+            self.measured(Values::of(&part));
+        }
+        self.values = std::mem::take(&mut self.values).finished();
+        let values = &self.values;
+        let dimension = values.features.columns();
         let categories = self.levels.iter().zip(&schema.categories);
         let categories = categories.map(|(levels, name)| levels.report(name.clone(), labels));
-        let features = (self.features.iter().enumerate())
-            .filter_map(|(k, feature)| {
+        let features = (0..dimension)
+            .filter(|&k| !schema.is_category(k))
+            .filter_map(|k| {
                 Some(FeatureReport {
-                    name: name(k),
-                    stats: feature.stats()?,
+                    name: schema.feature_name(k, dimension),
+                    stats: stats(&values.features, k)?,
                 })
             })
             .collect();
-        let obs_norm = self.obs_norm.stats();
+        let obs_norm = stats(&values.norm, 0);
         DataReport {
             files: files.to_vec(),
             schema: schema.clone(),
@@ -262,11 +272,11 @@ impl Inspector {
             transitions: self.pairing.transitions(),
             left_out: self.pairing.without_transition(),
             bad_rows: bad_rows.clone(),
-            dimension: dimension + self.levels.len(),
+            dimension,
             features,
             categories: categories.collect(),
-            reward: self.reward.stats(),
-            max_norm: obs_norm.map_or(0.0, |norm| norm.max).max(self.next_norm),
+            reward: stats(&values.reward, 0),
+            max_norm: obs_norm.map_or(0.0, |norm| norm.max).max(values.next_norm),
             obs_norm,
             episodes: EpisodeReport {
                 count: self.episodes.lengths.count(),
@@ -277,21 +287,12 @@ impl Inspector {
             },
             findings: self.findings(schema, files, bad_rows),
             sample: DataSample::new(
-                &self.rows,
+                &values.rows,
                 dimension,
                 &self.episodes.sampled_lengths,
-                &self.moments,
-            ),
+                &values.moments,
+            )
+            .without(|k| schema.is_category(k)),
         }
     }
-}
-
-/// The entries of an observation that are numbers.
-fn numbers_of(schema: &Schema, obs: &[f64]) -> Vec<f64> {
-    let numbers = (0..obs.len()).filter(|&k| !schema.is_category(k));
-    numbers.map(|k| obs[k]).collect()
-}
-
-fn norm(x: &[f64]) -> f64 {
-    x.iter().map(|x| x * x).sum::<f64>().sqrt()
 }

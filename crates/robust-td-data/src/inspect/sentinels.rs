@@ -26,6 +26,29 @@ impl Default for Sentinels {
 }
 
 impl Sentinels {
+    /// Whether a column with this range can have codes.
+    pub fn possible(low: f64, high: f64) -> bool {
+        !(low > -CODES[0] && high < CODES[0])
+    }
+
+    /// A column with this range and no codes.
+    pub fn without_codes(low: f64, high: f64) -> Self {
+        let codes = Vec::new();
+        Self { low, high, codes }
+    }
+
+    /// Adds the codes of later rows.
+    pub fn merge(&mut self, later: Self) {
+        self.low = self.low.min(later.low);
+        self.high = self.high.max(later.high);
+        for (code, more) in later.codes {
+            match self.codes.iter_mut().find(|(own, _)| *own == code) {
+                Some((_, tally)) => tally.count += more.count,
+                None => self.codes.push((code, more)),
+            }
+        }
+    }
+
     #[inline]
     pub fn add(&mut self, x: f64, place: (usize, u64)) {
         if x.abs() >= CODES[0] && CODES.contains(&x.abs()) {

@@ -11,7 +11,9 @@ use crate::guard::guarded;
 use crate::kept::Cells;
 use crate::layout::{CellKind, Column, Layout, Target, Wanted};
 use crate::read::arrow_column::{ArrowColumn, is_list};
+use crate::read::column_groups::ColumnGroups;
 use crate::read::quantity;
+use crate::read::row_major::RowMajor;
 use crate::read::table::TablePieces;
 use crate::row::{Bad, Ledger, LogRow, Place};
 
@@ -32,11 +34,17 @@ pub(crate) struct ArrowRows {
     /// Rows of the current record batch, and the number already used.
     loaded: usize,
     used: usize,
+    /// Its observations and next observations row by row, if all cells are good.
+    obs: RowMajor,
+    next_obs: RowMajor,
+    /// Whether the cells of both need not be read one by one.
+    arranged: bool,
 }
 
 /// Where record batches come from; they have only the columns with a role.
 pub(crate) enum Records {
     Parquet(Box<ParquetRecordBatchReader>),
+    Groups(ColumnGroups),
     Table(TablePieces),
 }
 
@@ -44,6 +52,7 @@ impl Records {
     fn next(&mut self) -> std::result::Result<Option<RecordBatch>, String> {
         match self {
             Self::Parquet(reader) => guarded(|| reader.next().transpose()),
+            Self::Groups(groups) => groups.next(),
             Self::Table(pieces) => Ok(pieces.next()),
         }
     }
@@ -124,6 +133,9 @@ impl ArrowLayout {
             rows: 0,
             loaded: 0,
             used: 0,
+            obs: RowMajor::default(),
+            next_obs: RowMajor::default(),
+            arranged: false,
         }
     }
 }
@@ -157,7 +169,13 @@ impl ArrowRows {
                 }
                 continue;
             }
-            let read = read_row(&self.columns, self.used, &mut self.row);
+            if self.arranged {
+                self.row.obs.copy_from_slice(self.obs.row(self.used));
+                if !self.row.next_obs.is_empty() {
+                    (self.row.next_obs).copy_from_slice(self.next_obs.row(self.used));
+                }
+            }
+            let read = read_row(&self.columns, self.arranged, self.used, &mut self.row);
             self.used += 1;
             self.rows += 1;
             let place = Place {
@@ -194,12 +212,64 @@ impl ArrowRows {
         self.arrays = kept.map(|&place| records.column(place).clone()).collect();
         self.loaded = records.num_rows();
         self.used = 0;
+        self.arranged = self.arrange();
+    }
+
+    /// Arranges observations row by row; false if they are lists, or a cell is bad.
+    fn arrange(&mut self) -> bool {
+        let columns = &self.columns;
+        // Columns in the order of their places in the row.
+        let cells = |is_here: fn(Target) -> Option<usize>| {
+            let mut here: Vec<(usize, &ArrowColumn)> = (columns.iter())
+                .filter_map(|column| Some((is_here(column.target())?, column)))
+                .collect();
+            here.sort_by_key(|(place, _)| *place);
+            let places = here.iter().map(|(place, _)| *place);
+            let whole = places.eq(0..here.len());
+            (whole, here)
+        };
+        let load = |rows: &mut RowMajor, length: usize, is_here| {
+            let (whole, here) = cells(is_here);
+            whole && here.len() == length && rows.load(here.iter().map(|(_, c)| c.numbers()))
+        };
+        let (obs, next) = (self.row.obs.len(), self.row.next_obs.len());
+        let is_list = |column: &ArrowColumn| is_list_target(column.target());
+        !columns.iter().any(is_list)
+            && load(&mut self.obs, obs, place_in_obs)
+            && (next == 0 || load(&mut self.next_obs, next, place_in_next_obs))
     }
 }
 
+fn is_list_target(target: Target) -> bool {
+    matches!(target, Target::ObsList | Target::NextObsList)
+}
+
+fn place_in_obs(target: Target) -> Option<usize> {
+    match target {
+        Target::Obs(place) => Some(place),
+        _ => None,
+    }
+}
+
+fn place_in_next_obs(target: Target) -> Option<usize> {
+    match target {
+        Target::NextObs(place) => Some(place),
+        _ => None,
+    }
+}
+
+/// Reads the cells of row i; those of observations only if they are not arranged.
 #[inline]
-fn read_row(columns: &[ArrowColumn], i: usize, row: &mut LogRow) -> std::result::Result<(), Bad> {
+fn read_row(
+    columns: &[ArrowColumn],
+    arranged: bool,
+    i: usize,
+    row: &mut LogRow,
+) -> std::result::Result<(), Bad> {
     for column in columns {
+        if arranged && matches!(column.target(), Target::Obs(_) | Target::NextObs(_)) {
+            continue;
+        }
         if let Err(kind) = column.read(i, row) {
             row.miss(column.target(), column.index(), kind)?;
         }

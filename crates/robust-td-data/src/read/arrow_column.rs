@@ -124,6 +124,14 @@ impl ArrowColumn {
         }
     }
 
+    /// The cells, if they are numbers and none is missing.
+    pub fn numbers(&self) -> Option<&[f64]> {
+        match (&self.cells, &self.array) {
+            (Cells::Numbers(numbers), None) => Some(numbers),
+            _ => None,
+        }
+    }
+
     /// Puts cell i into the row.
     #[inline]
     pub fn read(&self, i: usize, row: &mut LogRow) -> Result<(), FaultKind> {

@@ -2,6 +2,7 @@
 
 pub(crate) mod arrow;
 mod arrow_column;
+mod column_groups;
 pub(crate) mod csv;
 mod csv_field;
 mod csv_header;
@@ -10,6 +11,7 @@ pub(crate) mod ndjson;
 pub(crate) mod parquet;
 mod plain;
 mod quantity;
+mod row_major;
 pub(crate) mod table;
 
 pub(crate) use arrow_column::to_i64 as integers;

@@ -4,18 +4,18 @@
 //! (dictionaries, fixed-length lists) do not change the values.
 
 use std::fs::File;
+use std::path::Path;
 use std::sync::Arc;
 
 use arrow_schema::{DataType, Schema};
-use parquet::arrow::arrow_reader::{
-    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
-};
-use parquet::arrow::{ProjectionMask, parquet_to_arrow_schema};
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
+use parquet::arrow::parquet_to_arrow_schema;
 
 use crate::error::{Error, Result};
 use crate::guard::guarded;
 use crate::layout::Wanted;
 use crate::read::arrow::{ArrowLayout, ArrowRows, Records};
+use crate::read::column_groups::{ColumnGroups, reader};
 
 /// The types of a Parquet file. Only the writer's hints say which integers are durations, and in which unit.
 fn with_durations(file: &File) -> parquet::errors::Result<ArrowReaderMetadata> {
@@ -47,12 +47,13 @@ fn with_durations(file: &File) -> parquet::errors::Result<ArrowReaderMetadata> {
     }
 }
 
-/// The rows of a Parquet file.
+/// The rows of a Parquet file, decoded with up to this number of threads.
 pub(crate) fn open(
     name: &str,
-    file: File,
+    (file, path): (File, &Path),
     wanted: &Wanted,
     batch_rows: usize,
+    threads: usize,
 ) -> Result<ArrowRows> {
     let damaged = |message: String| Error::Parquet {
         file: name.to_owned(),
@@ -65,16 +66,20 @@ pub(crate) fn open(
         });
     }
     let metadata = guarded(|| with_durations(&file)).map_err(damaged)?;
-    let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata);
-    let layout = ArrowLayout::resolve(name, builder.schema(), wanted)?;
-    if builder.metadata().file_metadata().num_rows() == 0 {
+    let layout = ArrowLayout::resolve(name, metadata.schema(), wanted)?;
+    if metadata.metadata().file_metadata().num_rows() == 0 {
         return Err(Error::NoRows {
             file: name.to_owned(),
         });
     }
-    let used = layout.used.iter().copied();
-    let mask = ProjectionMask::roots(builder.parquet_schema(), used);
-    let builder = builder.with_projection(mask).with_batch_size(batch_rows);
-    let reader = guarded(|| builder.build()).map_err(damaged)?;
-    Ok(layout.rows(name, Records::Parquet(Box::new(reader))))
+    let used = &layout.used;
+    let groups = ColumnGroups::start(path, &metadata, used, batch_rows, threads);
+    let records = match groups.map_err(damaged)? {
+        Some(groups) => Records::Groups(groups),
+        None => {
+            let reader = reader(file, metadata, used, batch_rows).map_err(damaged)?;
+            Records::Parquet(Box::new(reader))
+        }
+    };
+    Ok(layout.rows(name, records))
 }

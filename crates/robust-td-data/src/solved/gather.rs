@@ -20,6 +20,12 @@ const FEWEST_SPARSE: usize = 1000;
 /// A sparse matrix needs this number of features for each pair of nonzero ones in a row.
 const PER_PAIR: usize = 8;
 
+/// The number of transitions in a chunk with dense sums: making these takes some 200 times the time of adding them up.
+const DENSE_CHUNK: u64 = 4096;
+/// The smallest number of transitions in a chunk with other sums, whose addition costs more; and their number per feature.
+const SHORTEST_CHUNK: u64 = 16_384;
+const PER_FEATURE: u64 = 64;
+
 /// How the equations are added up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Route {
@@ -67,6 +73,17 @@ pub(crate) struct Plan<'a> {
     pub limit: Option<u64>,
 }
 
+impl Plan<'_> {
+    /// The number of transitions in a chunk, such that adding up the sums of chunks costs little beside making them, and that there
+    /// are chunks for several threads.
+    pub fn chunk_length(&self) -> u64 {
+        match Route::of(self.map) {
+            Route::Dense => DENSE_CHUNK,
+            _ => SHORTEST_CHUNK.max(PER_FEATURE * self.map.outputs().min(LARGEST) as u64),
+        }
+    }
+}
+
 /// The sums of the equations, and of the features of the starts.
 pub(super) trait Sums: Sized + Clone + Send {
     /// No transitions; `most` is the number of entries that a sparse matrix may have.
@@ -74,6 +91,8 @@ pub(super) trait Sums: Sized + Clone + Send {
     fn count(&self) -> u64;
     fn add(&mut self, transition: &Transition<'_>);
     fn add_start(&mut self, phi: Features<'_>);
+    /// Finishes the work of a part that needs no other.
+    fn end(&mut self) {}
     fn merge(&mut self, other: Self);
     /// Whether the matrix is left out.
     fn lacks_matrix(&self) -> bool {
@@ -107,6 +126,10 @@ impl Sums for Dense {
 
     fn add_start(&mut self, phi: Features<'_>) {
         phi.axpy(1.0, &mut self.start_features);
+    }
+
+    fn end(&mut self) {
+        self.equations.flush();
     }
 
     fn merge(&mut self, other: Self) {
@@ -279,5 +302,7 @@ fn part<S: Sums>(chunk: &Chunk, plan: &Plan<'_>, most: usize) -> Result<Gathered
         }
         summary.sample.consider(placed, plan.transitions);
     });
+    part.kept.end();
+    part.held_out.iter_mut().for_each(Sums::end);
     Ok(part)
 }

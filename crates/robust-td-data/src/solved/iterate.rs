@@ -28,10 +28,16 @@ use crate::replay::Replay;
 const MOST_PRODUCTS: [usize; 2] = [1000, 300];
 /// The maximum number of multiplications with a stored matrix, instead.
 const MOST_WORK: usize = 1 << 36;
-/// The relative residual up to which an answer counts as converged. The relative error of values is within about ten times of it.
+/// The relative residual up to which an answer counts as converged where the noise does not allow more. The relative error of values is
+/// within about ten times of it.
 const TOLERANCE: f64 = 1e-4;
 /// The relative residual to reach with a stored matrix, whose products cost little.
 const AIM: f64 = 1e-6;
+/// The relative residual that passes over the log aim at first.
+const ROUGH: f64 = 1e-2;
+/// The share of the noise in the equations that passes over the log may leave unsolved: on tile-coded logs values are then within a tenth of
+/// their standard errors.
+const SHARE_OF_NOISE: f64 = 1e-2;
 /// The largest error that the unsolved part of the equations may add, in standard errors.
 const MOST_LEFT: f64 = 0.25;
 /// The tolerance for the error, which is needed to a few digits only.
@@ -77,12 +83,13 @@ pub(super) fn answer(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Answer> {
     let is_stored = system.stored().is_some();
-    let found = match is_stored {
-        true => solve_stored(system, &system.b, AIM, false, progress),
-        false => solve(system, &system.b, TOLERANCE, false, progress, |x, y| {
-            pass(replay, plan, x, y, false)
-        }),
-    }?;
+    let (found, tolerance) = match is_stored {
+        true => {
+            let found = solve_stored(system, &system.b, AIM, false, progress)?;
+            (found, TOLERANCE)
+        }
+        false => solve_by_passes(replay, plan, system, progress)?,
+    };
     let start_features = start_features(system, &log);
     let all = match is_stored && found.end == End::Converged {
         true => all_errors(system, plan, &log, found.products, progress)?,
@@ -94,7 +101,7 @@ pub(super) fn answer(
         held_out: None,
         rank: None,
         relative_residual: found.residual,
-        tolerance: TOLERANCE,
+        tolerance,
         identified: Identified::all(system.scale().to_vec()),
         contributions: Vec::new(),
         influence: None,
@@ -120,6 +127,87 @@ pub(super) fn answer(
     answer.products = Some((found.products + weights.products) as u64);
     let known = weights.residual <= 1.5 * ERROR_TOLERANCE;
     with_error_of_starts(replay, plan, answer, system, &weights.theta, known)
+}
+
+/// Solves A theta = b by passes over the log, and returns the tolerance too.
+///
+/// The TD errors of a log are noise, so its equations are known up to S (b - A theta*), about sqrt(number of features) times the
+/// root mean square of the TD errors. A residual far below that says nothing about the policy, so it is not iterated further.
+fn solve_by_passes(
+    replay: &mut Replay<'_>,
+    plan: &Plan<'_>,
+    system: &SparseSystem,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<(Solution, f64)> {
+    let rough = solve(system, &system.b, ROUGH, false, progress, |x, y| {
+        pass(replay, plan, x, y, false)
+    })?;
+    let noise = noise(replay, plan, system, &rough.theta)?;
+    let tolerance = (SHARE_OF_NOISE * noise).clamp(TOLERANCE, ROUGH);
+    if rough.end != End::Converged || rough.residual <= tolerance {
+        return Ok((rough, tolerance));
+    }
+    let mut left = vec![0.0; system.b.len()];
+    pass(replay, plan, &rough.theta, &mut left, false)?;
+    let pairs = left.iter_mut().zip(&system.b);
+    pairs.for_each(|(left, b)| *left = b - *left);
+    let before = rough.products + 1;
+    let aim = tolerance / rough.residual;
+    let mut told = |state: Progress| {
+        progress(Progress {
+            products: before + state.products,
+            residual: rough.residual * state.residual,
+        });
+    };
+    let more = solve(system, &left, aim, false, &mut told, |x, y| {
+        pass(replay, plan, x, y, false)
+    })?;
+    let theta = rough.theta.iter().zip(&more.theta);
+    let found = Solution {
+        theta: theta.map(|(x, more)| x + more).collect(),
+        residual: rough.residual * more.residual,
+        products: before + more.products,
+        end: more.end,
+    };
+    Ok((found, tolerance))
+}
+
+/// The size of the noise in the equations, relative to |S b|.
+fn noise(
+    replay: &mut Replay<'_>,
+    plan: &Plan<'_>,
+    system: &SparseSystem,
+    theta: &[f64],
+) -> Result<f64> {
+    let (mut squares, mut count) = (0.0, 0_u64);
+    for_each_chunk(
+        replay,
+        plan,
+        |chunk| {
+            let mut squares = 0.0;
+            chunk.for_each(plan.map, |placed| {
+                let transition = &placed.transition;
+                let delta = transition.ratio * transition.td_error(theta, plan.discount);
+                squares += delta * delta;
+            });
+            (squares, chunk.transitions)
+        },
+        |(more, transitions)| {
+            squares += more;
+            count += transitions;
+            Ok(())
+        },
+    )?;
+    let pairs = system.b.iter().zip(&system.squares);
+    let whole: f64 = pairs
+        .filter(|(_, square)| **square > 0.0)
+        .map(|(b, square)| b * b / square)
+        .sum();
+    let noise = (system.seen() as f64 * squares / count.max(1) as f64).sqrt();
+    Ok(match whole > 0.0 {
+        true => noise / whole.sqrt(),
+        false => 0.0,
+    })
 }
 
 /// Solves A x = b or A' x = b with the given product.

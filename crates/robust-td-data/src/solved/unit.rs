@@ -72,8 +72,12 @@ impl Unit {
 
 /// The part of a number below `of`, among `parts` parts of equal length.
 fn part(number: u64, parts: u64, of: u64) -> u64 {
-    let wide = u128::from(number) * u128::from(parts) / u128::from(of.max(1));
-    (wide as u64).min(parts.saturating_sub(1))
+    let of = of.max(1);
+    let part = match number.checked_mul(parts) {
+        Some(product) => product / of,
+        None => (u128::from(number) * u128::from(parts) / u128::from(of)) as u64,
+    };
+    part.min(parts.saturating_sub(1))
 }
 
 /// The units of a log in order of appearance, as far as they are counted.

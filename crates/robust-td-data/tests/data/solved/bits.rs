@@ -81,6 +81,16 @@ fn every_format_and_every_split_gives_the_same_bits() {
     ] {
         assert!(model(evaluate([&file])) == expected, "{file}");
     }
+    // Large enough for its columns to be decoded on several threads.
+    let bytes = parquet(&rows);
+    assert!(bytes.len() > 1 << 20, "{}", bytes.len());
+    let file = folder.write("log.parquet", bytes);
+    for threads in [1, 2, 20] {
+        assert!(
+            model(evaluate([&file]).threads(threads)) == expected,
+            "{threads} threads"
+        );
+    }
     let other = folder.write("log.txt", &text);
     assert!(model(evaluate([&other]).format(Format::Csv)) == expected);
     for cuts in [[1, 2], [13_000, 29_999], [16_384, 32_768]] {

@@ -1,0 +1,152 @@
+//! Decodes groups of columns of a Parquet file, each on a thread of its own.
+//!
+//! All groups have the same rows, so their record batches fit together in order; memory is that of a few batches.
+
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
+};
+
+use crate::guard::guarded;
+
+/// The number of batches that a group is ahead.
+const AHEAD: usize = 2;
+/// The compressed size from which on threads are worth starting.
+const SMALLEST: i64 = 1 << 20;
+
+/// A record batch, or `None` at the end.
+type Message = Result<Option<RecordBatch>, String>;
+
+/// The groups of columns of a file.
+pub(crate) struct ColumnGroups {
+    schema: SchemaRef,
+    groups: Vec<Receiver<Message>>,
+}
+
+impl ColumnGroups {
+    /// Starts decoding the used columns in up to this number of groups; `None` if one reader does as well.
+    pub fn start(
+        path: &Path,
+        metadata: &ArrowReaderMetadata,
+        used: &[usize],
+        batch_rows: usize,
+        threads: usize,
+    ) -> Result<Option<Self>, String> {
+        let sizes: Vec<i64> = sizes(metadata, used);
+        if threads < 2 || used.len() < 2 || sizes.iter().sum::<i64>() < SMALLEST {
+            return Ok(None);
+        }
+        let mut groups = Vec::new();
+        for group in divide(used, &sizes, threads) {
+            let file = File::open(path).map_err(|error| error.to_string())?;
+            let reader = reader(file, metadata.clone(), group, batch_rows)?;
+            let (sender, receiver) = sync_channel(AHEAD);
+            std::thread::Builder::new()
+                .name("columns".to_owned())
+                .spawn(move || decode(reader, &sender))
+                .map_err(|error| error.to_string())?;
+            groups.push(receiver);
+        }
+        let schema = metadata.schema().project(used);
+        let schema = Arc::new(schema.map_err(|error| error.to_string())?);
+        Ok(Some(Self { schema, groups }))
+    }
+
+    /// The next record batch with the columns of all groups.
+    pub fn next(&mut self) -> Message {
+        let mut columns = Vec::with_capacity(self.schema.fields().len());
+        let mut ended = 0;
+        for group in &self.groups {
+            let stopped = |_| "decoding stopped before the end of the file".to_owned();
+            match group.recv().map_err(stopped)?? {
+                Some(records) => columns.extend_from_slice(records.columns()),
+                None => ended += 1,
+            }
+        }
+        if ended == self.groups.len() {
+            return Ok(None);
+        }
+        let records = RecordBatch::try_new(self.schema.clone(), columns);
+        records.map(Some).map_err(|error| error.to_string())
+    }
+}
+
+/// A reader of some columns, given by their indices.
+pub(crate) fn reader(
+    file: File,
+    metadata: ArrowReaderMetadata,
+    columns: &[usize],
+    batch_rows: usize,
+) -> Result<ParquetRecordBatchReader, String> {
+    let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata);
+    let mask = ProjectionMask::roots(builder.parquet_schema(), columns.iter().copied());
+    let builder = builder.with_projection(mask).with_batch_size(batch_rows);
+    guarded(|| builder.build())
+}
+
+/// Decodes until the end, an error, or until nobody receives any more.
+fn decode(mut reader: ParquetRecordBatchReader, sender: &SyncSender<Message>) {
+    loop {
+        let next = guarded(|| reader.next().transpose());
+        let more = matches!(next, Ok(Some(_)));
+        if sender.send(next).is_err() || !more {
+            return;
+        }
+    }
+}
+
+/// The compressed size of each used column.
+fn sizes(metadata: &ArrowReaderMetadata, used: &[usize]) -> Vec<i64> {
+    let (file, schema) = (metadata.metadata(), metadata.parquet_schema());
+    let mut sizes = vec![0; schema.root_schema().get_fields().len()];
+    for group in file.row_groups() {
+        for (leaf, chunk) in group.columns().iter().enumerate() {
+            sizes[schema.get_column_root_idx(leaf)] += chunk.compressed_size();
+        }
+    }
+    used.iter().map(|&root| sizes[root]).collect()
+}
+
+/// Divides columns into consecutive groups of about the same size.
+fn divide<'a>(used: &'a [usize], sizes: &[i64], groups: usize) -> Vec<&'a [usize]> {
+    let whole: i64 = sizes.iter().sum();
+    let mut ends = Vec::new();
+    let mut sum = 0;
+    for (k, size) in sizes.iter().enumerate() {
+        sum += size;
+        let due = whole / groups as i64 * (ends.len() as i64 + 1);
+        if sum >= due && ends.len() + 1 < groups {
+            ends.push(k + 1);
+        }
+    }
+    let starts = std::iter::once(0).chain(ends.iter().copied());
+    let ends = ends.iter().copied().chain([used.len()]);
+    let parts = starts.zip(ends).map(|(start, end)| &used[start..end]);
+    parts.filter(|part| !part.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_have_about_the_same_size_and_all_columns() {
+        let used: Vec<usize> = (3..14).collect();
+        for groups in 1..20 {
+            let parts = divide(&used, &[10; 11], groups);
+            assert!(parts.len() <= groups && !parts.is_empty());
+            assert!(parts.concat() == used);
+        }
+        assert_eq!(divide(&used, &[10; 11], 2), [&used[..6], &used[6..]]);
+        let sizes = [100, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1];
+        assert_eq!(divide(&used, &sizes, 2), [&used[..1], &used[1..]]);
+        assert_eq!(divide(&used, &[0; 11], 2).concat(), used);
+    }
+}
