@@ -143,11 +143,7 @@ fn merge(all: &mut Option<FittingPart>, part: Option<FittingPart>) -> Result<()>
     Ok(())
 }
 
-fn end_pass(
-    fitting: &mut Fitting,
-    observed: Option<FittingPart>,
-    labels: &Labels,
-) -> Result<()> {
+fn end_pass(fitting: &mut Fitting, observed: Option<FittingPart>, labels: &Labels) -> Result<()> {
     if let Some(observed) = observed {
         fitting.merge(observed)?;
     }

@@ -406,9 +406,10 @@ impl Picked {
         Ok(match *spec {
             MapSpec::Identity => Map::Identity { inputs },
             MapSpec::Bias => Map::Bias,
-            MapSpec::Standardise => {
-                Map::Standardise(Standardise::new(self.means.clone(), self.deviations.clone()))
-            }
+            MapSpec::Standardise => Map::Standardise(Standardise::new(
+                self.means.clone(),
+                self.deviations.clone(),
+            )),
             MapSpec::Running => Map::Running(Running::new(inputs)),
             MapSpec::Polynomial { degree } => {
                 countable("polynomial", Polynomial::count(inputs, degree))?;
