@@ -149,8 +149,8 @@ def streams(table: Table, rows: int, rounds: int) -> None:
         )
         task = f"`OnlineTD.learn_many`, {n:,} x {d}"
         table.add(f"{task}, `auto`", mine, "`Estimator` in Rust, row by row", estimator, "1.3")
-        table.add(f"{task}, `auto`", mine, "the same learner in Rust, row by row", learner, "1.3")
-        table.add(f"{task}, `alg1`", alg1, "the same learner in Rust, row by row", rust_alg1, "1.3")
+        table.add(f"{task}, `auto`", mine, "the same learner in Rust, row by row", learner)
+        table.add(f"{task}, `alg1`", alg1, "the same learner in Rust, row by row", rust_alg1)
         table.add(f"{task}, `alg1`", alg1, "TD(0) in numba, with the same steps and average", compiled)
 
 

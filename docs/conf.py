@@ -76,6 +76,8 @@ html_theme_options = {
     "pygments_dark_style": "monokai",
 }
 mathjax_path = "mathjax/tex-svg.js"
+# A page that other pages link to need not be in a table of contents; `scripts/check_site.py` finds pages that nothing leads to.
+suppress_warnings = ["toc.not_included"]
 # Of fences that name no language.
 highlight_language = "text"
 

@@ -1,4 +1,4 @@
-"""Checks a built site: links lead somewhere, and pages load nothing from the network.
+"""Checks a built site: links lead somewhere, every page can be reached, and pages load nothing from the network.
 
     python scripts/check_site.py target/docs/html
 
@@ -42,11 +42,28 @@ class Page(HTMLParser):
             self.links.append(given["href"])
 
 
+def reached(site: Path, pages: dict[Path, Page]) -> set[Path]:
+    """The pages that links lead to, from the first one on."""
+    seen: set[Path] = set()
+    waiting = [site / "index.html"]
+    while waiting:
+        path = waiting.pop()
+        if path in seen or path not in pages:
+            continue
+        seen.add(path)
+        parts = [urlsplit(address) for address in pages[path].links]
+        local = [part.path for part in parts if part.path and not part.scheme and not part.netloc]
+        waiting += [(path.parent / unquote(name)).resolve() for name in local]
+    # Sphinx makes these for its own scripts.
+    return seen | {site / "search.html", site / "genindex.html"}
+
+
 def problems(site: Path) -> list[str]:
     """What is wrong with the site."""
     own = [path for path in sorted(site.rglob("*.html")) if path.relative_to(site).parts[0] not in ("rust", "_static")]
     pages = {path: Page(path.read_text(encoding="utf-8")) for path in own}
     found = [] if own else [f"{site} has no pages"]
+    found += [f"no page leads to {path.relative_to(site)}" for path in sorted(set(own) - reached(site, pages))]
     for path, page in pages.items():
         name = path.relative_to(site)
         for address in page.loads:

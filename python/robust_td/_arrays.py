@@ -15,7 +15,7 @@ Flags = NDArray[np.bool_]
 Column = tuple[Any, "Flags | None"]
 
 FLAGS = ("terminated", "truncated")
-IDS = ("episode", "cluster")
+IDS = ("episode", "cluster", "action", "target_action", "next_action")
 
 
 def as_array(name: str, values: Any) -> Any:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, overload
+
+import numpy as np
 
 from . import _native
-from ._fit import Fit
+from ._fit import Fit, Fits
 from ._log import Columns, column_options, named_in, source
 from ._native import Error
 from ._numbers import number, whole
@@ -32,17 +35,22 @@ def learner_options(parameters: dict[str, Any]) -> tuple[dict[str, Any], list[tu
     return options, pairs
 
 
+@overload
+def evaluate(log: Any, discount: float | None = None, **options: Any) -> Fit: ...
+@overload
+def evaluate(log: Any, discount: Sequence[float], **options: Any) -> Fits: ...
 def evaluate(
     log: Any,
-    discount: float | None = None,
+    discount: float | Sequence[float] | None = None,
     *,
-    features: str | None = None,
+    features: str | Sequence[str] | None = None,
     algorithm: str | None = None,
     columns: Columns | None = None,
     layout: str | None = None,
     cluster: str | None = None,
     confidence: float = 0.95,
     check: bool = True,
+    return_variance: bool = False,
     skip_bad_rows: int = 0,
     decimal: str | None = None,
     thousands: str | None = None,
@@ -56,7 +64,7 @@ def evaluate(
     threads: int | None = None,
     executor: None = None,
     **parameters: Any,
-) -> Fit:
+) -> Fit | Fits:
     """Estimates the value of the policy of a log.
 
     Parameters
@@ -64,12 +72,16 @@ def evaluate(
     log
         Paths or patterns (CSV, NDJSON, Parquet; read as a stream by Rust); a pandas, polars or pyarrow table, or anything else with
         ``__arrow_c_stream__``; a dict of arrays ``obs``, ``reward`` and optionally ``next_obs``, ``terminated``, ``truncated``,
-        ``episode``, ``rho``; a Minari or d3rlpy data set; or what :func:`collect` returns.
+        ``episode``, ``rho``, and for a policy that was not followed ``action`` and ``target`` (the probabilities of all actions, one row each)
+        or ``target_action``, with next observations ``next_target`` or ``next_action``, and ``behaviour_prob``; a Minari or d3rlpy data set; or what :func:`collect` returns.
     discount
-        The discount factor, from 0 to 1; 1 where every episode terminates.
+        The discount factor, from 0 to 1; 1 where every episode terminates. A list of them returns :class:`Fits`, a sequence with a fit for each,
+        from the same passes over the log.
     features
         The feature map, by default ``standardise + bias``, with ``one-hot`` of the columns of text; with a named algorithm ``identity``.
         Maps take columns by name: ``standardise(x, y) + one-hot(state) + bias``; then no columns need to be named ``obs``.
+        ``"auto"``, or a list of maps: they are
+        compared on held-out rows, and the simplest of the best is taken (``fit.feature_choice``); intervals do not include the choice.
     algorithm
         By default ``auto``: solves for the TD fixed point of the log. :func:`algorithms` lists the others.
     columns
@@ -82,6 +94,8 @@ def evaluate(
         The level of intervals.
     check
         Whether predictions are compared with returns.
+    return_variance
+        Whether to estimate the standard deviation of the return, too (``fit.return_deviation``).
     skip_bad_rows
         The number of bad rows that may be skipped; by default the first one is an error.
     decimal
@@ -140,15 +154,16 @@ def evaluate(
     options, pairs = learner_options(parameters)
     if features is None:
         features = found.features
+    specs = [features] if isinstance(features, str) else features
     options.update(
-        discount=None if discount is None else number("discount", discount),
-        features=features,
+        features=None if specs is None else list(specs),
         algorithm=algorithm,
         columns=column_options(columns),
         layout=layout,
         cluster=cluster,
         confidence=number("confidence", confidence),
         check=check,
+        return_variance=return_variance,
         skip_bad_rows=whole("skip_bad_rows", skip_bad_rows),
         decimal=decimal,
         thousands=thousands,
@@ -159,6 +174,11 @@ def evaluate(
         resume=None if resume is None else os.fspath(resume),
         threads=None if threads is None else whole("threads", threads),
     )
+    if discount is not None and np.ndim(discount) > 0:
+        discounts = [number("discount", each) for each in np.asarray(discount).ravel().tolist()]
+        with telling(progress, "rows") as tell:
+            return Fits(Fit(fit) for fit in _native.evaluate_each(found.log, discounts, options, pairs, tell))
+    options["discount"] = None if discount is None else number("discount", discount)
     with telling(progress, "rows") as tell:
         return Fit(_native.evaluate(found.log, options, pairs, tell))
 

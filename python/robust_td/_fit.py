@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,9 +50,15 @@ class Fit:
 
     @property
     def monte_carlo(self) -> Estimate | None:
-        """The mean return of complete episodes, if there are any."""
+        """The mean return of complete episodes, if there are any: that of the policy that was followed."""
         found = self._native.monte_carlo
         return None if found is None else Estimate(*found)
+
+    @property
+    def off_policy(self) -> dict[str, Any] | None:
+        """What is known about a policy that was not followed: ``estimates`` by several methods; None where the log describes none."""
+        found: dict[str, Any] | None = self.to_dict().get("off_policy")
+        return found
 
     @property
     def converged(self) -> bool | None:
@@ -68,6 +74,22 @@ class Fit:
     def findings(self) -> list[Finding]:
         """What a reader must know, most serious first."""
         return findings(self.to_dict()["findings"])
+
+    @property
+    def discount(self) -> float:
+        """The discount factor."""
+        return self._native.discount
+
+    @property
+    def return_deviation(self) -> Estimate | None:
+        """The standard deviation of the return from a random start, if ``return_variance=True`` asked for it."""
+        found = self._native.return_deviation
+        return None if found is None else Estimate(*found)
+
+    @property
+    def feature_choice(self) -> dict[str, Any] | None:
+        """How the feature map was chosen: ``chosen``, ``candidates`` with their held-out errors, ...; None if none were compared."""
+        return self.to_dict().get("feature_choice")
 
     @property
     def algorithm(self) -> str:
@@ -111,7 +133,10 @@ class Fit:
         Parameters
         ----------
         obs
-            An array with one observation per row, one observation alone, or a log as :func:`evaluate` takes it, whose columns are found by name.
+            An array with one observation per row, one observation alone, or a log as :func:`evaluate` takes it, whose columns
+            are found by name. For a policy that was not
+            followed, ``dict(obs=..., target=...)`` gives the values of a policy, and ``dict(obs=..., action=...)`` those of actions; an
+            array has the probabilities of all actions after the observation.
         columns
             Names of columns of such a log that differ.
 
@@ -150,14 +175,15 @@ class Fit:
     def _predicted(
         self, obs: Any, columns: Columns | None, *, intervals: bool
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        if columns is None and isinstance(obs, Mapping) and np.ndim(obs.get("obs", ())) == 2:
+        actions = bool(self._native.actions)
+        if columns is None and isinstance(obs, Mapping) and np.ndim(obs.get("obs", ())) == 2 and not actions:
             obs = obs["obs"]
         elif columns is None and _is_unnamed(obs):
             obs = np.asarray(obs)
         if _is_array(obs):
             found = self._native.predict(_arrays.observations(obs, self._native.inputs), intervals)
         else:
-            log = source(obs, columns, None, passes=False, used=set(self._native.columns).__contains__).log
+            log = source(obs, columns, None, passes=False, actions=actions, used=set(self._native.columns).__contains__).log
             found = self._native.predict_log(log, {"columns": column_options(columns)})
         value, lower, upper, unseen = found
         if unseen is not None:
@@ -236,6 +262,52 @@ class Fit:
         rows += [("converged", known), ("algorithm", self.algorithm), ("transitions", self.steps)]
         rows.append(("features", self.to_dict()["features"]))
         return _html.block("Policy evaluation", rows) + html_findings(self.findings)
+
+
+class Fits(Sequence[Fit]):
+    """The fits of several discounts, in the order of the discounts: a sequence of :class:`Fit`."""
+
+    def __init__(self, fits: Iterable[Fit]) -> None:
+        self._fits = tuple(fits)
+
+    @overload
+    def __getitem__(self, index: int) -> Fit: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Fits: ...
+
+    def __getitem__(self, index: int | slice) -> Fit | Fits:
+        if isinstance(index, slice):
+            return Fits(self._fits[index])
+        return self._fits[index]
+
+    def __len__(self) -> int:
+        return len(self._fits)
+
+    @property
+    def discounts(self) -> list[float]:
+        """The discounts."""
+        return [fit.discount for fit in self._fits]
+
+    @property
+    def start_values(self) -> list[Estimate | None]:
+        """The value of the policy for each discount."""
+        return [fit.start_value for fit in self._fits]
+
+    def to_dict(self) -> dict[str, Any]:
+        """What ``robust-td evaluate --json`` prints.
+
+        Returns
+        -------
+        dict
+            ``discounts`` is the list of the results.
+        """
+        report: dict[str, Any] = json.loads(_native.fits_json([fit._native for fit in self._fits]))
+        return report
+
+    def __repr__(self) -> str:
+        lines = (f"  {fit.discount:g}: {fit.start_value}" for fit in self._fits)
+        return "\n".join([f"<Fits: value of the policy by discount, {len(self)} fits>", *lines])
 
 
 def load(path: str | os.PathLike[str]) -> Fit:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -13,6 +14,10 @@ from ._native import Error, Table
 
 #: Column names that have a role by themselves.
 ROLES = ("obs", "next_obs", "reward", "terminated", "truncated", "episode", "rho")
+#: Columns that say what a policy does that was not followed.
+POLICY = ("target", "next_target", "target_action", "next_action")
+#: These and the others that only such a policy needs.
+OF_ACTIONS = (*POLICY, "action", "behaviour_prob")
 ACCEPTED = (
     "a path, a pattern or a list of them; a pandas, polars or pyarrow table; a dict of arrays with obs and reward; a Minari or "
     "d3rlpy data set; or what robust_td.collect returns"
@@ -30,26 +35,26 @@ class Source:
         self.features = features
 
 
-def named_in(features: str | None) -> Used:
+def named_in(features: Any) -> Used:
     """Whether a feature map may name a column; patterns may name any."""
-    text = features or ""
+    text = features if isinstance(features, str) else " ".join(features or ())
     if "*" in text or "?" in text:
         return lambda _: True
     return lambda name: name in text or (name.startswith("next_") and name[5:] in text)
 
 
 def source(
-    log: Any, columns: Columns | None, layout: str | None, *, passes: bool, used: Used = lambda _: False
+    log: Any, columns: Columns | None, layout: str | None, *, passes: bool, actions: bool = False, used: Used = lambda _: False
 ) -> Source:
-    """The source of a log; ``passes`` says that it is read more than once, ``used`` which columns without a role are needed."""
+    """The source of a log; ``passes`` says that it is read more than once, ``actions`` that its actions matter, ``used`` which columns without a role are needed."""
     found = _paths(log)
     if found is not None:
         return Source(found)
     if isinstance(log, Mapping):
-        table = of_columns(log, columns, layout, used)
+        table = of_columns(log, columns, layout, actions, used)
         return Source(table, getattr(log, "features", None))
     if isinstance(log, np.ndarray) and log.dtype.names:
-        return Source(of_columns({name: log[name] for name in log.dtype.names}, columns, layout, used))
+        return Source(of_columns({name: log[name] for name in log.dtype.names}, columns, layout, actions, used))
     if type(log).__name__ == "LazyFrame" and hasattr(log, "collect"):
         log = log.collect()
     if hasattr(log, "__arrow_c_array__") and not hasattr(log, "__arrow_c_stream__"):
@@ -63,15 +68,15 @@ def source(
                 f"the log is needed more than once, but a {type(log).__name__} can be read only once; "
                 "pass a table instead, such as reader.read_all()"
             )
-        return Source(of_arrow(log, columns, layout, used))
+        return Source(of_arrow(log, columns, layout, actions, used))
     if hasattr(log, "iterate_episodes"):
         return Source(of_columns(_minari(log), None, None))
     if hasattr(log, "episodes") and not callable(log.episodes):
         return Source(of_columns(_d3rlpy(log.episodes), None, None))
     if callable(getattr(log, "to_table", None)):
-        return Source(of_arrow(log.to_table(), columns, layout, used))
+        return Source(of_arrow(log.to_table(), columns, layout, actions, used))
     if hasattr(log, "columns") and hasattr(log, "__getitem__"):
-        return Source(of_columns({str(name): log[name] for name in log.columns}, columns, layout, used))
+        return Source(of_columns({str(name): log[name] for name in log.columns}, columns, layout, actions, used))
     raise Error(f"cannot read a log from a {type(log).__name__}: pass {ACCEPTED}")
 
 
@@ -91,7 +96,9 @@ def is_one_shot(log: Any) -> bool:
     return hasattr(log, "read_next_batch") or hasattr(log, "__next__")
 
 
-def of_arrow(log: Any, columns: Columns | None, layout: str | None, used: Used = lambda _: False) -> Table:
+def of_arrow(
+    log: Any, columns: Columns | None, layout: str | None, actions: bool = False, used: Used = lambda _: False
+) -> Table:
     """The table of anything with an Arrow stream."""
     try:
         capsule = log.__arrow_c_stream__()
@@ -100,21 +107,28 @@ def of_arrow(log: Any, columns: Columns | None, layout: str | None, used: Used =
     except Exception as error:
         # pandas exports its frames by pyarrow, which may be missing, and which refuses columns of mixed types without naming the row.
         if hasattr(log, "columns") and hasattr(log, "__getitem__"):
-            return of_columns({str(name): log[name] for name in log.columns}, columns, layout, used)
+            return of_columns({str(name): log[name] for name in log.columns}, columns, layout, actions, used)
         raise Error(f"the {type(log).__name__} cannot be read as Arrow: {error}") from error
     return Table.of_stream(capsule)
 
 
 def of_columns(
-    log: Mapping[Any, Any], columns: Columns | None, layout: str | None, used: Used = lambda _: False
+    log: Mapping[Any, Any],
+    columns: Columns | None,
+    layout: str | None,
+    actions: bool = False,
+    used: Used = lambda _: False,
 ) -> Table:
-    """The table of named arrays."""
-    mapped = roles(columns)
+    """The table of named arrays; those of actions only for a policy that was not followed, because others may not be discrete."""
+    mapped = roles(columns, log)
+    named = {mapped.get(str(name)) or _role(str(name)) for name, values in log.items() if values is not None}
+    actions = actions or not named.isdisjoint(POLICY)
     prepared: list[tuple[str, Any, Any]] = []
     for name, values in log.items():
         name = str(name)
         role = mapped.get(name) or _role(name)
-        if values is None or (role is None and layout is None and not used(name)):
+        unused = (role is None and layout is None and not used(name)) or (role in OF_ACTIONS and not actions)
+        if values is None or unused:
             # An optional column that is not there, or one without a role.
             continue
         try:
@@ -124,9 +138,9 @@ def of_columns(
                 column = _arrays.ids(name, values)
             elif role in ("obs", "next_obs", None) and _arrays.is_text(name, values):
                 column = _arrays.texts(name, values)
-            elif role == "next_obs":
+            elif role in ("next_obs", "next_target"):
                 column = _arrays.following(name, values)
-            elif role == "obs":
+            elif role in ("obs", "target"):
                 column = _arrays.matrix(name, values)
             elif role is None:
                 column = _guess(name, values)
@@ -151,20 +165,27 @@ def _guess(name: str, values: Any) -> _arrays.Column:
 
 
 def _role(name: str) -> str | None:
-    if name in ROLES:
+    if name in ROLES or name in OF_ACTIONS:
         return name
+    if name == "behavior_prob":
+        return "behaviour_prob"
     for stem in ("next_obs", "obs"):
         if name.startswith((stem + "_", stem + ":")):
+            return stem
+    for stem in ("next_target", "target"):
+        if name.removeprefix(stem + "_").isdecimal():
             return stem
     return None
 
 
-def roles(columns: Columns | None) -> dict[str, str]:
-    """The role of each column that is mapped."""
+def roles(columns: Columns | None, log: Iterable[Any] = ()) -> dict[str, str]:
+    """The role of each column that is mapped; a star stands for any text in the names of a log."""
     found: dict[str, str] = {}
     for role, names in (columns or {}).items():
         for name in [names] if isinstance(names, str) else names:
             found[str(name)] = role
+            if "*" in str(name):
+                found.update({str(own): role for own in log if fnmatch.fnmatchcase(str(own), str(name))})
     return found
 
 

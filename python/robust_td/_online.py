@@ -265,6 +265,8 @@ def _flags(name: str, values: Any, rows: int) -> NDArray[np.bool_] | None:
     """Flags per row; one flag alone is that of all rows."""
     if values is None:
         return None
+    if type(values) is np.ndarray and values.dtype == np.bool_ and values.ndim == 1:
+        return np.ascontiguousarray(values)
     data = _plain(name, values)
     if data.ndim == 0:
         data = np.full(rows, float(data))

@@ -174,7 +174,10 @@ class Problem:
         return report
 
     def __repr__(self) -> str:
-        settings = ", ".join(f"{name}={value:g}" for name, value in self._native.settings)
+        settings = ", ".join(
+            f"{name}={value!r}" if isinstance(value, str) else f"{name}={value:g}"
+            for name, value in self._native.settings
+        )
         words = f" {self.name}({settings})" if settings else self._title()
         return f"<Problem{words}: {self.states} states, {self.dimension} features, discount {self.discount:g}>"
 
@@ -192,7 +195,7 @@ class Problem:
         return (Problem, (self.P, self.r, self.Phi, self.discount, self.start))
 
 
-def _restored(name: str, settings: dict[str, float]) -> Problem:
+def _restored(name: str, settings: dict[str, float | str]) -> Problem:
     return problem(name, **settings)
 
 
@@ -225,7 +228,17 @@ def _rewards(values: Any) -> Any:
     return _dense("r", values, 1 if as_array("r", values).ndim == 1 else 2)
 
 
-def problem(name: str | os.PathLike[str], **settings: float) -> Problem:
+def _setting(name: str, value: Any) -> float | str:
+    """A number, or a word that is none."""
+    if isinstance(value, str):
+        try:
+            return float(value)
+        except ValueError:
+            return value
+    return number(name, value)
+
+
+def problem(name: str | os.PathLike[str], **settings: float | str) -> Problem:
     """A problem of the catalog, or of a TOML file.
 
     Parameters
@@ -233,7 +246,7 @@ def problem(name: str | os.PathLike[str], **settings: float) -> Problem:
     name
         A name that :func:`problems` lists, or the path of a file.
     settings
-        Parameters of the problem of the catalog.
+        Parameters of the problem of the catalog: numbers, or words such as ``mode="weak"``.
 
     Returns
     -------
@@ -250,8 +263,10 @@ def problem(name: str | os.PathLike[str], **settings: float) -> Problem:
     >>> import robust_td as rtd
     >>> rtd.problem("paper-ring", scale=0.0625)
     <Problem paper-ring(scale=0.0625): 50 states, 5 features, discount 0.99>
+    >>> rtd.problem("e3", eps2=1e-4, mode="weak")
+    <Problem e3(eps2=0.0001, mode='weak'): 3 states, 2 features, discount 0.99>
     """
-    pairs = [(key, number(key, value)) for key, value in settings.items()]
+    pairs = [(key, _setting(key, value)) for key, value in settings.items()]
     return Problem._of(_native.problem(os.fspath(name), pairs))
 
 

@@ -239,6 +239,7 @@ def sweep(
     *,
     runs: int = 48,
     schedule: str | Iterable[str] = "decaying",
+    projection: str | Iterable[str] = "none",
     mode: str = "algorithm",
     seed: int | None = None,
     scales: Any = None,
@@ -263,9 +264,14 @@ def sweep(
     runs
         Runs per constant.
     schedule
-        ``decaying``, ``constant`` or ``plain`` (c is the step size itself), or several.
+        ``decaying``, ``constant`` or ``plain`` (c is the step size itself), or several; or those of the authors' later
+        experiments: ``theory``, ``theory_log2``, ``inv_t``, ``inv_sqrt_t``, ``inv_t_2_3``, ``inv_omega_t``, ``constant_omega``
+        and ``inv_c`` (the step 1/c, which they call constant).
+    projection
+        ``none``, ``oracle`` (the ball of radius |theta*|) or ``upper`` (a known bound on it), or several.
     mode
-        ``algorithm`` (Algorithm 1), ``exact`` (expectations without sampling) or ``published`` (the authors' program).
+        ``algorithm`` (Algorithm 1), ``exact`` (expectations without sampling), ``published`` (the authors' program) or ``tdx``
+        (their later engine).
     seed
         Of the random streams of mode ``algorithm``; by default 1.
     scales
@@ -310,6 +316,7 @@ def sweep(
     if executor is not None:
         raise Error("executor must be None: sweeps on a cluster are not available")
     schedules = [schedule] if isinstance(schedule, str) else list(schedule)
+    projections = [projection] if isinstance(projection, str) else list(projection)
     options = _options(
         {
             "c": c,
@@ -328,7 +335,7 @@ def sweep(
     if mode != "algorithm" and seed is None:
         options.pop("seed", None)
     with telling(progress, "steps") as tell:
-        return Sweep(_native.sweep(as_problem(problem)._native, schedules, options, tell))
+        return Sweep(_native.sweep(as_problem(problem)._native, schedules, projections, options, tell))
 
 
 def reproduce(

@@ -100,3 +100,9 @@ def test_parameters_results_and_examples_are_documented(name: str, function: Any
     assert documented == parameters
     assert ("Returns\n-------" in text) == (signature.return_annotation != "None")
     assert ">>>" in text or "." in name
+
+
+def test_the_first_check_after_installing() -> None:
+    text = (ROOT / "docs/install.md").read_text()
+    found = re.search(r'python -c "(.*)"\n(<.*>)', text)
+    assert found is not None and same(shown(found.group(1), {}), found.group(2))

@@ -226,3 +226,29 @@ def test_a_lone_done_is_refused(tmp_path: Path) -> None:
     with pytest.raises(rtd.Error, match='columns={"terminated": "done"}'):
         rtd.evaluate(file, discount=0.9)
     assert rtd.evaluate(file, discount=0.9, columns={"terminated": "done"}).steps == 2
+
+
+def test_rows_of_episodes_may_be_interleaved() -> None:
+    random = np.random.default_rng(3)
+    episode = np.repeat(np.arange(300), 12)
+    obs = random.normal(size=(len(episode), 2))
+    step = np.tile(np.arange(12), 300)
+    sorted_log = {
+        "obs": obs,
+        "reward": obs[:, 0] + random.normal(size=len(episode)),
+        "terminated": step == 11,
+        "episode": episode,
+    }
+    # Thirty episodes at a time, row by row.
+    order = np.lexsort((episode, step, episode // 30))
+    mixed = {name: np.ascontiguousarray(column[order]) for name, column in sorted_log.items()}
+    found, expected = (rtd.evaluate(log, discount=0.9) for log in (mixed, sorted_log))
+    assert found.steps == expected.steps == len(episode)
+    np.testing.assert_allclose(found.theta, expected.theta, rtol=0, atol=1e-10)
+    assert found.start_value is not None and expected.start_value is not None
+    assert found.start_value.value == pytest.approx(expected.start_value.value, abs=1e-10)
+    assert found.to_dict()["start_value"]["starts"] == 300
+    assert found.to_dict()["monte_carlo"]["episodes"] == 300
+    assert "mixed-episodes" not in [finding.kind for finding in found.findings]
+    report = rtd.inspect(mixed)
+    assert report.to_dict()["episodes"]["resumed"] == len(episode) - 300

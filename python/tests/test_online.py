@@ -107,7 +107,7 @@ def test_wrong_input_is_named_and_changes_nothing() -> None:
         ((good, np.ones(3), good[:2]), {}, "X_next is 2 x 2, but X is 3 x 2"),
         ((good, [1, np.nan, 1], good), {}, r"reward\[1\] is NaN"),
         ((good * [[1], [np.inf], [1]], np.ones(3), good), {}, r"X\[1, 0\] is inf"),
-        ((good, np.ones(3), good * np.nan), {}, r"X_next\[0\]\[0\] is NaN"),
+        ((good, np.ones(3), good * np.nan), {}, r"X_next\[0, 0\] is NaN"),
         ((good, np.ones(3), good), {"terminated": [0, 1]}, "terminated has 2 rows"),
         ((good, np.ones(3), good), {"terminated": [0, 1, 2]}, r"terminated\[2\] is 2.0, but must be a flag"),
         ((good, np.ones(3), good), {"rho": [1, -1, 1]}, r"rho\[1\] is -1"),
@@ -128,3 +128,20 @@ def test_wrong_input_is_named_and_changes_nothing() -> None:
             rtd.OnlineTD(**{"discount": 0.9, "dimension": 2, **options})
     with pytest.raises(rtd.Error, match="phi_inf is required"):
         rtd.OnlineTD(discount=0.9, dimension=2, algorithm="alg1")
+
+
+@pytest.mark.parametrize("algorithm", ["auto", "alg1"])
+def test_what_is_refused_late_teaches_nothing(algorithm: str) -> None:
+    options = {} if algorithm == "auto" else {"phi_inf": 10, "c": 1, "horizon": 100_000}
+    log = walk(20_000)
+    obs, reward, following = log["obs"], log["reward"], log["next_obs"].copy()
+    td = rtd.OnlineTD(DISCOUNT, 2, algorithm, **options)
+    td.learn_many(obs[:100], reward[:100], following[:100])
+    before = pickle.dumps(td)
+    following[19_990, 1] = np.inf
+    with pytest.raises(rtd.Error, match=r"X_next\[19990, 1\] is inf"):
+        td.learn_many(obs, reward, following)
+    assert pickle.dumps(td) == before
+    # What follows a terminated row is not looked at.
+    td.learn_many(obs, reward, following, terminated=np.arange(20_000) == 19_990)
+    assert td.steps == 20_100

@@ -134,6 +134,38 @@ def test_sweeps_are_those_of_the_command(command: Any, tmp_path: Path) -> None:
         rtd.sweep(p, c=[-1], horizon=100)
 
 
+def test_the_authors_families_schedules_and_projections(command: Any, tmp_path: Path) -> None:
+    p = rtd.problem("e3", eps2=1e-4, mode="weak")
+    assert p.omega == pytest.approx(1.6666666458e-09, rel=1e-9)
+    assert np.linalg.norm(p.theta_star) == pytest.approx(4.7894838090e03, rel=1e-9)
+    assert "mode='weak'" in repr(p) and np.array_equal(pickle.loads(pickle.dumps(p)).theta_star, p.theta_star)
+    assert np.array_equal(rtd.problem("metastable-trap", eps2="1e-4").theta_star, p.theta_star)
+    wrong: list[tuple[dict[str, Any], str]] = [
+        ({"mode": "fast"}, "mode is fast, but must be signed, weak or zero"),
+        ({"eps1": 1}, "eps1 is 1, but must be from 1e-15 to 0.999"),
+        ({"eps1": "small"}, '"small" is not a number'),
+    ]
+    for settings, words in wrong:
+        with pytest.raises(rtd.Error, match=words):
+            rtd.problem("e3", **settings)
+    spec = tmp_path / "sweep.toml"
+    spec.write_text(
+        'problem = "e7"\nset = { beta = 0.1, mode = "uniform" }\nschedule = ["theory", "inv_c"]\n'
+        'projection = ["none", "oracle"]\nmode = "tdx"\nc = [0.1]\nsteps = 5000\nruns = 2\n'
+    )
+    command("sweep", spec, "--out", tmp_path / "out")
+    e7 = rtd.problem("e7", beta=0.1)
+    options: dict[str, Any] = {"c": 0.1, "horizon": 5000, "runs": 2, "mode": "tdx"}
+    found = rtd.sweep(e7, schedule=["theory", "inv_c"], projection=["none", "oracle"], **options)
+    assert found.to_csv() == (tmp_path / "out/results.csv").read_text()
+    # What the authors' program prints: f of the average.
+    assert found["gap"] == pytest.approx([10.64391584095, 0.5523666601635, 10.64391584095, 0.0279046737186], rel=1e-9)
+    with pytest.raises(rtd.Error, match='schedule is "fast", but must be "decaying"'):
+        rtd.sweep(e7, schedule="fast", **options)
+    with pytest.raises(rtd.Error, match='projection is "ball", but must be "none"'):
+        rtd.sweep(e7, projection="ball", **options)
+
+
 def test_the_paper_is_reproduced(command: Any, tmp_path: Path) -> None:
     options = ["--c-index", "29,30,31", "--simulate", "30000"]
     command("reproduce", "fig1", *options, "--out", tmp_path)

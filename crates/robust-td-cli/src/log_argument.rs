@@ -18,7 +18,7 @@ pub struct LogArgument {
     #[arg(long, value_name = "FORMAT")]
     format: Option<String>,
 
-    /// Column for a role, such as reward=r or obs=x,y; roles: obs, next_obs, reward, terminated, truncated, episode, rho
+    /// Column for a role, such as reward=r or obs=x,y; roles: obs, next_obs, reward, terminated, truncated, episode, rho, action, target, next_target, target_action, next_action, behaviour_prob
     #[arg(long = "column", value_name = "ROLE=NAME")]
     columns: Vec<String>,
 

@@ -1,6 +1,6 @@
 //! Defines the thread and kernel options.
 
-use robust_td_engine::Kernel;
+use robust_td_engine::{Kernel, MOST_THREADS};
 use robust_td_simd::{KernelError, set_kernel};
 
 use crate::failure::Failure;
@@ -10,14 +10,15 @@ use crate::failure::Failure;
 // No group: the options of sweeps include this struct in a group of the same name.
 #[group(skip)]
 pub struct Machine {
-    /// Number of threads; 0 means one per CPU
+    /// Number of threads, up to 1024; 0 means one per CPU
     #[arg(
         long,
         value_name = "N",
         default_value_t = 0,
-        allow_negative_numbers = true
+        allow_negative_numbers = true,
+        value_parser = clap::value_parser!(u16).range(0..=MOST_THREADS as i64)
     )]
-    threads: usize,
+    threads: u16,
 
     #[command(flatten)]
     kernel: KernelOption,
@@ -50,6 +51,6 @@ impl Machine {
 
     /// The number of threads.
     pub fn threads(&self) -> usize {
-        robust_td_engine::threads(self.threads)
+        robust_td_engine::threads(self.threads.into())
     }
 }

@@ -15,9 +15,12 @@ use crate::machine::KernelOption;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Rows need only the observation columns, which are found by the names that the
-model has, in any order. The feature map is part of the model. Warnings say what
-limits the values: not learned, features that do not fit, categories that the
-log of the model does not have, rows with an unbounded interval.
+model has, in any order. The feature map is part of the model. A model of a
+policy that was not followed also needs target_0, target_1, ... or
+target_action (the value of that policy), or else action (that of the action).
+Warnings say what limits the values: not learned, features that do not fit,
+categories that the log of the model does not have, rows with an unbounded
+interval.
 A model whose values are not finite is an error.
 
 Examples:

@@ -2,6 +2,7 @@
 
 use clap::Args;
 use robust_td::Problem;
+use robust_td::catalog::Setting;
 
 use crate::failure::Failure;
 use crate::wrong_file;
@@ -14,8 +15,8 @@ pub struct ProblemArgument {
     pub name: String,
 
     /// Set a parameter of a catalog problem; may be repeated
-    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = robust_td::setting)]
-    pub settings: Vec<(String, f64)>,
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = robust_td::problem_setting)]
+    pub settings: Vec<(String, Setting)>,
 }
 
 impl ProblemArgument {

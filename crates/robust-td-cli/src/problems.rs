@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use clap::Args;
 use robust_td::ProblemReport;
-use robust_td::catalog::{self, Entry};
+use robust_td::catalog::{self, Entry, Setting};
 
 use crate::constants;
 use crate::failure::Failure;
@@ -18,6 +18,7 @@ use crate::text;
 Examples:
   robust-td problems
   robust-td problems two-state --set epsilon=0.01
+  robust-td problems e3 --set eps2=1e-4 --set mode=weak
   robust-td problems my-problem.toml --json
 
 A problem file has a discount, features and a chain:
@@ -37,8 +38,8 @@ pub struct Arguments {
     problem: Option<String>,
 
     /// Set a parameter of the problem; may be repeated
-    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = robust_td::setting, requires = "problem")]
-    settings: Vec<(String, f64)>,
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = robust_td::problem_setting, requires = "problem")]
+    settings: Vec<(String, Setting)>,
 
     /// Print one JSON object
     #[arg(long)]
@@ -97,17 +98,22 @@ fn show(argument: &ProblemArgument, json: bool) -> Result<(), Failure> {
 }
 
 fn heading(entry: &Entry) -> String {
-    text::wrap(&format!("{}: ", entry.name), 4, entry.summary)
+    let also = match entry.aliases {
+        [] => String::new(),
+        aliases => format!(" (also {})", aliases.join(", ")),
+    };
+    let summary = format!("{}{also}", entry.summary);
+    text::wrap(&format!("{}: ", entry.name), 4, &summary)
 }
 
 /// The parameters of an entry, one line each; those that are set also show their default.
-fn parameters(entry: &Entry, settings: &[(String, f64)]) -> String {
+fn parameters(entry: &Entry, settings: &[(String, Setting)]) -> String {
     let rows: Vec<(String, String)> = entry
         .parameters
         .iter()
         .map(|parameter| {
             let set = settings.iter().find(|(name, _)| name == parameter.name);
-            let value = set.map_or(parameter.default, |&(_, value)| value);
+            let value = set.map_or_else(|| parameter.default.into(), |(_, value)| value.clone());
             let default = match set {
                 Some(_) => format!(" (default {})", parameter.default),
                 None => String::new(),

@@ -30,6 +30,11 @@ impl ReportArgument {
         files::check_writable(path).map_err(|error| Failure::Usage(format!("--report: {error}")))
     }
 
+    /// Whether the page is asked for.
+    pub fn is_wanted(&self) -> bool {
+        self.path.is_some()
+    }
+
     /// Writes the page if it is asked for.
     pub fn write(
         &self,

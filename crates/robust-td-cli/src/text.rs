@@ -64,6 +64,11 @@ pub fn number_columns<const N: usize>(rows: &[[String; N]]) -> String {
     aligned(rows, |j| j == 0)
 }
 
+/// Lines of cells, all of them aligned left.
+pub fn left_columns<const N: usize>(rows: &[[String; N]]) -> String {
+    aligned(rows, |_| true)
+}
+
 fn aligned<const N: usize>(rows: &[[String; N]], left: impl Fn(usize) -> bool) -> String {
     let width = |j: usize| rows.iter().map(|row| row[j].chars().count()).max();
     let widths: [usize; N] = std::array::from_fn(|j| width(j).unwrap_or(0));

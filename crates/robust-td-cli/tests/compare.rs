@@ -284,20 +284,55 @@ fn the_markdown_table_has_a_row_per_method() {
     let arguments = with(&["--algorithms", "alg1,srikant-ying", "--markdown"]);
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let table = run(&arguments).stdout;
-    let rows: Vec<&str> = table
-        .lines()
-        .filter(|line| line.starts_with("| `"))
-        .collect();
+    let rows: Vec<&str> = table.lines().filter(|line| line.contains("| `")).collect();
     assert_eq!(rows.len(), 2);
-    assert!(rows[0].starts_with(
-        "| `alg1` | Lee & Orabona 2025, arXiv:2506.01052, Algorithm 1 | phi_inf, T |  | 0."
-    ));
+    assert!(
+        rows[0].starts_with(
+            "| O~(1/sqrt(T)) | `alg1` | Lee & Orabona 2025, arXiv:2506.01052, Algorithm 1 | phi_inf, T | yes | yes |  | 0."
+        ),
+        "{}",
+        rows[0]
+    );
     // The bars of |theta*| do not end a cell.
     assert!(
         rows[1].contains(" A, alpha, \\|theta*\\|, T |"),
         "{}",
         rows[1]
     );
+}
+
+/// The columns of the paper's Table 1, row by row, for the methods that it lists.
+#[test]
+fn the_markdown_table_is_table_1_of_the_paper() {
+    let (fast, robust) = ("O~(1/T)", "O~(1/sqrt(T))");
+    let printed = [
+        ("bhandari-c", fast, "no", "no"),
+        ("srikant-ying", fast, "yes", "no"),
+        ("patil-tail", fast, "yes", "no"),
+        ("samsonov", fast, "yes", "no"),
+        ("mitra", fast, "yes", "no"),
+        ("li-exp", fast, "yes", "no"),
+        ("bhandari-a", robust, "no", "yes"),
+        ("liu-olshevsky", robust, "no", "yes"),
+        ("adatd", robust, "no", "no"),
+        ("alg1", robust, "yes", "yes"),
+    ];
+    let ids: Vec<&str> = printed.iter().map(|row| row.0).collect();
+    let arguments = with(&["--algorithms", &ids.join(","), "--markdown"]);
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let table = run(&arguments).stdout;
+    let heading =
+        "| rate | method | paper | inputs | without projection | bound independent of ω |";
+    assert!(table.starts_with(heading), "{table}");
+    for (id, rate, unprojected, omega_free) in printed {
+        let named = format!("| `{id}` |");
+        let row = table.lines().find(|line| line.contains(&named)).unwrap();
+        assert!(row.starts_with(&format!("| {rate} | `{id}` |")), "{row}");
+        assert!(
+            row.contains(&format!(" | {unprojected} | {omega_free} | ")),
+            "{row}"
+        );
+    }
 }
 
 /// Inputs that a method computes itself are shown next to those that were set.

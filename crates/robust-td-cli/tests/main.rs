@@ -6,6 +6,8 @@ mod common;
 mod compare;
 mod compare_refusals;
 mod experiment;
+mod families;
 mod good_problems;
+mod limits;
 mod problems;
 mod reproduce;

@@ -1,5 +1,6 @@
 //! Defines the errors of this crate, each with the offending value.
 
+use crate::catalog::Setting;
 use crate::number::entries;
 use crate::suggestion::or_known;
 
@@ -327,6 +328,18 @@ pub enum Error {
         /// The parameter.
         name: &'static str,
     },
+    /// A word as the value of a numeric parameter of a catalog problem.
+    #[error("{problem}: {name}: {word:?} is not a number; it must be {expected}")]
+    ProblemParameterWord {
+        /// The problem.
+        problem: &'static str,
+        /// The parameter.
+        name: &'static str,
+        /// The word.
+        word: String,
+        /// The valid range in words.
+        expected: &'static str,
+    },
     /// A parameter of a catalog problem outside its range.
     #[error("{problem}: {name} is {value}, but must be {expected}")]
     ProblemParameter {
@@ -335,7 +348,7 @@ pub enum Error {
         /// The parameter.
         name: &'static str,
         /// The value.
-        value: f64,
+        value: Setting,
         /// The valid range in words.
         expected: String,
     },

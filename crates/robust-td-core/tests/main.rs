@@ -6,6 +6,7 @@ mod certificates_hold;
 mod certify;
 mod common;
 mod exact_expectations;
+mod families;
 mod features;
 mod mixing;
 mod problem_identities;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::chunks::for_each_transition;
 use crate::error::Result;
 use crate::replay::Replay;
-use crate::returns::{self, CompleteReturns, ReturnCheck};
+use crate::returns::{self, CompleteReturns, Predicts, ReturnCheck};
 use crate::sample::{Sample, ValueSample};
 use crate::solved::gather::Plan;
 
@@ -110,7 +110,8 @@ pub(crate) fn assess(
         false => (None, None),
         true => {
             let edges = returns::edges(predictions.values());
-            let (check, complete) = returns::check(replay, plan, value, edges)?;
+            let (check, complete) =
+                returns::check(replay, plan, Predicts::all(value.clone()), edges)?;
             (Some(check), complete)
         }
     };

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use robust_td_core::features::FeatureMap;
 
+use crate::choices::Choices;
 use crate::kept::Kept;
 use crate::row::LogRow;
 use crate::written::Written;
@@ -27,6 +28,7 @@ pub struct Batch {
     pub(crate) episodes: Vec<u64>,
     pub(crate) clusters: Vec<u64>,
     pub(crate) ratios: Vec<f64>,
+    pub(crate) choices: Choices,
     pub(crate) rows: Vec<u64>,
     pub(crate) gaps: Vec<bool>,
     pub(crate) gap_after: bool,
@@ -145,10 +147,15 @@ impl Batch {
         self.gap_after
     }
 
+    /// Whether rows have actions, or a policy.
+    pub(crate) fn has_choices(&self) -> bool {
+        !self.choices.is_empty()
+    }
+
     /// The memory of the rows.
     pub(crate) fn bytes(&self) -> usize {
         let words = self.obs.len() + self.next_obs.len() + 5 * self.len();
-        8 * words + 3 * self.len()
+        8 * words + 3 * self.len() + self.choices.bytes()
     }
 
     pub(crate) fn clear(&mut self, file: usize) {
@@ -161,6 +168,7 @@ impl Batch {
         self.episodes.clear();
         self.clusters.clear();
         self.ratios.clear();
+        self.choices.clear();
         self.rows.clear();
         self.gaps.clear();
         self.gap_after = false;
@@ -199,6 +207,7 @@ impl Batch {
         self.episodes.push(row.episode);
         self.clusters.push(row.cluster);
         self.ratios.push(row.ratio);
+        self.choices.push(&row.choice);
         self.rows.push(number);
         self.gaps.push(after_gap);
     }

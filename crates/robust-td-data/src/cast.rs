@@ -1,5 +1,6 @@
 //! Assigns the columns of one file to roles.
 
+use crate::choices::{At, ChoiceCell};
 use crate::error::{Error, Result};
 use crate::layout::{CellKind, Column, DONE, SEPARATORS, Target, Wanted};
 use crate::role::Role;
@@ -23,9 +24,9 @@ impl Vector {
 
 /// The roles assigned so far.
 pub(crate) struct Cast<'a> {
-    pub file: &'a str,
-    pub columns: &'a [Column],
-    pub wanted: &'a Wanted,
+    pub(crate) file: &'a str,
+    pub(crate) columns: &'a [Column],
+    pub(crate) wanted: &'a Wanted,
     targets: Vec<Target>,
     /// Whether the observation is every column without a role.
     pub takes_all: bool,
@@ -115,8 +116,33 @@ impl<'a> Cast<'a> {
         }
     }
 
+    /// Assigns the columns of a vector.
+    pub fn give_vector(&mut self, role: Role, vector: &Vector) -> Result<()> {
+        match vector {
+            Vector::List(index) => self.give(
+                *index,
+                match role {
+                    Role::NextObs => Target::NextObsList,
+                    Role::Target => Target::Choice(ChoiceCell::Weights(At::Own)),
+                    Role::NextTarget => Target::Choice(ChoiceCell::Weights(At::Next)),
+                    _ => Target::ObsList,
+                },
+            ),
+            Vector::Flat(columns) => {
+                let target = |k| match role {
+                    Role::NextObs => Target::NextObs(k),
+                    Role::Target => Target::Choice(ChoiceCell::Weight(At::Own, k)),
+                    Role::NextTarget => Target::Choice(ChoiceCell::Weight(At::Next, k)),
+                    _ => Target::Obs(k),
+                };
+                let mut columns = columns.iter().enumerate();
+                columns.try_for_each(|(k, &index)| self.give(index, target(k)))
+            }
+        }
+    }
+
     /// The vector for the first name that the file has, as one column or as numbered ones.
-    fn first_vector(&self, role: Role) -> Result<Option<Vector>> {
+    pub fn first_vector(&self, role: Role) -> Result<Option<Vector>> {
         for name in self.wanted.names(role) {
             let single = self.find(&name)?;
             // A column that the user named takes precedence.

@@ -7,14 +7,16 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use robust_td_core::features::FeatureMap;
-use robust_td_core::learner::Transition;
+use robust_td_core::learner::{Features, Transition};
 
 use crate::batch::Batch;
+use crate::choices::Choice;
 use crate::error::Result;
 use crate::feature_rows::FeatureRows;
 use crate::monitor::Monitor;
 use crate::ordered::in_order;
 use crate::pairing::{Pairing, Step};
+use crate::policy_rows::PolicyRows;
 use crate::replay::Replay;
 use crate::schema::Schema;
 use crate::solved::gather::Plan;
@@ -42,8 +44,14 @@ pub(crate) struct Chunk {
 pub(crate) struct Placed<'a> {
     /// The transition.
     pub transition: Transition<'a>,
-    /// The observation before it.
+    /// The observation before it; for a policy that was not followed, with the weights of its actions there.
     pub obs: &'a [f64],
+    /// The features of that: those of the transition, unless the policy was not followed.
+    pub own: Features<'a>,
+    /// The importance ratio of the row.
+    pub ratio: f64,
+    /// The action and the policy, if the policy was not followed.
+    pub choice: Option<Choice<'a>>,
     /// Its number in the log, from 0.
     pub number: u64,
     /// The number of its episode, or of its part of a log without episodes, from 0.
@@ -68,6 +76,7 @@ impl Chunk {
     pub fn for_each(&self, map: &FeatureMap, mut visit: impl FnMut(&Placed<'_>)) {
         let mut map = map.clone();
         let mut rows = FeatureRows::for_map(&map);
+        let mut policy = PolicyRows::for_map(&map);
         let (mut pairing, mut from) = (self.pairing.clone(), self.from);
         let mut left = self.transitions;
         for batch in &self.batches {
@@ -76,10 +85,21 @@ impl Chunk {
             }
             rows.start_batch(&map, batch);
             pairing.push(&self.schema, batch, from, |step: Step<'_>| {
-                let (here, outcome) = rows.of(&mut map, batch, &step);
+                let (transition, obs, own) = match &mut policy {
+                    // The value of an action does not depend on how often it is taken.
+                    Some(policy) => policy.of(&map, &step),
+                    None => {
+                        let (here, outcome) = rows.of(&mut map, batch, &step);
+                        let transition = Transition::new(here, step.reward, outcome);
+                        (transition.with_ratio(step.ratio), step.obs, here)
+                    }
+                };
                 visit(&Placed {
-                    transition: Transition::new(here, step.reward, outcome).with_ratio(step.ratio),
-                    obs: step.obs,
+                    transition,
+                    obs,
+                    own,
+                    ratio: step.ratio,
+                    choice: (!map.actions().is_empty()).then_some(step.choice),
                     number: self.before + self.transitions - left,
                     run: step.run,
                     restarts: step.restart,

@@ -26,7 +26,7 @@ pub struct EpisodeSample {
     pub terminated: bool,
     /// Whether it ends after these rows; otherwise more rows follow, or observation stopped.
     pub whole: bool,
-    /// Whether rows have importance ratios: the rewards are then not those of the policy.
+    /// Whether rows have importance ratios, or the policy was not followed: the rewards are then not those of the policy.
     pub weighted: bool,
 }
 
@@ -166,7 +166,7 @@ impl Trace {
         let transition = &placed.transition;
         self.observations.extend_from_slice(placed.obs);
         self.rewards.push(transition.reward);
-        self.weighted |= transition.ratio != 1.0;
+        self.weighted |= transition.ratio != 1.0 || placed.choice.is_some();
         if transition.outcome.ends_episode() {
             self.terminated = matches!(transition.outcome, Outcome::Terminated);
             (self.ended, self.closed) = (true, true);

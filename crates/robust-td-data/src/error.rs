@@ -195,6 +195,25 @@ pub enum Error {
         /// The column.
         column: String,
     },
+    /// A policy that was not followed, for an algorithm that cannot evaluate it.
+    #[error(
+        "the log describes a policy that was not followed (the columns of an action and a target), which only the algorithm auto evaluates; {id} \
+         evaluates the policy that was followed: leave out these columns, or use auto"
+    )]
+    PolicyAlgorithm {
+        /// The algorithm.
+        id: &'static str,
+    },
+    /// A policy that was not followed, without what it does at the next observation.
+    #[error("{file}: the columns {roles} are missing: {why}")]
+    PolicyNeeds {
+        /// The file.
+        file: String,
+        /// The columns, any of which would do.
+        roles: &'static str,
+        /// Why.
+        why: &'static str,
+    },
     /// A layout that requires a column that is optional elsewhere.
     #[error("{file}: the layout {layout} needs a column for the role {role}: {why}")]
     LayoutNeeds {
@@ -250,6 +269,16 @@ pub enum Error {
     UnknownFormat {
         /// The file.
         file: String,
+    },
+    /// A file that is named twice.
+    #[error(
+        "{file}: this is the same file as {first}, and its rows would count twice; name it once"
+    )]
+    FileTwice {
+        /// The file.
+        file: String,
+        /// The name under which it was given first.
+        first: String,
     },
     /// A format that needs a file.
     #[error(

@@ -59,6 +59,28 @@ pub enum FaultKind {
         /// The value.
         value: String,
     },
+    /// A value that is not one of the actions.
+    NotAnAction {
+        /// The value.
+        value: String,
+        /// The actions.
+        expected: String,
+    },
+    /// A probability outside of [0, 1].
+    NotAProbability {
+        /// The value.
+        value: String,
+    },
+    /// Probabilities of all actions that do not sum to 1.
+    ProbabilitySum {
+        /// Their sum.
+        sum: String,
+    },
+    /// A probability of the action taken that is not above 0, or above 1.
+    NotAPropensity {
+        /// The value.
+        value: String,
+    },
     /// A value that is not a list of numbers.
     NotAList {
         /// The value.
@@ -157,6 +179,10 @@ impl FaultKind {
             Self::NotAFlag { .. } => "not-a-flag",
             Self::NotAnEpisode { .. } => "not-an-episode",
             Self::NegativeRatio { .. } => "negative-ratio",
+            Self::NotAnAction { .. } => "not-an-action",
+            Self::NotAProbability { .. } => "not-a-probability",
+            Self::ProbabilitySum { .. } => "probability-sum",
+            Self::NotAPropensity { .. } => "not-a-propensity",
             Self::NotAList { .. } => "not-a-list",
             Self::Ragged { .. } => "ragged-list",
             Self::FieldCount { .. } => "field-count",
@@ -202,6 +228,20 @@ impl fmt::Display for FaultKind {
             Self::NegativeRatio { value } => {
                 write!(f, "{value:?} is not an importance ratio (a number >= 0)")
             }
+            Self::NotAnAction { value, expected } => {
+                write!(f, "{value:?} is not an action ({expected})")
+            }
+            Self::NotAProbability { value } => {
+                write!(f, "{value:?} is not a probability (a number from 0 to 1)")
+            }
+            Self::ProbabilitySum { sum } => write!(
+                f,
+                "the probabilities of all actions sum to {sum}, not to 1 (a column may be missing; they are not scores or logits)"
+            ),
+            Self::NotAPropensity { value } => write!(
+                f,
+                "{value:?} is not the probability of the action taken (above 0, up to 1)"
+            ),
             Self::NotAList { value } => write!(f, "{value:?} is not a list of numbers"),
             Self::Ragged { expected, found } => write!(
                 f,

@@ -23,6 +23,14 @@ pub enum WriteError {
         /// The missing directory.
         directory: PathBuf,
     },
+    /// An output that is neither a regular file nor a new name.
+    #[error("cannot write {}: {what}", path.display())]
+    NotAFile {
+        /// The name.
+        path: PathBuf,
+        /// What it is, and the remedy.
+        what: &'static str,
+    },
     /// A file could not be written.
     #[error("cannot write {}: {source}", path.display())]
     Write {
@@ -34,10 +42,10 @@ pub enum WriteError {
 }
 
 impl WriteError {
-    /// Whether the output directory cannot be made, so that nothing was started; otherwise writing failed.
+    /// Whether the name of the output cannot be used, so that nothing was started; otherwise writing failed.
     #[must_use]
     pub fn is_invalid_input(&self) -> bool {
-        matches!(self, Self::CreateDirectory { .. })
+        matches!(self, Self::CreateDirectory { .. } | Self::NotAFile { .. })
     }
 }
 
@@ -78,31 +86,53 @@ pub fn directory_of(path: &Path) -> Result<&Path, WriteError> {
 
 /// Checks that a file can be written, up front, so that a long run does not fail at the end. Nothing is left behind.
 pub fn check_writable(path: &Path) -> Result<(), WriteError> {
-    let directory = directory_of(path)?;
-    if path.is_dir() {
-        return Err(cannot_write(path, IoError::other("it is a directory")));
-    }
-    match tempfile::tempfile_in(directory) {
+    let target = target(path)?;
+    match tempfile::tempfile_in(directory_of(&target)?) {
         Ok(_) => Ok(()),
         Err(source) => Err(cannot_write(path, source)),
     }
 }
 
+/// The file that a name stands for: itself, or what a symbolic link points to. A rename would replace a device, a pipe or a link.
+fn target(path: &Path) -> Result<PathBuf, WriteError> {
+    let refused = |what| {
+        Err(WriteError::NotAFile {
+            path: path.into(),
+            what,
+        })
+    };
+    match (std::fs::metadata(path), std::fs::symlink_metadata(path)) {
+        (Ok(data), _) if data.is_dir() => refused("it is a directory"),
+        (Ok(data), _) if !data.is_file() => {
+            refused("it is a device, a pipe or a socket; name a file")
+        }
+        (Ok(_), _) => std::fs::canonicalize(path).map_err(|source| cannot_write(path, source)),
+        (Err(_), Ok(_)) => refused("it is a symbolic link to a file that does not exist"),
+        (Err(_), Err(_)) => Ok(path.into()),
+    }
+}
+
 /// Writes a file through a temporary one in the same directory, so that no reader sees an incomplete file.
+///
+/// A new file has the permissions that the umask allows, an existing one keeps its own.
 pub fn write_with<T, E: From<WriteError>>(
     path: &Path,
     fill: impl FnOnce(&mut std::fs::File) -> Result<T, E>,
 ) -> Result<T, E> {
-    let directory = directory_of(path)?;
+    let target = target(path)?;
     let failed = |error| cannot_write(path, error);
-    let mut file = tempfile::Builder::new()
-        .prefix(".robust-td-")
-        .tempfile_in(directory)
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".robust-td-");
+    ordinary(&mut builder);
+    let mut file = builder
+        .tempfile_in(directory_of(&target)?)
         .map_err(failed)?;
     let result = fill(file.as_file_mut())?;
+    if let Ok(data) = std::fs::metadata(&target) {
+        (file.as_file().set_permissions(data.permissions())).map_err(failed)?;
+    }
     file.as_file().sync_all().map_err(failed)?;
-    readable_by_all(file.as_file()).map_err(failed)?;
-    file.persist(path).map_err(|error| failed(error.error))?;
+    file.persist(&target).map_err(|error| failed(error.error))?;
     Ok(result)
 }
 
@@ -113,14 +143,63 @@ fn cannot_write(path: &Path, source: IoError) -> WriteError {
     }
 }
 
-/// Gives a temporary file, which is private, the permissions of an ordinary file.
+/// Gives a temporary file, which would be private, the permissions of an ordinary file.
 #[cfg(unix)]
-fn readable_by_all(file: &std::fs::File) -> std::io::Result<()> {
+fn ordinary(builder: &mut tempfile::Builder<'_, '_>) {
     use std::os::unix::fs::PermissionsExt;
-    file.set_permissions(std::fs::Permissions::from_mode(0o644))
+    builder.permissions(std::fs::Permissions::from_mode(0o666));
 }
 
 #[cfg(not(unix))]
-fn readable_by_all(_: &std::fs::File) -> std::io::Result<()> {
-    Ok(())
+fn ordinary(_: &mut tempfile::Builder<'_, '_>) {}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+
+    #[test]
+    fn only_files_and_new_names_are_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        write_file(&path("real"), b"one").unwrap();
+        symlink(path("real"), path("link")).unwrap();
+        write_file(&path("link"), b"two").unwrap();
+        assert!(path("link").symlink_metadata().unwrap().is_symlink());
+        assert_eq!(std::fs::read(path("real")).unwrap(), b"two");
+        symlink(path("missing"), path("dangling")).unwrap();
+        let refused = [
+            (
+                path("dangling"),
+                "a symbolic link to a file that does not exist",
+            ),
+            (folder.path().into(), "it is a directory"),
+            ("/dev/null".into(), "it is a device"),
+        ];
+        for (name, why) in refused {
+            for error in [write_file(&name, b"x"), check_writable(&name)].map(Result::unwrap_err) {
+                assert!(
+                    error.is_invalid_input() && error.to_string().contains(why),
+                    "{error}"
+                );
+            }
+        }
+        assert!(!path("missing").exists());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3);
+    }
+
+    #[test]
+    fn permissions_are_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("private");
+        let mode = |file: &Path| std::fs::metadata(file).unwrap().permissions().mode() & 0o777;
+        write_file(&file, b"one").unwrap();
+        // What the umask allows, as for any new file.
+        std::fs::write(folder.path().join("plain"), b"").unwrap();
+        assert_eq!(mode(&file), mode(&folder.path().join("plain")));
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
+        write_file(&file, b"two").unwrap();
+        assert_eq!(mode(&file), 0o600);
+    }
 }

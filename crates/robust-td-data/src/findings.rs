@@ -3,6 +3,7 @@
 use crate::assess::Assessment;
 use crate::inspect::{Finding, FindingKind};
 use crate::learned::Learned;
+use crate::off_policy::FEW_EFFECTIVE;
 use crate::returns::Verdict;
 use crate::solved::{Solved, Unit};
 use crate::start_value::StartValue;
@@ -25,7 +26,7 @@ pub(crate) fn finding(kind: FindingKind, message: impl Into<String>) -> Finding 
 }
 
 /// The findings about any answer.
-fn of_assessment(assessment: &Assessment, remedy: &str) -> Vec<Finding> {
+fn of_assessment(assessment: &Assessment, remedy: &str, richer: &str) -> Vec<Finding> {
     let mut list = Vec::new();
     if !assessment.converged() {
         list.push(not_learned(assessment.relative_residual, remedy));
@@ -39,7 +40,7 @@ fn of_assessment(assessment: &Assessment, remedy: &str) -> Vec<Finding> {
             FindingKind::FeaturesDoNotFit,
             format!(
                 "predicted values differ from returns by up to {errors:.1} standard errors: the features cannot express the \
-                 values, or the data come from several policies; try richer features, such as fourier, tiles or one-hot"
+                 values, or the data come from several policies; {richer}"
             ),
         ));
     }
@@ -63,7 +64,8 @@ fn not_learned(relative_residual: f64, remedy: &str) -> Finding {
 /// The findings about the answer of a learner.
 pub(crate) fn of_learned(learned: &Learned) -> Vec<Finding> {
     let remedy = "the default algorithm solves them, or use more data";
-    (learned.assessment()).map_or(Vec::new(), |found| of_assessment(found, remedy))
+    let richer = "try richer features, such as fourier, tiles or one-hot";
+    (learned.assessment()).map_or(Vec::new(), |found| of_assessment(found, remedy, richer))
 }
 
 /// The findings about the TD fixed point of a log, most serious first.
@@ -72,6 +74,10 @@ pub(crate) fn of_solved(solved: &Solved) -> Vec<Finding> {
     let mut list = of_assessment(
         &solved.assessment,
         "use fewer or simpler features, or more data",
+        match solved.choice {
+            Some(_) => "none of the maps that were compared is richer and better; try others",
+            None => "try the features auto, which compares several maps",
+        },
     );
     if let Some(message) = StartValue::disagreement(solved) {
         list.push(finding(FindingKind::MonteCarloDiffers, message));
@@ -89,8 +95,59 @@ pub(crate) fn of_solved(solved: &Solved) -> Vec<Finding> {
             ),
         ));
     }
+    list.extend(off_policy(solved));
     list.extend(mean_td_error(solved));
     list.extend(intervals(solved));
+    list
+}
+
+/// What limits the answer about a policy that was not followed.
+fn off_policy(solved: &Solved) -> Vec<Finding> {
+    let mut list = Vec::new();
+    let Some(other) = &solved.off_policy else {
+        return list;
+    };
+    if let Some(share) = other.unsupported_share.filter(|_| !solved.is_supported()) {
+        list.push(finding(
+            FindingKind::UnsupportedPolicy,
+            format!(
+                "{:.1} % of the policy's steps take an action where the log has none like it, so its value is not known: there is no interval; log these \
+                 actions, or use features that states share",
+                100.0 * share
+            ),
+        ));
+    }
+    if !other.knows_starts {
+        list.push(finding(
+            FindingKind::PolicyAtStartUnknown,
+            "the log does not show what the policy does at the first rows: the value is that of taking the logged action there, and following the policy \
+             afterwards; add target_0, target_1, ... or target_action",
+        ));
+    }
+    if let Some(effective) = other.effective().filter(|found| *found < FEW_EFFECTIVE) {
+        list.push(finding(
+            FindingKind::FewEffectiveEpisodes,
+            format!(
+                "importance sampling rests on {effective:.1} effective episodes: the policies differ too much for it, and its intervals may be too short; \
+                 rely on least squares, if the features fit"
+            ),
+        ));
+    }
+    if other.has_ratios && !solved.assessment.starts.episodic {
+        list.push(finding(
+            FindingKind::CutEpisodes,
+            "no importance sampling: it needs episodes, and the log has none",
+        ));
+    } else if other.has_ratios && other.cut > 0 {
+        list.push(finding(
+            FindingKind::CutEpisodes,
+            format!(
+                "importance sampling leaves out {} that were cut; the others may be shorter or end differently; the doubly robust estimate \
+                 replaces what would have followed by the predicted value there",
+                counted(other.cut, "episode", "episodes")
+            ),
+        ));
+    }
     list
 }
 
@@ -156,6 +213,7 @@ fn intervals(solved: &Solved) -> Option<Finding> {
     if starts.count < 2 || spread.is_none_or(|spread| !spread.reliable) {
         let why = match facts.unit {
             _ if starts.count < 2 => "the log has one start, which does not show how starts vary",
+            _ if !solved.is_supported() => "the log does not show enough of what the policy does",
             _ if spread.is_none() => "it uses features that the log does not determine",
             Unit::Time if facts.transitions < 64 => {
                 "64 transitions are the fewest that can show it"

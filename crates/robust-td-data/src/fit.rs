@@ -10,6 +10,7 @@ use robust_td_core::registry;
 use robust_td_core::spread::Spread;
 
 use crate::batch::Batch;
+use crate::choice::FeatureChoice;
 use crate::divergence::Divergence;
 use crate::error::{Error, Result};
 use crate::evaluate::request::check_confidence;
@@ -18,10 +19,12 @@ use crate::inspect::Finding;
 use crate::labels::Labels;
 use crate::log::Log;
 use crate::model::Model;
+use crate::off_policy::OffPolicyReport;
 use crate::options::{Purpose, ReadAs};
 use crate::predictor::{Intervals, Predictions, Predictor, intervals_of};
 use crate::reader::Reader;
 use crate::report::EvaluationReport;
+use crate::return_variance::ReturnVariance;
 use crate::returns::ReturnCheck;
 use crate::sample::ValueSample;
 use crate::start_value::{MonteCarlo, StartValue};
@@ -165,6 +168,18 @@ impl Fit {
         Some(MonteCarlo::of(complete?, self.confidence))
     }
 
+    /// What is known about a policy that was not followed, if the log describes one.
+    #[must_use]
+    pub fn off_policy(&self) -> Option<OffPolicyReport> {
+        match &self.model {
+            Model::Learned(_) => None,
+            Model::Solved(solved) => {
+                let found = solved.off_policy.as_ref()?;
+                Some(found.report(self.start_value(), self.confidence))
+            }
+        }
+    }
+
     /// The names of the features; empty if there are more than 100,000.
     #[must_use]
     pub fn feature_names(&self) -> Vec<String> {
@@ -283,6 +298,7 @@ impl Fit {
 
     fn predicted(&self, mut log: Log) -> Result<PredictedRows> {
         log.default_layout(&self.layout);
+        log.expect_actions(self.model.features().actions());
         let predictor = self.predictor(true)?;
         Ok(PredictedRows {
             labels: log.labels().clone(),
@@ -350,6 +366,37 @@ impl Fit {
                 list.extend_from_slice(&self.findings);
                 list
             }
+        }
+    }
+
+    /// How much the return from a random start varies, if [`Evaluation::return_variance`](crate::Evaluation::return_variance) asked for it.
+    #[must_use]
+    pub fn return_variance(&self) -> Option<ReturnVariance> {
+        match &self.model {
+            Model::Learned(_) => None,
+            Model::Solved(solved) => ReturnVariance::of(solved, self.confidence),
+        }
+    }
+
+    /// The standard deviation of the return from one observation; `None` if the variance was not solved for, or its estimate is negative.
+    ///
+    /// # Errors
+    /// When the observation does not have the length that the feature map expects.
+    pub fn return_deviation(&self, observation: &[f64]) -> Result<Option<f64>> {
+        let row = self.row(observation)?;
+        let Model::Solved(solved) = &self.model else {
+            return Ok(None);
+        };
+        let variance = (solved.variance.as_ref()).map(|found| row.features().dot(&found.weights));
+        Ok(variance.filter(|variance| *variance >= 0.0).map(f64::sqrt))
+    }
+
+    /// How the feature map was chosen, if several were compared.
+    #[must_use]
+    pub fn feature_choice(&self) -> Option<&FeatureChoice> {
+        match &self.model {
+            Model::Learned(_) => None,
+            Model::Solved(solved) => solved.choice.as_ref(),
         }
     }
 

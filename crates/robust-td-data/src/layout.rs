@@ -1,6 +1,7 @@
 //! Determines what to do with each column of a file.
 
 use crate::cast::{Cast, Vector};
+use crate::choices::{At, ChoiceCell};
 use crate::columns::ColumnMap;
 use crate::dialect::Dialect;
 use crate::error::{Error, Result};
@@ -66,9 +67,28 @@ pub(crate) enum Target {
     Episode,
     Cluster,
     Ratio,
+    Choice(ChoiceCell),
 }
 
 impl Target {
+    /// Whether cells are names: integers or text that are only compared.
+    pub fn is_name(self) -> bool {
+        match self {
+            Self::Episode | Self::Cluster => true,
+            Self::Choice(cell) => cell.is_name(),
+            _ => false,
+        }
+    }
+
+    /// Whether cells are lists of numbers.
+    pub fn is_list(self) -> bool {
+        match self {
+            Self::ObsList | Self::NextObsList => true,
+            Self::Choice(cell) => cell.is_list(),
+            _ => false,
+        }
+    }
+
     /// The role that the column fills, if any.
     pub fn role(self) -> Option<Role> {
         match self {
@@ -83,6 +103,14 @@ impl Target {
             Self::Episode => Some(Role::Episode),
             Self::Cluster => Some(Role::Cluster),
             Self::Ratio => Some(Role::Rho),
+            Self::Choice(cell) => Some(match cell {
+                ChoiceCell::Taken => Role::Action,
+                ChoiceCell::Wanted(At::Own) => Role::TargetAction,
+                ChoiceCell::Wanted(At::Next) => Role::NextAction,
+                ChoiceCell::Weight(At::Own, _) | ChoiceCell::Weights(At::Own) => Role::Target,
+                ChoiceCell::Weight(At::Next, _) | ChoiceCell::Weights(At::Next) => Role::NextTarget,
+                ChoiceCell::Propensity => Role::BehaviourProb,
+            }),
         }
     }
 }
@@ -102,6 +130,8 @@ pub(crate) struct Wanted {
     pub looks_ahead: bool,
     /// The columns to copy.
     pub keep: Keep,
+    /// The actions of a model of state-action features; empty otherwise.
+    pub actions: Vec<String>,
 }
 
 impl Wanted {
@@ -165,6 +195,7 @@ impl Layout {
             schema.cluster = cast.cluster()?;
             schema.ratio = cast.scalar(Role::Rho, Target::Ratio)?;
             cast.refuse_done(&schema)?;
+            schema.policy = cast.policy(schema.next_obs)?;
             if wanted.preset == Preset::Minari && !schema.next_obs && !schema.episode {
                 return Err(Error::LayoutNeeds {
                     file: file.to_owned(),
@@ -173,6 +204,9 @@ impl Layout {
                     why: "the final observation of an episode is a separate row",
                 });
             }
+        }
+        if wanted.purpose == Purpose::Predict && !wanted.actions.is_empty() {
+            schema.policy = Some(cast.predicted_policy()?);
         }
         schema.inputs = inputs;
         let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
@@ -193,7 +227,8 @@ impl Layout {
         if wanted.purpose == Purpose::Predict {
             return absent;
         }
-        for role in Role::ALL {
+        let skipped = |role: &Role| role.is_of_actions() && self.schema.policy.is_none();
+        for role in Role::ALL.into_iter().filter(|role| !skipped(role)) {
             for name in wanted.names(role) {
                 if role.is_vector() {
                     // The first numbered column, and the one after the last.
@@ -219,6 +254,17 @@ impl Layout {
     /// The names of the columns to copy.
     pub fn kept_names(&self) -> Vec<String> {
         self.kept.iter().map(|&index| self.name(index)).collect()
+    }
+
+    /// The column of a cell of the choice, or of the list that holds it.
+    pub fn place(&self, cell: ChoiceCell) -> Option<usize> {
+        let list = match cell {
+            ChoiceCell::Weight(at, _) => ChoiceCell::Weights(at),
+            ChoiceCell::Weights(at) => ChoiceCell::Weight(at, 0),
+            cell => cell,
+        };
+        let mut targets = self.targets.iter();
+        targets.position(|t| [Target::Choice(cell), Target::Choice(list)].contains(t))
     }
 
     /// The name of a column.

@@ -14,10 +14,13 @@ mod assess;
 mod bad_rows;
 mod batch;
 mod cast;
+mod choice;
+mod choices;
 mod chunks;
 mod columns;
 mod diagnostics;
 mod dialect;
+mod discounts;
 mod divergence;
 mod episode_sample;
 mod error;
@@ -41,12 +44,15 @@ mod memory;
 mod model;
 mod monitor;
 mod observed;
+mod off_policy;
 mod option_error;
 mod options;
 mod ordered;
 mod origin;
 mod pairing;
 mod parts;
+mod policy_columns;
+mod policy_rows;
 mod portfolio_choice;
 mod predict_rows;
 mod predictor;
@@ -57,6 +63,7 @@ mod reader;
 mod recent;
 mod replay;
 mod report;
+mod return_variance;
 mod returns;
 mod role;
 mod row;
@@ -81,6 +88,8 @@ mod write;
 mod written;
 
 // Learning from a log, and predicting.
+pub use choice::{FeatureCandidate, FeatureChoice};
+pub use discounts::DiscountsReport;
 pub use divergence::Divergence;
 pub use episode_sample::EpisodeSample;
 pub use error::{Error, Result};
@@ -89,10 +98,12 @@ pub use fit::{Fit, Limits};
 pub use learned::Learned;
 pub use log::{Log, inspect};
 pub use model::Model;
+pub use off_policy::{OffPolicyEstimate, OffPolicyMethod, OffPolicyReport, TargetKind};
 pub use option_error::{OptionError, OptionName};
 pub use portfolio_choice::{Candidate, ConstantChoice};
 pub use predictor::{Intervals, Predictions, Predictor};
 pub use report::{EvaluationReport, TdErrorReport};
+pub use return_variance::ReturnVariance;
 pub use returns::{ReturnCheck, Tenth, Verdict};
 pub use sample::ValueSample;
 pub use solved::{Solved, Solver, Unit};
@@ -103,6 +114,7 @@ pub use warning::Warning;
 
 // The contents of a log.
 pub use bad_rows::{BadKind, BadRows};
+pub use choices::{PolicyKind, PolicySchema};
 pub use fault::{Fault, FaultKind};
 pub use inspect::{
     CategoryReport, DataReport, DataSample, EpisodeReport, FeatureReport, Finding, FindingKind,

@@ -40,6 +40,8 @@ pub struct Log {
     observed: Observed,
     labels: Labels,
     keep: Keep,
+    /// The actions of the model that predicts.
+    actions: Vec<String>,
 }
 
 #[derive(Debug)]
@@ -89,6 +91,7 @@ impl Log {
             observed: Observed::default(),
             labels: Labels::default(),
             keep: Keep::default(),
+            actions: Vec::new(),
         }
     }
 
@@ -232,6 +235,11 @@ impl Log {
         }
     }
 
+    /// Expects the actions of a model of state-action features, or the probabilities of all of them.
+    pub(crate) fn expect_actions(&mut self, actions: &[String]) {
+        self.actions = actions.to_vec();
+    }
+
     /// The column settings.
     pub(crate) fn column_map(&self) -> &ColumnMap {
         &self.columns
@@ -280,6 +288,7 @@ impl Log {
             skip_bad_rows: self.skip_bad_rows,
             threads,
             monitor: self.monitor.clone(),
+            actions: self.actions.clone(),
             ..ReadOptions::default()
         };
         if self.is_stream() {

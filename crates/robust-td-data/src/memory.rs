@@ -8,6 +8,10 @@ use crate::error::{Error, Result};
 const MATRICES: u64 = 8;
 /// Matrices per thread: the sums of two chunks, each with what is held out.
 const PER_THREAD: u64 = 4;
+/// Matrices of a learner that solves as it goes: its sums, their factors, and a copy.
+const LEARNER_MATRICES: u64 = 4;
+/// Vectors per replicate: its weights and their average for two candidates.
+const REPLICATE_VECTORS: u64 = 4;
 /// Vectors of an iterative solution beside those of the solver.
 const VECTORS: u64 = 10;
 /// The memory for the entries of a sparse matrix.
@@ -16,11 +20,23 @@ const MOST_BYTES: u64 = 2 << 30;
 /// The maximum number of bytes of rows to keep.
 const MOST_FOR_ROWS: u64 = 1 << 30;
 
-/// Refuses a direct solution for this number of features that does not fit in memory.
-pub(crate) fn check_direct(features: usize, threads: usize) -> Result<()> {
+/// Refuses direct solutions, of several systems at the same time, for this number of features that do not fit in memory.
+pub(crate) fn check_direct(features: usize, threads: usize, systems: usize) -> Result<()> {
     let d = features as u64;
-    let matrices = MATRICES + PER_THREAD * threads as u64;
+    let matrices = systems as u64 * (MATRICES + PER_THREAD * threads as u64);
     check(features, 8 * matrices * d * (d + 1))
+}
+
+/// Refuses a learner that keeps a matrix of this number of features, with copies, if it does not fit in memory.
+pub(crate) fn check_learner(features: usize) -> Result<()> {
+    let d = features as u64;
+    check(features, 8 * LEARNER_MATRICES * d * d)
+}
+
+/// Refuses bootstrap replicates of a learner's weights, of each of its constants, that do not fit in memory.
+pub(crate) fn check_replicates(features: usize, replicates: usize) -> Result<()> {
+    let weights = (features as u64).saturating_mul(replicates as u64);
+    check(features, weights.saturating_mul(8 * REPLICATE_VECTORS))
 }
 
 /// Refuses an iterative solution for this number of features that does not fit in memory.
@@ -93,10 +109,10 @@ mod tests {
 
     #[test]
     fn what_cannot_fit_is_refused_with_its_size() {
-        assert!(check_direct(100, 2).is_ok());
+        assert!(check_direct(100, 2, 1).is_ok());
         assert!(check_iterative(100_000).is_ok());
         if available().is_some() {
-            let refused = check_direct(1 << 24, 2).unwrap_err().to_string();
+            let refused = check_direct(1 << 24, 2, 1).unwrap_err().to_string();
             assert!(
                 refused.contains("16777216 features need about"),
                 "{refused}"

@@ -52,7 +52,7 @@ impl Cast<'_> {
             None => return Err(self.missing(Role::Obs)),
         };
         let inputs = self.inputs(&vector);
-        self.give_vector(Role::Obs, &vector, &inputs)?;
+        self.give_inputs(Role::Obs, &vector, &inputs)?;
         Ok((vector, inputs))
     }
 
@@ -77,7 +77,7 @@ impl Cast<'_> {
             None => self.find_vector(Role::NextObs)?,
         };
         if let Some(vector) = &vector {
-            self.give_vector(Role::NextObs, vector, inputs)?;
+            self.give_inputs(Role::NextObs, vector, inputs)?;
         } else if self.wanted.columns.get(Role::NextObs).is_some() {
             return Err(self.missing(Role::NextObs));
         }
@@ -267,7 +267,7 @@ impl Cast<'_> {
     }
 
     /// The columns to assign, with their kinds.
-    fn give_vector(&mut self, role: Role, vector: &Vector, inputs: &[Input]) -> Result<()> {
+    fn give_inputs(&mut self, role: Role, vector: &Vector, inputs: &[Input]) -> Result<()> {
         let next = role == Role::NextObs;
         match vector {
             Vector::List(index) if next => self.give(*index, Target::NextObsList),

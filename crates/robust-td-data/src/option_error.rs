@@ -36,6 +36,8 @@ pub enum OptionName {
     Decimal,
     /// The thousands separator of CSV files.
     Thousands,
+    /// The variance of the return.
+    ReturnVariance,
 }
 
 impl fmt::Display for OptionName {
@@ -56,6 +58,7 @@ impl fmt::Display for OptionName {
             Self::Cluster => "cluster",
             Self::Decimal => "decimal",
             Self::Thousands => "thousands",
+            Self::ReturnVariance => "return_variance",
         })
     }
 }

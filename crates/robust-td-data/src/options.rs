@@ -32,6 +32,8 @@ pub struct ReadOptions {
     pub dialect: Dialect,
     /// What the rows are used for.
     pub purpose: Purpose,
+    /// The actions of the model that predicts, if it is one of state-action features.
+    pub actions: Vec<String>,
     /// The number of bad rows that may be skipped; with 0, the default, the first one is an error.
     pub skip_bad_rows: u64,
     /// The maximum number of rows per batch.
@@ -51,6 +53,7 @@ impl Default for ReadOptions {
             preset: Preset::default(),
             dialect: Dialect::default(),
             purpose: Purpose::default(),
+            actions: Vec::new(),
             skip_bad_rows: 0,
             batch_rows: 4096,
             dimension: None,

@@ -31,6 +31,7 @@ use robust_td_core::learner::{Features, Outcome};
 use serde::{Deserialize, Serialize};
 
 use crate::batch::Batch;
+use crate::choices::{Choice, SavedChoice};
 use crate::recent::{self, Noted, Recent};
 use crate::schema::Schema;
 
@@ -67,6 +68,8 @@ pub struct Step<'a> {
     pub(crate) rows: Option<StepRows>,
     /// A batch row of the same episode and cluster.
     pub(crate) row: usize,
+    /// The action, and the policy here and at the next observation, if the log has them.
+    pub(crate) choice: Choice<'a>,
     /// The number of its episode, from 0 in the order of their first transitions. After a gap that of the episode before it,
     /// unless it is known to be another one.
     pub run: u64,
@@ -145,6 +148,8 @@ struct Waiting {
     reward: f64,
     ratio: f64,
     truncated: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    choice: Option<SavedChoice>,
 }
 
 impl Default for Pairing {
@@ -311,6 +316,7 @@ impl Pairing {
                 after_gap: self.now.gap,
                 rows: None,
                 row: i,
+                choice: batch.choices.get(i),
                 run: self.run(),
                 resumes,
             };
@@ -361,7 +367,8 @@ impl Pairing {
                     true => Outcome::Truncated(next),
                     false => Outcome::Continues(next),
                 };
-                let step = last.step(outcome, self, i, resumes);
+                let mut step = last.step(outcome, self, i, resumes);
+                step.choice.next = row.choice.own;
                 self.transitions += 1;
                 self.now.restart = last.truncated;
                 self.now.gap = false;
@@ -404,7 +411,7 @@ impl Pairing {
         let gap = batch.gaps[i] || (self.now.gap && waiting.is_none());
         let is_open = waiting.is_some() || !self.now.restart || self.now.gap;
         if let Some(before) = self.episode.filter(|_| is_open) {
-            let each = EACH + 8 * waiting.as_ref().map_or(0, |waiting| waiting.obs.len());
+            let each = EACH + 8 * waiting.as_ref().map_or(0, Waiting::len);
             let (limit, now) = (recent::limit(self.bytes, each), self.now.clone());
             self.waiting += u64::from(waiting.is_some());
             let open = Open {
@@ -529,6 +536,7 @@ struct RowView<'a> {
     reward: f64,
     ratio: f64,
     truncated: bool,
+    choice: Choice<'a>,
     /// Its index in the batch, if it is in the batch.
     row: Option<usize>,
 }
@@ -541,6 +549,7 @@ impl<'a> RowView<'a> {
             reward: batch.rewards[i],
             ratio: batch.ratios[i],
             truncated: batch.truncated[i],
+            choice: batch.choices.get(i),
             row: Some(i),
         }
     }
@@ -565,6 +574,7 @@ impl<'a> RowView<'a> {
                 last,
             }),
             row: last,
+            choice: self.choice,
             run: pairing.run(),
             resumes: resumes && !pairing.now.restart,
         }
@@ -576,17 +586,24 @@ impl<'a> RowView<'a> {
             reward: self.reward,
             ratio: self.ratio,
             truncated: self.truncated,
+            choice: (self.choice != Choice::default()).then(|| SavedChoice::of(self.choice)),
         }
     }
 }
 
 impl Waiting {
+    /// The number of numbers in its vectors.
+    fn len(&self) -> usize {
+        self.obs.len() + self.choice.as_ref().map_or(0, SavedChoice::len)
+    }
+
     fn view(&self) -> RowView<'_> {
         RowView {
             obs: &self.obs,
             reward: self.reward,
             ratio: self.ratio,
             truncated: self.truncated,
+            choice: (self.choice.as_ref()).map_or(Choice::default(), SavedChoice::view),
             row: None,
         }
     }

@@ -12,6 +12,7 @@ use robust_td_core::spread::{Sides, Spread};
 use crate::batch::Batch;
 use crate::error::{Error, Result};
 use crate::model::Model;
+use crate::policy_rows::write_input;
 use crate::unseen::Unseen;
 
 /// The statistics for intervals, which measure the sampling error around the TD fixed point.
@@ -132,6 +133,8 @@ pub struct Predictor {
     intervals: Option<Intervals>,
     confidence: f64,
     row: Row,
+    /// An observation with the weights of actions.
+    input: Vec<f64>,
 }
 
 impl Predictor {
@@ -149,6 +152,7 @@ impl Predictor {
             intervals,
             confidence,
             row: Row::for_map(model.features()),
+            input: Vec::new(),
         }
     }
 
@@ -163,7 +167,11 @@ impl Predictor {
     /// # Errors
     /// When the observations do not have the length that the feature map expects, or a value is not finite.
     pub fn predict(&mut self, batch: &Batch, out: &mut Predictions) -> Result<()> {
-        let (expected, found) = (self.features.inputs(), batch.dimension());
+        let actions = match batch.has_choices() {
+            true => self.features.actions().len(),
+            false => 0,
+        };
+        let (expected, found) = (self.features.inputs(), batch.dimension() + actions);
         if !batch.is_empty() && expected != found {
             return Err(Error::ModelInput { expected, found });
         }
@@ -172,7 +180,15 @@ impl Predictor {
         out.upper.clear();
         out.unseen = None;
         for i in 0..batch.len() {
-            self.features.write(batch.obs(i), &mut self.row);
+            let input = match actions {
+                0 => batch.obs(i),
+                _ => {
+                    let policy = batch.choices.get(i).own;
+                    write_input(&mut self.input, batch.obs(i), policy, actions);
+                    &self.input
+                }
+            };
+            self.features.write(input, &mut self.row);
             let phi = self.row.features();
             let value = self.value.value(phi);
             if !value.is_finite() {
@@ -180,7 +196,7 @@ impl Predictor {
                 return Err(Error::ValueNotFinite { row, value });
             }
             out.values.push(value);
-            let unseen = self.features.unseen(batch.obs(i));
+            let unseen = self.features.unseen(input);
             if let Some(column) = unseen {
                 let (code, row) = (batch.obs(i)[column], batch.row_numbers()[i]);
                 let first = Unseen::first(&self.features, column, code, row);

@@ -8,7 +8,8 @@
 //! | `d3rlpy` | `observations`, `observation` | `next_observations`, `next_observation` | `rewards`, `reward` | `terminals` | `timeouts` | `episode` |
 //! | `d4rl` | `observations` | `next_observations` | `rewards` | `terminals` | `timeouts` | none |
 //!
-//! Importance ratios are `rho` in every layout. A vector may be one list column, or columns named with `_0`,
+//! Actions are `action` (`standard`) or `actions`; what a policy that was not followed does is `target`, `next_target`, `target_action`,
+//! `next_action` and `behaviour_prob` in every layout, and importance ratios are `rho`. A vector may be one list column, or columns named with `_0`,
 //! `_1`, ... (or `:0`, `:1`, ...) appended.
 //!
 //! - Minari (its Arrow storage) stores an episode of T steps in T + 1 rows, because the final observation has
@@ -86,6 +87,13 @@ impl Preset {
             // Only a column that the user names.
             (Role::Cluster, _) => &[],
             (Role::Rho, _) => &["rho"],
+            (Role::Action, Standard) => &["action"],
+            (Role::Action, Minari | Rllib | D3rlpy | D4rl) => &["actions", "action"],
+            (Role::Target, _) => &["target"],
+            (Role::NextTarget, _) => &["next_target"],
+            (Role::TargetAction, _) => &["target_action"],
+            (Role::NextAction, _) => &["next_action"],
+            (Role::BehaviourProb, _) => &["behaviour_prob", "behavior_prob"],
         }
     }
 }

@@ -123,6 +123,7 @@ impl Reader {
                 labels: selection.labels,
                 looks_ahead: false,
                 keep: selection.keep,
+                actions: options.actions,
             },
             schema: Schema::default(),
             ledger: Ledger {

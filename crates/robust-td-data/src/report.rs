@@ -4,13 +4,16 @@ use robust_td_core::learner::Learner;
 use robust_td_core::registry::Approach;
 use serde::Serialize;
 
+use crate::choice::FeatureChoice;
 use crate::diagnostics::TdErrors;
 use crate::divergence::Divergence;
 use crate::fit::Fit;
 use crate::inspect::Finding;
 use crate::learned::Learned;
 use crate::model::Model;
+use crate::off_policy::OffPolicyReport;
 use crate::portfolio_choice::ConstantChoice;
+use crate::return_variance::ReturnVariance;
 use crate::returns::ReturnCheck;
 use crate::solved::{Solved, Solver, Unit};
 use crate::start_value::{MonteCarlo, StartValue};
@@ -29,6 +32,9 @@ pub struct EvaluationReport {
     pub start_value: Option<StartValue>,
     /// The mean return of complete episodes.
     pub monte_carlo: Option<MonteCarlo>,
+    /// What is known about a policy that was not followed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub off_policy: Option<OffPolicyReport>,
     /// Whether the answer solves the equations of the log.
     pub converged: Option<bool>,
     /// |b - A theta| / |b| of the log's equations, with features scaled to mean square 1.
@@ -101,6 +107,12 @@ pub struct EvaluationReport {
     pub columns: Vec<String>,
     /// Rows from the smallest to the largest value.
     pub typical_rows: Vec<TypicalRow>,
+    /// How much the return from a start varies, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub return_variance: Option<ReturnVariance>,
+    /// How the feature map was chosen, if several were compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub feature_choice: Option<FeatureChoice>,
     /// The comparison of returns with predictions.
     pub check: Option<ReturnCheck>,
 }
@@ -156,6 +168,7 @@ impl EvaluationReport {
             solver: None,
             start_value: fit.start_value(),
             monte_carlo: fit.monte_carlo(),
+            off_policy: None,
             converged: fit.converged(),
             relative_residual: residual,
             rank: None,
@@ -189,6 +202,8 @@ impl EvaluationReport {
             episodic: (learned.assessment()).is_some_and(|found| found.starts.episodic),
             columns: (learned.assessment()).map_or(Vec::new(), |found| found.columns.clone()),
             typical_rows: typical_rows(fit),
+            return_variance: None,
+            feature_choice: None,
             check: fit.check().cloned(),
         }
     }
@@ -201,6 +216,7 @@ impl EvaluationReport {
             solver: Some(facts.solver),
             start_value: fit.start_value(),
             monte_carlo: fit.monte_carlo(),
+            off_policy: fit.off_policy(),
             converged: fit.converged(),
             relative_residual: Some(solved.assessment.relative_residual),
             rank: facts.rank,
@@ -234,6 +250,8 @@ impl EvaluationReport {
             episodic: solved.assessment.starts.episodic,
             columns: solved.assessment.columns.clone(),
             typical_rows: typical_rows(fit),
+            return_variance: fit.return_variance(),
+            feature_choice: solved.choice.clone(),
             check: fit.check().cloned(),
         }
     }

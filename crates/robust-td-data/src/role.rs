@@ -25,11 +25,23 @@ pub enum Role {
     Cluster,
     /// The importance ratio pi(a|s) / mu(a|s) of the action taken.
     Rho,
+    /// The action that was taken.
+    Action,
+    /// The probabilities of all actions under the policy to be evaluated.
+    Target,
+    /// The same at the next observation.
+    NextTarget,
+    /// The action of the policy to be evaluated.
+    TargetAction,
+    /// The same at the next observation.
+    NextAction,
+    /// The probability with which the action was taken.
+    BehaviourProb,
 }
 
 impl Role {
     /// All roles.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 14] = [
         Self::Obs,
         Self::NextObs,
         Self::Reward,
@@ -38,6 +50,12 @@ impl Role {
         Self::Episode,
         Self::Cluster,
         Self::Rho,
+        Self::Action,
+        Self::Target,
+        Self::NextTarget,
+        Self::TargetAction,
+        Self::NextAction,
+        Self::BehaviourProb,
     ];
 
     /// The name of the role, and of its column by default.
@@ -52,13 +70,28 @@ impl Role {
             Self::Episode => "episode",
             Self::Cluster => "cluster",
             Self::Rho => "rho",
+            Self::Action => "action",
+            Self::Target => "target",
+            Self::NextTarget => "next_target",
+            Self::TargetAction => "target_action",
+            Self::NextAction => "next_action",
+            Self::BehaviourProb => "behaviour_prob",
         }
     }
 
     /// Whether the role takes several columns or a list.
     #[must_use]
     pub fn is_vector(self) -> bool {
-        matches!(self, Self::Obs | Self::NextObs)
+        matches!(
+            self,
+            Self::Obs | Self::NextObs | Self::Target | Self::NextTarget
+        )
+    }
+
+    /// Whether the role describes actions, for a policy that was not followed.
+    #[must_use]
+    pub fn is_of_actions(self) -> bool {
+        self >= Self::Action
     }
 
     pub(crate) fn list() -> String {

@@ -2,6 +2,7 @@
 
 use crate::bad_rows::BadRows;
 use crate::batch::Batch;
+use crate::choices::{At, ChoiceCell, RowChoice};
 use crate::error::Result;
 use crate::fault::{Fault, FaultKind};
 use crate::labels::Coder;
@@ -19,6 +20,7 @@ pub(crate) struct LogRow {
     pub episode: u64,
     pub cluster: u64,
     pub ratio: f64,
+    pub choice: RowChoice,
     /// A cell of the next observation that is missing, which only matters if something follows.
     missing_next: Option<Bad>,
     /// The codes of categories.
@@ -40,6 +42,16 @@ impl LogRow {
             episode: 0,
             cluster: 0,
             ratio: 1.0,
+            choice: RowChoice::of(
+                layout.schema.policy.as_ref(),
+                [At::Own, At::Next].map(|at| {
+                    let own = |t: &&Target| {
+                        matches!(t, Target::Choice(ChoiceCell::Weight(own, _)) if *own == at)
+                    };
+                    layout.targets.iter().filter(own).count()
+                }),
+                (layout.targets).contains(&Target::Choice(ChoiceCell::Taken)),
+            ),
             missing_next: None,
             coder: Coder::new(layout.labels.clone()),
         }
@@ -109,6 +121,7 @@ impl LogRow {
             Target::Obs(k) => self.obs[k] = value,
             Target::NextObs(k) => self.next_obs[k] = value,
             Target::Reward => self.reward = Some(value),
+            Target::Choice(cell) => self.choice.set_number(cell, value),
             _ if !(value >= 0.0) => return false,
             _ => self.ratio = value,
         }
@@ -129,6 +142,7 @@ impl LogRow {
     pub fn set_id(&mut self, target: Target, id: u64) {
         match target {
             Target::Cluster => self.cluster = id,
+            Target::Choice(cell) => self.choice.set_id(cell, id),
             _ => self.episode = id,
         }
     }
@@ -148,6 +162,13 @@ impl LogRow {
                 .put_level(target, Err(kind))
                 .map_err(|kind| Bad::at(column, kind));
         }
+        let kind = match (target, kind) {
+            (Target::Choice(_), FaultKind::NotAnEpisode { value }) => FaultKind::NotAnAction {
+                value,
+                expected: "an integer or text".into(),
+            },
+            (_, kind) => kind,
+        };
         let bad = Bad::at(column, kind);
         let missing = matches!(bad.kind, FaultKind::Missing | FaultKind::MissingField);
         match target {
@@ -157,21 +178,32 @@ impl LogRow {
                 self.missing_next.get_or_insert(bad);
                 Ok(())
             }
+            Target::Choice(cell) if missing && cell.is_next() => {
+                self.missing_next.get_or_insert(bad);
+                Ok(())
+            }
             _ => Err(bad),
         }
     }
 
     /// Replaces a missing next observation, which is not used if the row is terminated; otherwise the row is bad.
     #[inline]
-    fn settle(&mut self) -> std::result::Result<(), Bad> {
+    fn settle(&mut self, layout: &Layout) -> std::result::Result<(), Bad> {
         match self.missing_next.take() {
-            None => Ok(()),
-            Some(bad) if !self.terminated => Err(bad),
-            Some(_) => {
-                self.next_obs.clone_from(&self.obs);
-                Ok(())
-            }
+            None => {}
+            Some(bad) if !self.terminated => return Err(bad),
+            Some(_) => self.next_obs.clone_from(&self.obs),
         }
+        let settled = self.choice.settle(self.terminated);
+        settled.map_err(|(cell, kind)| Bad {
+            column: layout.place(cell),
+            kind,
+        })
+    }
+
+    /// Forgets what was missing in a row that cannot be read.
+    fn forget(&mut self) {
+        self.missing_next = None;
     }
 
     /// The cleared list for a list target.
@@ -179,6 +211,7 @@ impl LogRow {
     pub fn list(&mut self, target: Target) -> &mut Vec<f64> {
         let list = match target {
             Target::NextObsList => &mut self.next_obs,
+            Target::Choice(cell) => self.choice.list(cell),
             _ => &mut self.obs,
         };
         list.clear();
@@ -236,7 +269,13 @@ impl Ledger {
         place: Place<'_>,
         read: std::result::Result<(), Bad>,
     ) -> Result<()> {
-        let settled = row.settle();
+        let settled = match &read {
+            Ok(()) => row.settle(layout),
+            Err(_) => {
+                row.forget();
+                Ok(())
+            }
+        };
         match read
             .and(settled)
             .and_then(|()| self.check_lengths(row, layout))

@@ -3,6 +3,8 @@
 use robust_td_core::features::Input;
 use serde::{Deserialize, Serialize};
 
+use crate::choices::PolicySchema;
+
 /// The roles that have columns; the same for all files of a log.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Schema {
@@ -32,6 +34,9 @@ pub struct Schema {
     pub cluster: bool,
     /// Whether there are importance ratios.
     pub ratio: bool,
+    /// How the log describes a policy that was not followed, if it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy: Option<PolicySchema>,
 }
 
 impl Schema {
@@ -71,6 +76,13 @@ impl Schema {
             ("cluster", self.cluster, other.cluster),
             ("rho", self.ratio, other.ratio),
         ];
+        if self.policy != other.policy {
+            let words = |schema: &Self| match &schema.policy {
+                None => "no columns of actions and a policy".to_owned(),
+                Some(policy) => policy.words(),
+            };
+            return Some((words(self), words(other)));
+        }
         let has = |has, role| match has {
             true => format!("a column for {role}"),
             false => format!("no column for {role}"),

@@ -1,5 +1,6 @@
 //! Finds the inputs, infers their formats from their names and opens them.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{Read, Stdin};
 use std::path::{Path, PathBuf};
@@ -86,7 +87,7 @@ impl Source {
     /// `.json`, `.parquet`, text formats also with `.gz` or `.zst`) unless given; compression also from the first bytes.
     ///
     /// # Errors
-    /// When there is no input, a pattern is malformed or matches nothing, stdin is named twice, or a format
+    /// When there is no input, a pattern is malformed or matches nothing, stdin or a file is named twice, or a format
     /// is unknown.
     pub fn find<S: AsRef<str>>(names: &[S], format: Option<Format>) -> Result<Vec<Self>> {
         let mut sources = Vec::new();
@@ -113,6 +114,7 @@ impl Source {
                 what: "no input file is given",
             });
         }
+        check_distinct(&sources)?;
         Ok(sources)
     }
 
@@ -279,6 +281,24 @@ fn by_name(path: &Path) -> (Option<Format>, Compression) {
         _ => None,
     };
     (format, compression)
+}
+
+/// Refuses a file that is named twice, by whatever path: its rows would count twice.
+fn check_distinct(sources: &[Source]) -> Result<()> {
+    let mut seen = HashMap::new();
+    for source in sources {
+        // What cannot be found is reported when it is opened.
+        if let Origin::File(path) = &source.origin
+            && let Ok(path) = path.canonicalize()
+            && let Some(first) = seen.insert(path, source.name())
+        {
+            return Err(Error::FileTwice {
+                file: source.name().to_owned(),
+                first: first.to_owned(),
+            });
+        }
+    }
+    Ok(())
 }
 
 fn matches(name: &str) -> Result<Vec<PathBuf>> {

@@ -1,6 +1,6 @@
 //! Estimates the value of the policy, and compares it with the plain mean of returns.
 
-use robust_td_core::spread::{Spread, two_sided};
+use robust_td_core::spread::{Spread, of_powers};
 use serde::Serialize;
 
 use crate::model::Model;
@@ -67,13 +67,13 @@ impl StartValue {
         let complete = solved
             .assessment
             .complete
-            .filter(|complete| complete.cut == 0)?;
+            .filter(|complete| complete.cut == 0 && solved.off_policy.is_none())?;
         if !solved.assessment.starts.episodic {
             return None;
         }
         let (value, spread) = solved.start_value();
         let error = spread.filter(|spread| spread.reliable)?.standard_error();
-        let other = standard_error(&complete);
+        let other = self::spread(&complete).standard_error();
         let scale = value.abs().max(complete.mean.abs());
         let away = (value - complete.mean).abs();
         (away > FAR * error.hypot(other) && away > 1e-9 * scale).then(|| {
@@ -91,25 +91,27 @@ impl MonteCarlo {
     pub(crate) fn of(complete: &CompleteReturns, confidence: f64) -> Self {
         // Returns that are all 0 do not show what others there are.
         let silent = complete.mean == 0.0 && complete.spread == 0.0;
-        let half = match complete.units {
-            _ if silent => f64::INFINITY,
-            0 | 1 => f64::INFINITY,
-            units => standard_error(complete) * two_sided(confidence, units as f64 - 1.0),
+        let spread = match silent {
+            true => Spread::UNKNOWN,
+            false => spread(complete),
         };
+        let sides = spread.sides(confidence);
         Self {
             value: complete.mean,
-            lower: complete.mean - half,
-            upper: complete.mean + half,
+            lower: complete.mean - sides.below,
+            upper: complete.mean + sides.above,
             episodes: complete.episodes,
         }
     }
 }
 
-/// The standard error of the mean return; infinite for a single unit.
-fn standard_error(complete: &CompleteReturns) -> f64 {
-    let (m, n) = (complete.units as f64, complete.episodes as f64);
-    match complete.units {
-        0 | 1 => f64::INFINITY,
-        _ => (m / (m - 1.0) * complete.spread).sqrt() / n,
-    }
+/// The error of the mean return, with its skewness; not known for a single unit.
+fn spread(complete: &CompleteReturns) -> Spread {
+    let n = complete.episodes as f64;
+    let powers = [
+        complete.spread / n.powi(2),
+        complete.third / n.powi(3),
+        complete.fourth / n.powi(4),
+    ];
+    of_powers(powers, complete.units as f64)
 }

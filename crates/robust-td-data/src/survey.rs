@@ -9,6 +9,7 @@ use crate::batch::Batch;
 use crate::error::{Error, Result};
 use crate::inspect::{DataReport, Inspector, Values};
 use crate::labels::Labels;
+use crate::off_policy::PolicyTally;
 use crate::ordered::in_order;
 use crate::parts::{Part, Parts};
 use crate::replay::Replay;
@@ -24,6 +25,8 @@ pub(crate) struct Survey {
     pub phi_inf: f64,
     /// The report on the log.
     pub report: DataReport,
+    /// The actions, and those of a policy that was not followed.
+    pub policy: PolicyTally,
 }
 
 impl Survey {
@@ -33,11 +36,13 @@ impl Survey {
     /// Those of reading, and those of the feature map.
     pub fn take(replay: &mut Replay<'_>, spec: &Spec, measures: bool) -> Result<Self> {
         let mut inspector = Inspector::default();
+        let mut policy = PolicyTally::default();
         let fitting = OnceLock::new();
         let mut values = Values::default();
         let mut observed = None;
         let follow = |schema: &Schema, batch: &Batch| {
             inspector.follow(schema, batch);
+            policy.push(schema, batch);
             if !batch.is_empty() && fitting.get().is_none() {
                 let _ = fitting.set(spec.fitting(schema, batch.dimension())?);
             }
@@ -76,6 +81,11 @@ impl Survey {
             end_pass(&mut fitting, observed, &labels)?;
         }
         let features = fitting.finish()?;
+        let features = match &report.schema.policy {
+            // A learner evaluates the policy that was followed.
+            Some(schema) if !measures => features.per_action(policy.actions(schema))?,
+            _ => features,
+        };
         let mut largest = 0.0_f64;
         if measures {
             let mut row = Row::for_map(&features);
@@ -91,12 +101,13 @@ impl Survey {
             features,
             phi_inf: largest.sqrt(),
             report,
+            policy,
         })
     }
 }
 
 /// Calls `follow` with every batch, on this thread, and `take` with what `work` makes of every part of the log, in order.
-fn for_each_part<T: Send>(
+pub(crate) fn for_each_part<T: Send>(
     replay: &mut Replay<'_>,
     mut follow: impl FnMut(&Schema, &Batch) -> Result<()>,
     work: impl Fn(Part) -> T + Sync,
@@ -116,7 +127,7 @@ fn for_each_part<T: Send>(
 }
 
 /// What a part shows to the stage that is fitted.
-fn observe(fitting: &Fitting, part: &Part) -> Result<FittingPart> {
+pub(crate) fn observe(fitting: &Fitting, part: &Part) -> Result<FittingPart> {
     let mut observed = fitting.part();
     if fitting.needs_pass() {
         // Next observations on their own, so that the order does not depend on the batches.
@@ -134,7 +145,8 @@ fn observe(fitting: &Fitting, part: &Part) -> Result<FittingPart> {
     Ok(observed)
 }
 
-fn merge(all: &mut Option<FittingPart>, part: Option<FittingPart>) -> Result<()> {
+/// Adds what a later part showed.
+pub(crate) fn merge(all: &mut Option<FittingPart>, part: Option<FittingPart>) -> Result<()> {
     match (all.as_mut(), part) {
         (Some(all), Some(part)) => all.merge(part)?,
         (None, part) => *all = part,
@@ -143,7 +155,12 @@ fn merge(all: &mut Option<FittingPart>, part: Option<FittingPart>) -> Result<()>
     Ok(())
 }
 
-fn end_pass(fitting: &mut Fitting, observed: Option<FittingPart>, labels: &Labels) -> Result<()> {
+/// Ends a pass in which this was observed.
+pub(crate) fn end_pass(
+    fitting: &mut Fitting,
+    observed: Option<FittingPart>,
+    labels: &Labels,
+) -> Result<()> {
     if let Some(observed) = observed {
         fitting.merge(observed)?;
     }

@@ -160,7 +160,8 @@ fn main() {
     ] {
         for kernel in kernels.clone() {
             let c: Vec<f64> = match mode {
-                Mode::Published => published_c()[40..41].to_vec(),
+                // A trajectory of its own per constant.
+                Mode::Published | Mode::Tdx => published_c()[40..41].to_vec(),
                 Mode::Algorithm { .. } => published_c()[..64].to_vec(),
             };
             let mut work = |steps| {

@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 
 const MAGIC: &[u8; 8] = b"RTDCHKPT";
 /// Version of the format; raised when the meaning of the bytes changes.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 const HEADER: usize = 8 + 4 + 32 + 8 + 32;
 
 /// The progress of one unit, encoded.

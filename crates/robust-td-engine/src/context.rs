@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::generators::{DsfmtGroup, GROUP, Generators, StreamGroup};
+use crate::generators::{DsfmtGroup, GROUP, Generators, SplitMixGroup, StreamGroup};
 use crate::grid::published_seed;
 use crate::layout::{Bank, Unit, arrange};
 use crate::plan::{Mode, Plan};
@@ -40,9 +40,9 @@ impl Context {
         let units = arrange(&plan);
         let bits = match plan.mode {
             Mode::Published => 52,
-            Mode::Algorithm { .. } => 53,
+            Mode::Algorithm { .. } | Mode::Tdx => 53,
         };
-        let sampler = Sampler::new(&plan.variants[0], bits);
+        let sampler = Sampler::new(&plan.variants[0], bits, plan.mode != Mode::Tdx);
         let mut tables = HashMap::new();
         for bank in units.iter().flat_map(|u| &u.banks) {
             tables
@@ -69,11 +69,14 @@ impl Context {
         (0..self.plan.runs.div_ceil(GROUP))
             .map(|group| {
                 let first = (group * GROUP) as u64;
+                let c = unit.c.unwrap_or(0.0);
+                let seed = |g: usize| published_seed(c, first + g as u64 + 1);
                 match self.plan.mode {
                     Mode::Published => {
-                        let c = unit.c.unwrap_or(0.0);
-                        let seed = |g: usize| published_seed(c, first + g as u64 + 1);
                         Generators::Dsfmt(DsfmtGroup::new(std::array::from_fn(seed)))
+                    }
+                    Mode::Tdx => {
+                        Generators::SplitMix(SplitMixGroup::new(std::array::from_fn(seed)))
                     }
                     Mode::Algorithm { seed } => Generators::Stream(StreamGroup::new(seed, first)),
                 }

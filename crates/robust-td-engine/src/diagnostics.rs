@@ -161,6 +161,8 @@ pub struct CurvePoint {
     pub gap: f64,
     /// Standard errors of norm and gap over runs; `None` for exact expectations.
     pub standard_errors: Option<[f64; 2]>,
+    /// E|V - V*|_D^2 of the averaged iterate; `None` for exact expectations.
+    pub d_norm: Option<f64>,
 }
 
 /// The measurements of one lane of the plan.
@@ -232,11 +234,13 @@ impl Record {
         }
         let gaps = quadratic_forms(&tables.a, &errors, runs);
         let (norm, gap) = (Estimate::of(&norms), Estimate::of(&gaps));
+        let d_norms = quadratic_forms(&tables.sigma, &errors, runs);
         self.curve.push(CurvePoint {
             step: done,
             norm: norm.mean,
             gap: gap.mean,
             standard_errors: Some([norm.standard_error, gap.standard_error]),
+            d_norm: Some(Estimate::of(&d_norms).mean),
         });
         if done == plan.gap_step() {
             self.gaps = gaps;

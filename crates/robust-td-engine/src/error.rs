@@ -6,6 +6,9 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
+    /// A projection in exact mode.
+    #[error("projections are not linear: mode exact works only without them")]
+    ExactProjection,
     /// The plan has no lanes.
     #[error("the plan has no lanes")]
     NoLanes,

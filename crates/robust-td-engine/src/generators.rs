@@ -1,6 +1,7 @@
 //! Draws for eight trajectories in parallel, with the same numbers as eight separate generators.
 
 use robust_td_core::random::dsfmt::{Dsfmt, MASK, N, N64, POS1, SL1, SR};
+use robust_td_core::random::splitmix::{SPLITMIX_INCREMENT, splitmix};
 use robust_td_core::random::stream::initial_state;
 use robust_td_simd::Simd;
 use serde::{Deserialize, Serialize};
@@ -18,6 +19,8 @@ pub enum Generators {
     Dsfmt(DsfmtGroup),
     /// Our own streams: multiples of 2^-53.
     Stream(StreamGroup),
+    /// The authors' later engine: multiples of 2^-53.
+    SplitMix(SplitMixGroup),
 }
 
 impl Generators {
@@ -27,6 +30,7 @@ impl Generators {
         match self {
             Self::Dsfmt(group) => group.fill(draws),
             Self::Stream(group) => s.xoshiro256pp(&mut group.state, draws),
+            Self::SplitMix(group) => group.fill(draws),
         }
     }
 }
@@ -118,9 +122,46 @@ impl StreamGroup {
     }
 }
 
+/// Eight SplitMix64 generators.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SplitMixGroup {
+    counters: Word,
+}
+
+impl SplitMixGroup {
+    /// The generators of `seeds`.
+    pub fn new(seeds: [u64; GROUP]) -> Self {
+        Self { counters: seeds }
+    }
+
+    #[inline(always)]
+    fn fill(&mut self, draws: &mut [Word]) {
+        for draw in draws {
+            for (counter, draw) in self.counters.iter_mut().zip(draw) {
+                *counter = counter.wrapping_add(SPLITMIX_INCREMENT);
+                *draw = splitmix(*counter) >> 11;
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn eight_splitmix_equal_eight_single_ones() {
+        let seeds = [1, 2, 3, 114514, 5, 6, 7, u64::MAX];
+        let mut group = Generators::SplitMix(SplitMixGroup::new(seeds));
+        let mut draws = vec![[0; GROUP]; 300];
+        group.fill(Portable::PLAIN, &mut draws);
+        for (g, seed) in seeds.into_iter().enumerate() {
+            let mut single = robust_td_core::random::SplitMix64::new(seed);
+            for draw in &draws {
+                assert_eq!(draw[g] as f64 / 2_f64.powi(53), single.uniform());
+            }
+        }
+    }
     use robust_td_core::random::Stream;
     use robust_td_simd::Portable;
 

@@ -1,28 +1,19 @@
 //! Describes a sweep: problems, lanes, runs, horizon, random numbers and diagnostics.
 
+use robust_td_core::iterate::DIVERGENCE_THRESHOLD;
 use robust_td_core::schedule::SHORTEST_HORIZON;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+pub use crate::family::{Family, Projection};
 use crate::grid::{last_logged, log_spaced};
-use crate::schedule::decay;
+use crate::schedule::{Pattern, decay};
 use crate::tables::Tables;
 
-/// A family of step sizes with one parameter.
-///
-/// With L = log T and the step size index t:
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Family {
-    /// eta_t = 1 / (c phi_inf^2 L log(t+3) sqrt(t+1)), Figure 1 of the paper.
-    Decaying,
-    /// The constant eta_T, Figure 2 of the paper.
-    Constant,
-    /// The constant eta given by the lane's parameter.
-    Plain,
-}
+/// |theta_t|^2 from which the authors' engine stops a run.
+pub const TDX_DIVERGENCE: f64 = 1e20;
 
-/// One learner of the sweep: a feature variant and its step sizes.
+/// One learner of the sweep: a feature variant, its step sizes and its projection.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Lane {
     /// Index of the feature variant.
@@ -31,6 +22,20 @@ pub struct Lane {
     pub family: Family,
     /// Parameter c (or the step of [`Family::Plain`]).
     pub c: f64,
+    /// The ball that its iterates stay in.
+    pub projection: Projection,
+}
+
+impl Lane {
+    /// A learner without projection.
+    pub fn new(variant: usize, family: Family, c: f64) -> Self {
+        Self {
+            variant,
+            family,
+            c,
+            projection: Projection::None,
+        }
+    }
 }
 
 /// The source of the random numbers and the indexing of steps.
@@ -46,6 +51,17 @@ pub enum Mode {
         /// Seed of the streams.
         seed: u64,
     },
+    /// The authors' engine `tdx`: a trajectory of SplitMix64 per (c, run) under the published seeds, step sizes from t = 1, uniform
+    /// average of theta_1..theta_t reported at the last step; a run has diverged from |theta_t|^2 = 1e20 on.
+    Tdx,
+}
+
+impl Mode {
+    /// Whether steps are counted as the authors' programs do: t from 1, uniform average of theta_1..theta_t, and a trajectory per
+    /// (c, run).
+    pub fn is_theirs(self) -> bool {
+        !matches!(self, Self::Algorithm { .. })
+    }
 }
 
 /// A sweep.
@@ -116,7 +132,7 @@ impl Plan {
     /// A stable hash of everything that determines the results.
     pub fn hash(&self) -> blake3::Hash {
         let mut hasher = blake3::Hasher::new();
-        hasher.update(b"robust-td plan 1");
+        hasher.update(b"robust-td plan 2");
         // A plan consists of plain numbers: serializing it to memory cannot fail, and a failure would only
         // weaken the hash.
         let bytes = postcard::to_stdvec(self).unwrap_or_default();
@@ -128,7 +144,7 @@ impl Plan {
     pub fn gap_step(&self) -> u64 {
         match self.mode {
             Mode::Published => last_logged(self.simulate),
-            Mode::Algorithm { .. } => self.simulate,
+            Mode::Algorithm { .. } | Mode::Tdx => self.simulate,
         }
     }
 
@@ -146,22 +162,59 @@ impl Plan {
         family == Family::Decaying && matches!(self.mode, Mode::Algorithm { .. })
     }
 
-    /// The step size eta = b_t k1 + k0 of a lane, as (k1, k0), with b_t = 1 / (log(t+3) sqrt(t+1)).
+    /// The step size eta = b_t k1 + k0 of a lane, as (k1, k0), with b_t of the family's [`pattern`](Self::pattern).
     pub fn step_size(&self, lane: &Lane) -> (f64, f64) {
-        let phi2 = self.variants[lane.variant].phi_inf_squared();
+        let tables = &self.variants[lane.variant];
+        let phi2 = tables.phi_inf_squared();
         let scale = 1.0 / (lane.c * phi2 * (self.horizon as f64).ln());
         match lane.family {
-            Family::Decaying => (scale, 0.0),
+            Family::Decaying | Family::Theory => (scale, 0.0),
             Family::Constant => (0.0, scale * decay(self.horizon)),
             Family::Plain => (0.0, lane.c),
+            Family::TheoryLog2 => (1.0 / (lane.c * phi2), 0.0),
+            Family::InvT | Family::InvSqrtT | Family::InvT23 => (1.0 / lane.c, 0.0),
+            Family::InvOmegaT => (1.0 / (lane.c * tables.curvature()), 0.0),
+            Family::ConstantOmega => (0.0, tables.curvature() / lane.c),
+            Family::InvC => (0.0, 1.0 / lane.c),
         }
     }
 
-    /// Step size index t of the update number `update` (1, 2, ..).
-    pub fn step_size_index(&self, update: u64) -> u64 {
+    /// The step size of a lane at the update number `update` (1, 2, ..).
+    pub fn eta(&self, lane: &Lane, update: u64) -> f64 {
+        let (k1, k0) = self.step_size(lane);
+        self.pattern(lane.family).at(update).mul_add(k1, k0)
+    }
+
+    /// How the step sizes of a family fall; constant ones share the pattern of [`Family::Decaying`], which they do not use.
+    pub(crate) fn pattern(&self, family: Family) -> Pattern {
+        let first = u64::from(self.mode.is_theirs());
+        Pattern::of(family, first)
+    }
+
+    /// The radius of the ball that a lane's iterates stay in; infinite without a projection.
+    ///
+    /// A radius of zero, of a problem without rewards, means no projection, as in the authors' engine.
+    pub fn radius(&self, lane: &Lane) -> f64 {
+        let tables = &self.variants[lane.variant];
+        let rest = 1.0 - tables.discount;
+        let radius = match lane.projection {
+            Projection::None => f64::INFINITY,
+            Projection::Oracle => tables.theta_star_squared().sqrt(),
+            Projection::Upper => {
+                2.0 * tables.r_max / (tables.curvature().sqrt() * (rest * rest.sqrt()))
+            }
+        };
+        match radius > 0.0 {
+            true => radius,
+            false => f64::INFINITY,
+        }
+    }
+
+    /// Whether a run whose largest |theta_t|^2 was `maximum` has diverged; NaN has.
+    pub fn diverged(&self, maximum: f64) -> bool {
         match self.mode {
-            Mode::Published => update,
-            Mode::Algorithm { .. } => update - 1,
+            Mode::Tdx => !(maximum < TDX_DIVERGENCE),
+            Mode::Published | Mode::Algorithm { .. } => !(maximum <= DIVERGENCE_THRESHOLD),
         }
     }
 }

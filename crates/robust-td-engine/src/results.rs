@@ -1,6 +1,5 @@
 //! Summarises the results of every lane, sampled or in expectation.
 
-use robust_td_core::iterate::DIVERGENCE_THRESHOLD;
 use serde::{Deserialize, Serialize};
 
 use crate::context::Context;
@@ -80,7 +79,7 @@ pub struct Sampled {
     /// By the delta method this is the error of the maximum itself, with its step taken as given. It does not
     /// reflect that the largest of many means is biased upwards.
     pub ratio_standard_error: f64,
-    /// Share of runs with |theta_t|^2 > 1e12, or not finite, at some t.
+    /// Share of runs with |theta_t|^2 > 1e12, or not finite, at some t (1e20 in [`Mode::Tdx`](crate::Mode::Tdx)).
     pub divergence_rate: f64,
     /// Binomial standard error of the divergence rate.
     pub divergence_standard_error: f64,
@@ -156,12 +155,8 @@ fn summarise(context: &Context, (peak, spread): (Peak, f64), record: Record) -> 
     let square = scale * scale;
     let theta_star = plan.variants[lane.variant].theta_star_squared();
     let mean = peak.sum / runs * square;
-    // Not `m > DIVERGENCE_THRESHOLD`: NaN must count as diverged.
-    let diverged = record
-        .maxima
-        .iter()
-        .filter(|m| !(**m <= DIVERGENCE_THRESHOLD))
-        .count();
+    let maxima = record.maxima.iter();
+    let diverged = maxima.filter(|m| plan.diverged(**m)).count();
     let rate = diverged as f64 / runs;
     let gap = Estimate::of(&record.gaps);
     LaneResult {

@@ -3,7 +3,8 @@
 //! The next state of s is the first j in index order with u <= P(s,0) + .. + P(s,j), summed in index
 //! order, as in the published program. Zero entries do not change the sums, so only the sparse row is
 //! searched. A u beyond the last sum (rounding can leave a gap of 1e-16) leads to state 0, as published,
-//! if 0 is in the row, else to the row's last state: a transition of probability zero never happens.
+//! if 0 is in the row, else to the row's last state: a transition of probability zero never happens. The authors' later engine
+//! always takes the last state.
 //!
 //! u is a multiple of 2^-bits, so u > x is the integer comparison k > floor(x 2^bits): no rounding.
 
@@ -34,9 +35,10 @@ enum Entries {
 }
 
 impl Sampler {
-    /// Tables for uniforms with `bits` bits.
-    pub fn new(tables: &Tables, bits: u32) -> Self {
-        let rows: Vec<_> = tables.rows.iter().map(|row| accepted(row, bits)).collect();
+    /// Tables for uniforms with `bits` bits; `gap_to_zero` says where a u beyond the last sum leads.
+    pub fn new(tables: &Tables, bits: u32, gap_to_zero: bool) -> Self {
+        let rows = tables.rows.iter();
+        let rows: Vec<_> = rows.map(|row| accepted(row, bits, gap_to_zero)).collect();
         let widest = rows.iter().map(Vec::len).max().unwrap_or(1);
         let narrow = widest <= Links::WIDEST;
         let (mut starts, mut thresholds, mut next) = (vec![0], Vec::new(), Vec::new());
@@ -99,7 +101,7 @@ impl Sampler {
 }
 
 /// The row's next states, each with the last k that it accepts.
-fn accepted(row: &TransitionRow, bits: u32) -> Vec<(u64, u32)> {
+fn accepted(row: &TransitionRow, bits: u32, gap_to_zero: bool) -> Vec<(u64, u32)> {
     let scale = (1_u64 << bits) as f64;
     let mut sum = 0.0;
     let mut entries: Vec<(u64, u32)> = Vec::with_capacity(row.columns.len() + 1);
@@ -108,7 +110,7 @@ fn accepted(row: &TransitionRow, bits: u32) -> Vec<(u64, u32)> {
         entries.push(((sum * scale) as u64, column));
     }
     let gap = ((sum * scale) as u64) < (1 << bits) - 1;
-    if gap && row.columns[0] == 0 {
+    if gap && gap_to_zero && row.columns[0] == 0 {
         entries.push((u64::MAX, 0));
     } else if let Some(last) = entries.last_mut() {
         last.0 = u64::MAX;
@@ -140,6 +142,9 @@ mod tests {
             features: vec![1.0; rows.len()],
             a: vec![0.5],
             theta_star: vec![0.0],
+            sigma: vec![1.0],
+            omega: 1.0,
+            r_max: 0.0,
         }
     }
 
@@ -148,7 +153,7 @@ mod tests {
         // 0.6 + 0.3 + 0.1 rounds to less than 1; the second row has no gap; rows of unequal length.
         let dense: [&[f64]; 3] = [&[0.6, 0.3, 0.1], &[0.0, 0.5, 0.5], &[1.0, 0.0, 0.0]];
         let tables = chain(&dense);
-        let sampler = Sampler::new(&tables, 52);
+        let sampler = Sampler::new(&tables, 52, true);
         let seeds = [1, 2, 3, 4, 5, 6, 7, 8];
         let mut draws = vec![[0; GROUP]; 3000];
         Generators::Dsfmt(DsfmtGroup::new(seeds)).fill(Portable::PLAIN, &mut draws);
@@ -179,7 +184,7 @@ mod tests {
         let mut states = [0; GROUP];
         let (mut visits, mut entries) = ([[0; GROUP]], [[0; GROUP]]);
         let draws = [[(1 << 52) - 1; GROUP]];
-        Sampler::new(tables, 52).walk(&mut states, &draws, &mut visits, &mut entries);
+        Sampler::new(tables, 52, true).walk(&mut states, &draws, &mut visits, &mut entries);
         states[0]
     }
 
@@ -195,7 +200,7 @@ mod tests {
     fn wide_rows_walk_as_narrow_ones() {
         let row: Vec<f64> = vec![1.0 / 16.0; 16];
         let rows: Vec<&[f64]> = (0..16).map(|_| row.as_slice()).collect();
-        let sampler = Sampler::new(&chain(&rows), 52);
+        let sampler = Sampler::new(&chain(&rows), 52, true);
         let mut states = [3; GROUP];
         let (mut visits, mut entries) = (vec![[0; GROUP]; 200], vec![[0; GROUP]; 200]);
         let mut draws = vec![[0; GROUP]; 200];

@@ -1,15 +1,92 @@
-//! Computes the decays b_t = 1 / (log(t+3) sqrt(t+1)) of consecutive steps.
+//! Computes how step sizes fall: b_t of consecutive steps, for step sizes eta = b_t k1 + k0.
 
 pub use robust_td_core::schedule::decay;
 use robust_td_core::schedule::decay_with_log;
-use robust_td_simd::{Simd, Work};
+use robust_td_simd::{Kernel, Simd, Work};
+
+use crate::family::Family;
 
 /// The number of steps that share one logarithm.
 const SHARED: usize = 64;
 /// The index from which logarithms are shared.
 const SERIES: u64 = (SHARED as u64) << 7;
 
-/// Fills in b_t for t = first, first + 1, ..
+/// How step sizes fall.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// 1 / (log(t+3) sqrt(t+1)).
+    Robust,
+    /// 1 / (log(t+3)^2 sqrt(t+1)).
+    RobustSquared,
+    /// 1 / t.
+    Inverse,
+    /// 1 / sqrt(t).
+    InverseRoot,
+    /// 1 / t^(2/3).
+    InverseTwoThirds,
+}
+
+/// A shape, and the t of the first update.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Pattern {
+    shape: Shape,
+    first: u64,
+}
+
+impl Pattern {
+    /// The pattern of a family; `first` is the t of the first update for those that count as the mode says.
+    pub fn of(family: Family, first: u64) -> Self {
+        let counted = |shape: Shape| Self { shape, first: 1 };
+        match family {
+            Family::Decaying
+            | Family::Constant
+            | Family::Plain
+            | Family::ConstantOmega
+            | Family::InvC => Self {
+                shape: Shape::Robust,
+                first,
+            },
+            Family::Theory => counted(Shape::Robust),
+            Family::TheoryLog2 => counted(Shape::RobustSquared),
+            Family::InvT | Family::InvOmegaT => counted(Shape::Inverse),
+            Family::InvSqrtT => counted(Shape::InverseRoot),
+            Family::InvT23 => counted(Shape::InverseTwoThirds),
+        }
+    }
+
+    /// b_t of the update number `update` (1, 2, ..).
+    pub fn at(self, update: u64) -> f64 {
+        let t = update - 1 + self.first;
+        let x = t as f64;
+        match self.shape {
+            Shape::Robust => decay(t),
+            Shape::RobustSquared => decay(t) / (x + 3.0).ln(),
+            Shape::Inverse => 1.0 / x,
+            Shape::InverseRoot => 1.0 / x.sqrt(),
+            Shape::InverseTwoThirds => {
+                let root = x.cbrt();
+                1.0 / (root * root)
+            }
+        }
+    }
+
+    /// Fills in b_t of the updates after `done`.
+    pub fn fill(self, kernel: Kernel, done: u64, out: &mut [f64]) {
+        match self.shape {
+            Shape::Robust => {
+                let first = done + self.first;
+                kernel.run(Decays { first, out });
+            }
+            _ => {
+                for (update, b) in (done + 1..).zip(out) {
+                    *b = self.at(update);
+                }
+            }
+        }
+    }
+}
+
+/// Fills in b_t = 1 / (log(t+3) sqrt(t+1)) for t = first, first + 1, ..
 ///
 /// A logarithm, a square root and a division per step would be a noticeable part of a sweep. For large t, 64 consecutive
 /// steps have the logarithms log(t + 3) + log(1 + x) with t the first of them and x = i / (t + 3) < 2^-7.

@@ -35,6 +35,12 @@ pub struct Tables {
     pub a: Vec<f64>,
     /// The fixed point theta*.
     pub theta_star: Vec<f64>,
+    /// The matrix Sigma = Phi' D Phi, row-major d x d.
+    pub sigma: Vec<f64>,
+    /// The smallest eigenvalue of Sigma.
+    pub omega: f64,
+    /// The largest |r(s, s')| over all pairs as given.
+    pub r_max: f64,
 }
 
 impl From<&Problem> for Tables {
@@ -59,6 +65,9 @@ impl From<&Problem> for Tables {
             features: problem.features().as_slice().to_vec(),
             a: problem.a().as_slice().to_vec(),
             theta_star: problem.theta_star().to_vec(),
+            sigma: problem.sigma().as_slice().to_vec(),
+            omega: problem.omega(),
+            r_max: problem.r_max(),
         }
     }
 }
@@ -88,6 +97,11 @@ impl Tables {
         squared_norm(&self.theta_star)
     }
 
+    /// w = max((1-gamma) omega, 1e-12), the curvature that the authors' step sizes and radius use.
+    pub fn curvature(&self) -> f64 {
+        ((1.0 - self.discount) * self.omega).max(1e-12)
+    }
+
     /// f(theta) = (theta - theta*)' A (theta - theta*).
     pub fn f(&self, theta: &[f64]) -> f64 {
         let error = |j: usize| theta[j] - self.theta_star[j];
@@ -111,7 +125,8 @@ impl Tables {
         if n == 0 || d == 0 || n > u32::MAX as usize / 2 {
             return fail(format!("{n} states with {d} features are out of range"));
         }
-        if self.features.len() != n * d || self.a.len() != d * d || self.theta_star.len() != d {
+        let square = self.a.len() == d * d && self.sigma.len() == d * d;
+        if self.features.len() != n * d || !square || self.theta_star.len() != d {
             return fail(format!(
                 "features, A and theta* have {}, {} and {} entries, which do not match n = {n}, d = {d}",
                 self.features.len(),
@@ -126,6 +141,7 @@ impl Tables {
             ));
         }
         let numbers = self.features.iter().chain(&self.a).chain(&self.theta_star);
+        let numbers = numbers.chain(&self.sigma).chain([&self.omega, &self.r_max]);
         if let Some(x) = numbers
             .chain(self.rows.iter().flat_map(|r| &r.rewards))
             .find(|x| !x.is_finite())

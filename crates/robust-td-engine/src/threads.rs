@@ -3,11 +3,14 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// The number of threads that an option requests; 0 means one per CPU.
+/// The largest number of threads.
+pub const MOST_THREADS: usize = 1024;
+
+/// The number of threads that an option requests, at most [`MOST_THREADS`]; 0 means one per CPU.
 pub fn threads(asked: usize) -> usize {
     match asked {
         0 => std::thread::available_parallelism().map_or(1, usize::from),
-        n => n,
+        n => n.min(MOST_THREADS),
     }
 }
 

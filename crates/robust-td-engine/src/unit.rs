@@ -5,11 +5,9 @@ use serde::{Deserialize, Serialize};
 use crate::context::Context;
 use crate::diagnostics::{Peak, Record, UpdatePeaks};
 use crate::generators::{GROUP, Generators};
-use crate::kernel::{Block, CELL, Job, Kernel, Line, PACK, Sharing};
+use crate::kernel::{Block, CELL, Job, Kernel, Line, PACK, Projection, Sharing};
 use crate::layout::{Bank, Unit};
 use crate::marks::{Mark, mark, spreads};
-use crate::plan::Mode;
-use crate::schedule::Decays;
 use crate::walks::{CHUNK, Sample, Sampled};
 
 /// The number of steps of a block.
@@ -139,7 +137,7 @@ impl UnitState {
         count: usize,
         wanted: impl Fn(usize, usize) -> bool,
     ) {
-        scratch.weights(context, kernel, self.done, count);
+        scratch.weights(context, unit, kernel, self.done, count);
         for (group, generators) in self.generators.iter_mut().enumerate() {
             let (sampled, states) = (&mut scratch.groups[group], &mut self.states[group]);
             let work = Sample {
@@ -186,8 +184,7 @@ impl UnitState {
             let cells = &self.cells[first_cell..first_cell + cell_count];
             first_cell += cell_count;
             for (slot, outputs) in bank.outputs.iter().enumerate() {
-                let weighted = !bank.split && bank.weighted[slot / PACK];
-                let weight = if weighted {
+                let weight = if bank.classes[slot / PACK].weighted {
                     self.decay_sum
                 } else {
                     self.done as f64
@@ -211,7 +208,9 @@ pub struct Scratch {
     draws: Box<[[u64; GROUP]; CHUNK]>,
     sums: Vec<Line>,
     buckets: Vec<Line>,
-    decay: Vec<f64>,
+    /// For each pattern of the unit, b_t of the steps.
+    decays: Vec<Vec<f64>>,
+    ones: Vec<f64>,
     /// Coefficients of the uniform and of the b_t-weighted average.
     coefficients: [Vec<f64>; 2],
     totals: [f64; 2],
@@ -227,7 +226,8 @@ impl Scratch {
             draws: Box::new([[0; GROUP]; CHUNK]),
             sums: vec![Line::default(); BLOCK + 1],
             buckets: vec![Line::default(); states.min(BLOCK) * CELL / PACK],
-            decay: vec![0.0; BLOCK],
+            decays: Vec::new(),
+            ones: vec![1.0; BLOCK],
             coefficients: [vec![0.0; BLOCK], vec![0.0; BLOCK]],
             totals: [0.0; 2],
         }
@@ -243,7 +243,12 @@ impl Scratch {
         count: usize,
     ) {
         let tables = context.tables(bank);
-        let kind = usize::from(bank.weighted[pack]);
+        let class = bank.classes[pack];
+        let kind = usize::from(class.weighted);
+        let weights = match class.weighted {
+            true => &self.decays[0],
+            false => &self.ones,
+        };
         let line = |k: &[f64; CELL]| Line::new(std::array::from_fn(|i| k[pack * PACK + i]));
         let cells_of_group = if bank.split { 1 } else { GROUP };
         for (group, cells) in cells.chunks_mut(cells_of_group).enumerate() {
@@ -258,7 +263,12 @@ impl Scratch {
                 dimension: context.plan.variants[0].dimension,
                 k1: line(&bank.k1),
                 k0: line(&bank.k0),
-                decay: &self.decay[..count],
+                decay: &self.decays[class.pattern][..count],
+                projection: class.projected.then(|| Projection {
+                    radius: line(&bank.radius),
+                    weights: &weights[..count],
+                    after: context.plan.mode.is_theirs(),
+                }),
                 coefficients: &self.coefficients[kind][..count],
                 weight: self.totals[kind],
                 moves: &sampled.moves,
@@ -285,19 +295,20 @@ impl Scratch {
     /// Update i of the block's n contributes to the iterates after it. The published average counts the
     /// iterates after update i: x_i = n - i. Algorithm 1 counts the iterates before the updates
     /// i+1, .., n-1 with their weights w: x_i = w_{i+1} + .. + w_{n-1}.
-    fn weights(&mut self, context: &Context, kernel: Kernel, done: u64, count: usize) {
-        let plan = &context.plan;
-        let first = plan.step_size_index(done + 1);
-        let out = &mut self.decay[..count];
-        kernel.run(Decays { first, out });
-        let published = plan.mode == Mode::Published;
+    fn weights(&mut self, context: &Context, unit: &Unit, kernel: Kernel, done: u64, count: usize) {
+        self.decays
+            .resize_with(unit.patterns.len(), || vec![0.0; BLOCK]);
+        for (pattern, decays) in unit.patterns.iter().zip(&mut self.decays) {
+            pattern.fill(kernel, done, &mut decays[..count]);
+        }
+        let published = context.plan.mode.is_theirs();
         let (mut uniform, mut weighted) = (0.0, 0.0);
         for i in (0..count).rev() {
             let own = if published { 1.0 } else { 0.0 };
             self.coefficients[0][i] = uniform + own;
             self.coefficients[1][i] = weighted;
             uniform += 1.0;
-            weighted += self.decay[i];
+            weighted += self.decays[0][i];
         }
         self.totals = [uniform, weighted];
     }

@@ -37,11 +37,7 @@ fn agrees_with_the_plain_recursion() {
         for family in [Family::Decaying, Family::Constant] {
             let plan = Plan {
                 variants: vec![Tables::from(&problem)],
-                lanes: vec![Lane {
-                    variant: 0,
-                    family,
-                    c,
-                }],
+                lanes: vec![Lane::new(0, family, c)],
                 runs: 1,
                 horizon,
                 simulate: horizon,
@@ -107,11 +103,7 @@ fn kernels_threads_and_interruptions_leave_no_trace() {
         400,
     );
     plan.variants.push(ring(0.3));
-    plan.lanes.push(Lane {
-        variant: 3,
-        family: Family::Plain,
-        c: 1e-4,
-    });
+    plan.lanes.push(Lane::new(3, Family::Plain, 1e-4));
     let text = |lanes: &[LaneResult]| format!("{lanes:?}");
     let expected = text(&expectations(
         &plan,

@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use crate::common::{c_of, paper_plan, random_tables};
 use proptest::prelude::*;
-use robust_td_engine::{Error, Family, Kernel, Lane, Mode, Options, Plan, Progress, Results, run};
+use robust_td_engine::{
+    Error, Family, Kernel, Lane, Mode, Options, Plan, Progress, Projection, Results, run,
+};
 
 fn finished(plan: &Plan, options: &Options<'_>) -> Results {
     run(plan.clone(), options).unwrap().finished().unwrap()
@@ -19,10 +21,15 @@ fn bytes(results: &Results) -> Vec<u8> {
 }
 
 fn plans() -> impl Strategy<Value = Plan> {
-    let lane = (0..3_usize, 0..3_usize, -5.0..3.0_f64);
+    let rule = prop_oneof![
+        (0..3_usize).prop_map(|family| (family, 0)),
+        (0..Family::ALL.len(), 0..3_usize),
+    ];
+    let lane = (0..3_usize, rule, -5.0..3.0_f64);
     let sizes = (2..30_usize, 1..19_usize, 1..20_usize, 1..1500_u64);
     let mode = prop_oneof![
         Just(Mode::Published),
+        Just(Mode::Tdx),
         any::<u64>().prop_map(|seed| Mode::Algorithm { seed })
     ];
     (
@@ -38,11 +45,12 @@ fn plans() -> impl Strategy<Value = Plan> {
                 tables.features.iter_mut().for_each(|x| *x *= factor);
                 tables
             };
-            let lane = |(variant, family, exponent): (usize, usize, f64)| Lane {
+            let lane = |(variant, (family, projection), exponent): (usize, _, f64)| Lane {
                 variant,
-                family: [Family::Decaying, Family::Constant, Family::Plain][family],
+                family: Family::ALL[family],
                 // Few distinct c, so that published trajectories are shared.
                 c: 10_f64.powi(exponent.round() as i32),
+                projection: Projection::ALL[projection],
             };
             Plan {
                 variants: vec![scaled(1.0), scaled(0.3), scaled(8.0)],
@@ -207,11 +215,7 @@ fn a_power_of_two_variant_is_a_copy_to_the_bit() {
 fn many_states_use_numbered_buckets() {
     // More states than a block has steps.
     let tables = random_tables(4, 1200, 3);
-    let lanes = [Family::Decaying, Family::Constant].map(|family| Lane {
-        variant: 0,
-        family,
-        c: 0.5,
-    });
+    let lanes = [Family::Decaying, Family::Constant].map(|family| Lane::new(0, family, 0.5));
     let plan = Plan {
         variants: vec![tables],
         lanes: lanes.to_vec(),

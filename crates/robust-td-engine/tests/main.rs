@@ -6,3 +6,5 @@ mod exact;
 mod identical;
 mod published_points;
 mod ratio_error;
+mod schedules;
+mod tdx;

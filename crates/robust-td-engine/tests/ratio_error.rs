@@ -54,11 +54,7 @@ fn algorithm_runs() {
 #[test]
 fn other_problems() {
     for (seed, states, d) in [(1, 3, 1), (2, 20, 4), (3, 8, 7)] {
-        let lane = |c: f64| Lane {
-            variant: 0,
-            family: Family::Plain,
-            c,
-        };
+        let lane = |c: f64| Lane::new(0, Family::Plain, c);
         let plan = Plan {
             variants: vec![random_tables(seed, states, d)],
             lanes: [1e-3, 0.01, 0.03, 0.1].map(lane).to_vec(),

@@ -6,7 +6,7 @@ use robust_td_data::{ColumnMap, Evaluation, Format, Log, Model, Preset, Progress
 
 use crate::error::{raised, refused};
 use crate::fit::Fit;
-use crate::job;
+use crate::job::{self, Watch};
 use crate::table::Table;
 
 /// What the package passes for a log: paths and patterns, or a table.
@@ -72,6 +72,23 @@ impl<'py> Options<'py> {
     }
 }
 
+/// Evaluates the policy of a log, for each of several discounts.
+#[pyfunction]
+pub fn evaluate_each(
+    py: Python<'_>,
+    log: LogArgument<'_>,
+    discounts: Vec<f64>,
+    options: Bound<'_, PyDict>,
+    parameters: Vec<(String, f64)>,
+    tell: Option<Py<PyAny>>,
+) -> PyResult<Vec<Fit>> {
+    let evaluation = evaluation(&log, &Options(options), parameters)?;
+    let fits = job::run(py, tell.as_ref(), |watch| {
+        Ok(watched(evaluation, watch).run_each(&discounts)?)
+    })?;
+    Ok(fits.into_iter().map(Fit::new).collect())
+}
+
 /// Evaluates the policy of a log.
 #[pyfunction]
 pub fn evaluate(
@@ -81,14 +98,29 @@ pub fn evaluate(
     parameters: Vec<(String, f64)>,
     tell: Option<Py<PyAny>>,
 ) -> PyResult<Fit> {
-    let options = Options(options);
-    let mut evaluation = Evaluation::new(log.log(&options)?);
+    let evaluation = evaluation(&log, &Options(options), parameters)?;
+    let fit = job::run(py, tell.as_ref(), |watch| {
+        Ok(watched(evaluation, watch).run()?)
+    })?;
+    if fit.steps() == 0 {
+        return Err(raised(robust_td_data::Error::NoTransitions));
+    }
+    Ok(Fit::new(fit))
+}
+
+/// The evaluation with its options.
+fn evaluation(
+    log: &LogArgument<'_>,
+    options: &Options<'_>,
+    parameters: Vec<(String, f64)>,
+) -> PyResult<Evaluation> {
+    let mut evaluation = Evaluation::new(log.log(options)?);
     if let Some(discount) = options.get("discount")? {
         evaluation = evaluation.discount(discount);
     }
-    evaluation = with_learner(evaluation, &options, parameters)?;
-    if let Some(spec) = options.get::<String>("features")? {
-        evaluation = evaluation.features(spec);
+    evaluation = with_learner(evaluation, options, parameters)?;
+    if let Some(specs) = options.get::<Vec<String>>("features")? {
+        evaluation = evaluation.compare_features(specs);
     }
     if let Some(confidence) = options.get("confidence")? {
         evaluation = evaluation.confidence(confidence);
@@ -111,21 +143,22 @@ pub fn evaluate(
     if let Some(model) = options.get::<String>("resume")? {
         evaluation = evaluation.resume(Model::load(model).map_err(raised)?);
     }
-    let fit = job::run(py, tell.as_ref(), |watch| {
-        let inside = watch.clone();
-        let evaluation = evaluation
-            .monitor(watch.monitor.clone())
-            .on_progress(move |progress| {
-                if let Some(message) = message(&progress) {
-                    inside.say(message);
-                }
-            });
-        Ok(evaluation.run()?)
-    })?;
-    if fit.steps() == 0 {
-        return Err(raised(robust_td_data::Error::NoTransitions));
+    if options.get("return_variance")? == Some(true) {
+        evaluation = evaluation.return_variance();
     }
-    Ok(Fit::new(fit))
+    Ok(evaluation)
+}
+
+/// The evaluation under watch.
+fn watched(evaluation: Evaluation, watch: &Watch) -> Evaluation {
+    let inside = watch.clone();
+    evaluation
+        .monitor(watch.monitor.clone())
+        .on_progress(move |progress| {
+            if let Some(message) = message(&progress) {
+                inside.say(message);
+            }
+        })
 }
 
 /// The options that choose a learner, for logs and for streams.

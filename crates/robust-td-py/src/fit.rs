@@ -111,6 +111,12 @@ impl Fit {
         columns.map(|input| input.name.clone()).collect()
     }
 
+    /// The actions, for a policy that was not followed; their weights follow the observation.
+    #[getter]
+    fn actions(&self) -> Vec<String> {
+        self.inside.model().features().actions().to_vec()
+    }
+
     /// Value, lower and upper end, number of starts.
     #[getter]
     fn start_value(&self) -> Option<(f64, f64, f64, u64)> {
@@ -123,6 +129,23 @@ impl Fit {
     fn monte_carlo(&self) -> Option<(f64, f64, f64, u64)> {
         let found = self.inside.monte_carlo()?;
         Some((found.value, found.lower, found.upper, found.episodes))
+    }
+
+    #[getter]
+    fn discount(&self) -> f64 {
+        self.inside.model().discount()
+    }
+
+    /// Standard deviation of the return, lower and upper end, number of starts.
+    #[getter]
+    fn return_deviation(&self) -> Option<(f64, f64, f64, u64)> {
+        let found = self.inside.return_variance()?;
+        Some((
+            found.standard_deviation,
+            found.lower,
+            found.upper,
+            found.starts,
+        ))
     }
 
     /// What `evaluate --json` prints.
@@ -167,6 +190,14 @@ impl Fit {
         })?;
         Ok(columns(py, found))
     }
+}
+
+/// What `evaluate --json` prints for several discounts.
+#[pyfunction]
+pub fn fits_json(fits: Vec<PyRef<'_, Fit>>) -> PyResult<String> {
+    let reports: Vec<_> = fits.iter().map(|fit| fit.inside.report()).collect();
+    let report = robust_td_data::DiscountsReport::new(reports);
+    serde_json::to_string(&report).map_err(|error| refused(error.to_string()))
 }
 
 fn columns(py: Python<'_>, found: Predictions) -> Columns<'_> {

@@ -16,6 +16,7 @@ mod inspect;
 mod job;
 mod online;
 mod problem;
+mod rows;
 mod sweep;
 mod table;
 mod theory;
@@ -35,6 +36,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<online::OnlineTD>()?;
     module.add_function(wrap_pyfunction!(command::main, module)?)?;
     module.add_function(wrap_pyfunction!(evaluate::evaluate, module)?)?;
+    module.add_function(wrap_pyfunction!(evaluate::evaluate_each, module)?)?;
+    module.add_function(wrap_pyfunction!(fit::fits_json, module)?)?;
     module.add_function(wrap_pyfunction!(inspect::inspect, module)?)?;
     module.add_function(wrap_pyfunction!(problem::problem, module)?)?;
     module.add_function(wrap_pyfunction!(problem::catalog, module)?)?;

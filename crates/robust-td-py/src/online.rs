@@ -3,16 +3,14 @@
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
-use robust_td::{Features, Learner, Outcome, Transition, registry};
+use robust_td::{Learner, Transition, registry};
 use robust_td_core::learner::LinearValue;
 use robust_td_core::registry::AnyLearner;
 use robust_td_data::Evaluation;
 
 use crate::error::{raised, refused};
 use crate::evaluate::{Options, with_learner};
-
-/// The number of transitions between two looks for signals.
-const BLOCK: usize = 4096;
+use crate::rows::{Rows, finite, outcome};
 
 /// A learner of any kind.
 #[pyclass(module = "robust_td._native")]
@@ -31,20 +29,6 @@ pub fn algorithms() -> Vec<(&'static str, &'static str, bool)> {
         .collect()
 }
 
-/// A row of a matrix in memory.
-fn row(values: &[f64], i: usize, width: usize) -> &[f64] {
-    &values[i * width..][..width]
-}
-
-fn outcome(next: &[f64], terminated: bool, truncated: bool) -> Outcome<'_> {
-    let next = Features::Dense(next);
-    match (terminated, truncated) {
-        (true, _) => Outcome::Terminated,
-        (false, true) => Outcome::Truncated(next),
-        (false, false) => Outcome::Continues(next),
-    }
-}
-
 impl OnlineTD {
     fn check(&self, name: &str, found: usize) -> PyResult<()> {
         let d = self.learner.dimension();
@@ -59,29 +43,6 @@ impl OnlineTD {
     fn values(&mut self) -> &LinearValue {
         let learner = &self.learner;
         self.values.get_or_insert_with(|| learner.value_function())
-    }
-}
-
-fn finite(name: &str, values: &[f64]) -> PyResult<()> {
-    match values.iter().position(|x| !x.is_finite()) {
-        None => Ok(()),
-        Some(at) => Err(refused(format!(
-            "{name}[{at}] is {}, but must be finite",
-            values[at]
-        ))),
-    }
-}
-
-/// Checks that all numbers of a matrix are finite.
-fn finite_rows(name: &str, values: &[f64], width: usize) -> PyResult<()> {
-    match values.iter().position(|x| !x.is_finite()) {
-        None => Ok(()),
-        Some(at) => Err(refused(format!(
-            "{name}[{}, {}] is {}, but must be finite",
-            at / width,
-            at % width,
-            values[at]
-        ))),
     }
 }
 
@@ -137,8 +98,8 @@ impl OnlineTD {
     ) -> PyResult<()> {
         let x = x.as_slice()?;
         self.check("x", x.len())?;
-        finite("x", x)?;
-        finite("reward", &[reward])?;
+        finite(x, |at| format!("x[{at}]"))?;
+        finite(&[reward], |_| "reward".into())?;
         if !(rho >= 0.0 && rho.is_finite()) {
             return Err(refused(format!(
                 "rho is {rho}, but must be finite and at least 0"
@@ -151,7 +112,7 @@ impl OnlineTD {
         };
         if !terminated {
             self.check("next_x", next.len())?;
-            finite("next_x", next)?;
+            finite(next, |at| format!("next_x[{at}]"))?;
         }
         let outcome = outcome(next, terminated, truncated);
         self.values = None;
@@ -197,36 +158,30 @@ impl OnlineTD {
             let found = rho.len();
             return Err(refused(format!("rho has {found} rows, but X has {rows}")));
         }
-        if let Some(at) = rho.iter().position(|x| !(*x >= 0.0 && x.is_finite())) {
-            let found = rho[at];
-            return Err(refused(format!(
-                "rho[{at}] is {found}, but must be finite and at least 0"
-            )));
-        }
-        finite_rows("X", x, width)?;
-        finite("reward", reward)?;
-        let ends = |i: usize| terminated.get(i).copied().unwrap_or(false);
-        for i in 0..rows {
-            // What follows a terminated row is not looked at.
-            if !ends(i) {
-                let next = row(next_x, i, width);
-                if next.iter().any(|x| !x.is_finite()) {
-                    finite(&format!("X_next[{i}]"), next)?;
-                }
-            }
-        }
+        let rows = Rows {
+            width,
+            x,
+            reward,
+            next: next_x,
+            terminated,
+            truncated,
+            rho,
+        };
         self.values = None;
-        for from in (0..rows).step_by(BLOCK) {
-            let learner = &mut self.learner;
-            py.detach(|| {
-                for i in from..(from + BLOCK).min(rows) {
-                    let cut = truncated.get(i).copied().unwrap_or(false);
-                    let outcome = outcome(row(next_x, i, width), ends(i), cut);
-                    let ratio = rho.get(i).copied().unwrap_or(1.0);
-                    let transition = Transition::new(row(x, i, width), reward[i], outcome);
-                    learner.step(&transition.with_ratio(ratio));
+        // Blocks are checked as they come; if a later one is refused, nothing has been learned.
+        let mut before = None;
+        for block in rows.blocks() {
+            if let Err(error) = rows.check(&block) {
+                if let Some(learner) = before {
+                    self.learner = learner;
                 }
-            });
+                return Err(error);
+            }
+            if block.end < reward.len() && before.is_none() {
+                before = Some(self.learner.clone());
+            }
+            let learner = &mut self.learner;
+            py.detach(|| rows.learn(&block, learner));
             py.check_signals()?;
         }
         Ok(())

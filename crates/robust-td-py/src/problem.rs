@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
+use robust_td::catalog::Setting;
 use robust_td::{Chain, Matrix, ProblemReport, Reward, SparseMatrix};
 
 use crate::error::{raised, refused};
@@ -14,12 +15,39 @@ use crate::job;
 pub struct Problem {
     pub inside: Arc<robust_td::Problem>,
     pub name: String,
-    pub settings: Vec<(String, f64)>,
+    pub settings: Vec<(String, Setting)>,
+}
+
+/// A number or a word, as Python has it.
+#[derive(FromPyObject, IntoPyObject)]
+pub enum Given {
+    Number(f64),
+    Word(String),
+}
+
+impl From<Given> for Setting {
+    fn from(given: Given) -> Self {
+        match given {
+            Given::Number(number) => number.into(),
+            Given::Word(word) => word.as_str().into(),
+        }
+    }
+}
+
+impl From<&Setting> for Given {
+    fn from(setting: &Setting) -> Self {
+        match setting {
+            Setting::Number(number) => Self::Number(*number),
+            Setting::Word(word) => Self::Word(word.clone()),
+        }
+    }
 }
 
 /// A catalog problem with its parameters, or the problem in a TOML file.
 #[pyfunction]
-pub fn problem(py: Python<'_>, name: String, settings: Vec<(String, f64)>) -> PyResult<Problem> {
+pub fn problem(py: Python<'_>, name: String, settings: Vec<(String, Given)>) -> PyResult<Problem> {
+    let settings = settings.into_iter();
+    let settings: Vec<_> = settings.map(|(key, value)| (key, value.into())).collect();
     let (of, with) = (name.clone(), settings.clone());
     let inside = job::leave(py, move || robust_td::problem(&of, &with))?;
     Ok(Problem {
@@ -124,8 +152,11 @@ impl Problem {
     }
 
     #[getter]
-    fn settings(&self) -> Vec<(String, f64)> {
-        self.settings.clone()
+    fn settings(&self) -> Vec<(String, Given)> {
+        let settings = self.settings.iter();
+        settings
+            .map(|(key, value)| (key.clone(), value.into()))
+            .collect()
     }
 
     #[getter]

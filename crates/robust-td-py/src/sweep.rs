@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use robust_td::sweep::{Family, Indexing, Mode, Sweep};
+use robust_td::sweep::{Indexing, Mode, Sweep};
 use robust_td::{Figures, Kernel};
 
 use crate::error::{raised, refused};
@@ -46,15 +46,14 @@ impl SweepResults {
     }
 }
 
-fn family(name: &str) -> PyResult<Family> {
-    match name {
-        "decaying" => Ok(Family::Decaying),
-        "constant" => Ok(Family::Constant),
-        "plain" => Ok(Family::Plain),
-        other => Err(refused(format!(
-            "schedule is {other:?}, but must be \"decaying\", \"constant\", \"plain\" or a list of these"
-        ))),
-    }
+/// Each of the names, or the refusal of the first that is unknown.
+fn each<T>(
+    names: &[String],
+    named: fn(&str) -> Result<T, robust_td::sweep::SweepError>,
+) -> PyResult<Vec<T>> {
+    let found = names.iter().map(|name| named(name));
+    let found: Result<_, _> = found.collect();
+    found.map_err(|error| refused(error.to_string()))
 }
 
 /// The settings that sweeps and the reproduction share.
@@ -70,9 +69,10 @@ fn configured<'a>(mut sweep: Sweep<'a>, options: &Options<'_>) -> PyResult<Sweep
             "published" => Mode::Published,
             "algorithm" => Mode::Algorithm,
             "exact" => Mode::Exact,
+            "tdx" => Mode::Tdx,
             other => {
                 return Err(refused(format!(
-                    "mode is {other:?}, but must be \"published\", \"algorithm\" or \"exact\""
+                    "mode is {other:?}, but must be \"published\", \"algorithm\", \"exact\" or \"tdx\""
                 )));
             }
         });
@@ -132,15 +132,15 @@ pub fn sweep(
     py: Python<'_>,
     problem: &Problem,
     schedules: Vec<String>,
+    projections: Vec<String>,
     options: Bound<'_, PyDict>,
     tell: Option<Py<PyAny>>,
 ) -> PyResult<SweepResults> {
-    let families: Vec<Family> = schedules
-        .iter()
-        .map(|name| family(name))
-        .collect::<PyResult<_>>()?;
+    let families = each(&schedules, robust_td::sweep::schedule)?;
+    let projections = each(&projections, robust_td::sweep::projection)?;
     let sweep = Sweep::new(&problem.inside).name(&problem.name);
-    let sweep = configured(sweep.schedules(families), &Options(options))?;
+    let sweep = sweep.projections(projections).schedules(families);
+    let sweep = configured(sweep, &Options(options))?;
     run(py, sweep, tell)
 }
 

@@ -48,4 +48,4 @@ pub use error::{Error, Result};
 #[doc(hidden)]
 pub use robust_td_core::number;
 #[doc(hidden)]
-pub use setting::{SettingError, setting};
+pub use setting::{SettingError, problem_setting, setting};

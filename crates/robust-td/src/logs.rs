@@ -11,7 +11,9 @@ pub use robust_td_data::{Monitor, Progress, ReportAt};
 pub use robust_td_data::{DataReport, DataSample, Finding, FindingKind};
 // What was learned.
 pub use robust_td_data::{
-    Candidate, ConstantChoice, Divergence, EpisodeSample, Error, EvaluationReport, Learned, Model,
-    MonteCarlo, OptionError, OptionName, Predictions, ReturnCheck, Route, Solved, Solver,
-    StartValue, Tenth, Uncertainty, Unit, ValueFormat, ValueSample, Verdict, Warning,
+    Candidate, ConstantChoice, DiscountsReport, Divergence, EpisodeSample, Error, EvaluationReport,
+    FeatureCandidate, FeatureChoice, Learned, Model, MonteCarlo, OffPolicyEstimate,
+    OffPolicyMethod, OffPolicyReport, OptionError, OptionName, Predictions, ReturnCheck,
+    ReturnVariance, Route, Solved, Solver, StartValue, TargetKind, Tenth, Uncertainty, Unit,
+    ValueFormat, ValueSample, Verdict, Warning,
 };

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use robust_td_core::{Problem, catalog};
+use robust_td_core::Problem;
+use robust_td_core::catalog::{self, Setting};
 
 use crate::error::{Error, Result};
 
@@ -36,18 +37,29 @@ pub fn load_problem(path: impl AsRef<Path>) -> Result<Problem> {
 /// assert_eq!(problem.dimension(), 2);
 /// let wrong = robust_td::problem("two-sate", &[("epsilon", 0.01)]).unwrap_err();
 /// assert!(wrong.to_string().ends_with("did you mean \"two-state\"?"));
+///
+/// // Some parameters are words.
+/// use robust_td::catalog::Setting;
+/// let settings = [("eps2", Setting::from(1e-4)), ("mode", "weak".into())];
+/// assert_eq!(robust_td::problem("e3", &settings)?.states(), 3);
 /// # Ok::<(), robust_td::Error>(())
 /// ```
-pub fn problem(name_or_path: &str, settings: &[(impl AsRef<str>, f64)]) -> Result<Problem> {
+pub fn problem<V>(name_or_path: &str, settings: &[(impl AsRef<str>, V)]) -> Result<Problem>
+where
+    for<'a> &'a V: Into<Setting>,
+{
     problem_beside(name_or_path, settings, Path::new(""))
 }
 
 /// As [`problem`], with the path of a file relative to `directory`, as in a spec that names a problem file.
-pub fn problem_beside(
+pub fn problem_beside<V>(
     name_or_path: &str,
-    settings: &[(impl AsRef<str>, f64)],
+    settings: &[(impl AsRef<str>, V)],
     directory: &Path,
-) -> Result<Problem> {
+) -> Result<Problem>
+where
+    for<'a> &'a V: Into<Setting>,
+{
     if let Ok(entry) = catalog::find(name_or_path) {
         return Ok(entry.build(settings)?);
     }

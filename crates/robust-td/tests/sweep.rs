@@ -192,3 +192,34 @@ fn messages_about_a_spec_file_name_file_line_key_and_value() {
     }
     assert!(message("problem = \"ref-3x\"\nsteps = 9\nc = [1]").contains("ref-3"));
 }
+
+/// In Figure 1 the first 30,000 of the 10^7 steps decide which runs diverge, and every ratio that is above 2.
+#[test]
+fn printed_values_that_the_first_steps_decide() {
+    let results = reproduce(Figures::First)
+        .unwrap()
+        .simulate(30_000)
+        .run()
+        .unwrap();
+    let (mut ratios, mut rates) = (0, 0);
+    let points = robust_td::reproduce::printed_points().into_iter();
+    for point in points.filter(|point| point.figure == 1) {
+        let row = results
+            .rows()
+            .iter()
+            .find(|row| row.scale == point.scale && row.c_index == Some(point.c_index))
+            .unwrap();
+        // Step sizes only shrink, and iterates that have peaked approach theta*, where the ratio is 1.
+        if row.found.peak_step <= 15_000 && !(row.ratio() <= 2.0) {
+            let drawn = row.ratio().min(1e12);
+            let error = (drawn / point.ratio - 1.0).abs();
+            assert!(error <= 1e-6, "{point:?}: {drawn}");
+            ratios += 1;
+        }
+        let rate = row.divergence_rate().unwrap();
+        let error = (rate - point.divergence_rate).abs();
+        assert!(error <= 1e-6, "{point:?}: {rate}");
+        rates += 1;
+    }
+    assert_eq!((ratios, rates), (98, 291));
+}

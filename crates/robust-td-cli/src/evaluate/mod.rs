@@ -1,7 +1,10 @@
 //! Estimates the value of the policy of a log.
 
 mod choice;
+mod discounts;
+mod features;
 mod intervals;
+mod off_policy;
 mod page;
 mod returns;
 
@@ -11,7 +14,8 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use robust_td_core::learner::Learner;
 use robust_td_data::{
-    Error, Evaluation, Fit, Learned, Model, OptionError, Progress, ReportAt, StartValue,
+    DiscountsReport, Error, Evaluation, Fit, Learned, Model, OptionError, Progress, ReportAt,
+    StartValue,
 };
 
 use crate::confidence::Confidence;
@@ -43,6 +47,13 @@ On standard input auto reads once and leaves out the comparison with returns;
 above 4,000 features it keeps up to 1 gigabyte of rows in memory. Algorithms
 that use phi_inf need --phi-inf there.
 
+A policy that was not followed: with a column action (integers from 0, or names)
+and what the policy does, the value is that of the policy, not of the log.
+target_0, target_1, ... are its probabilities of all actions in a row, or
+target_action its action; with next_obs columns also next_target_0, ... or
+next_action. behaviour_prob, the probability with which the logged action was
+taken, adds importance sampling and a doubly robust estimate.
+
 Other algorithms step through the log once; `robust-td algorithms` lists them.
 alg1 without --c runs sixteen constants and lets the data choose.
 
@@ -53,6 +64,10 @@ with * and ?: standardise(x, num_*) + one-hot(city) + bias. Then the file needs
 no obs columns, and next observations are next_x for x. one-hot takes text,
 integers and flags: one-hot(city; min_count=20, missing=level); on standard
 input the levels must be given: one-hot(city; levels=Bern/Oslo).
+`--features auto`, or several --features, compares maps by how well they predict the returns of
+held-out episodes (or blocks of rows), prints the table, and takes the simplest
+map within one standard error of the best. The answer is then fitted to all
+rows; its intervals do not include the choice.
 
 Examples:
   robust-td evaluate log.csv --discount 0.99
@@ -60,9 +75,14 @@ Examples:
       --features 'fourier(order=3)' --out model.json
   robust-td evaluate log.csv --discount 0.99 --out model.json \\
       --features 'standardise(x, y) + one-hot(state) + bias'
+  robust-td evaluate log.csv --discount 0.99 --features auto
+  robust-td evaluate log.csv --discount 0.9,0.99,0.999
+  robust-td evaluate log.csv --discount 0.99 --return-variance
   robust-td evaluate log.csv --discount 0.99 --report report.html
   robust-td evaluate log.csv --discount 0.9 --cluster user --json
   robust-td evaluate excel.csv --discount 0.9 --decimal ,
+  robust-td evaluate log.csv --discount 0.9 --column action=offer \\
+      --column 'target=p_*' --column behaviour_prob=propensity
   robust-td evaluate log.csv --discount 0.9 --algorithm alg1 --c 0.5
   robust-td evaluate more.csv --resume model.json --out model.json
   tail -f log.ndjson | robust-td evaluate - --format ndjson --discount 0.9 \\
@@ -74,9 +94,9 @@ pub struct Arguments {
     #[command(flatten)]
     machine: Machine,
 
-    /// Discount factor gamma, from 0 to 1; required unless a model is resumed
-    #[arg(long, value_name = "G", value_parser = crate::float::discount, allow_negative_numbers = true)]
-    discount: Option<f64>,
+    /// Discount factor gamma, from 0 to 1; required unless a model is resumed. A list such as 0.9,0.99 gives an answer for each
+    #[arg(long, value_name = "G", value_delimiter = ',', value_parser = crate::float::discount, allow_negative_numbers = true)]
+    discount: Vec<f64>,
 
     /// Algorithm id [default: auto, or alg1 if --c is set]
     #[arg(long, value_name = "ID")]
@@ -98,9 +118,9 @@ pub struct Arguments {
     #[arg(long = "param", value_name = "KEY=VALUE", allow_hyphen_values = true)]
     parameters: Vec<String>,
 
-    /// Feature map [default: standardise + bias, with one-hot of text columns; on standard input identity + bias; with an algorithm other than auto, identity]
+    /// Feature map [default: standardise + bias, with one-hot of text columns; on standard input identity + bias; with an algorithm other than auto, identity]. Repeat it, or use auto, to compare maps on held-out rows
     #[arg(long, value_name = "SPEC")]
-    features: Option<String>,
+    features: Vec<String>,
 
     /// Number of passes over the files
     #[arg(long, value_name = "N", default_value = "1", value_parser = count::parse, allow_negative_numbers = true)]
@@ -136,6 +156,10 @@ pub struct Arguments {
     #[arg(long)]
     no_check: bool,
 
+    /// Also estimate the standard deviation of the return, for up to 4,000 features
+    #[arg(long)]
+    return_variance: bool,
+
     /// Also print how the answer was computed
     #[arg(long)]
     verbose: bool,
@@ -153,12 +177,15 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.machine.kernel()?;
     if let Some(path) = &arguments.out {
-        robust_td_data::files::directory_of(path)?;
+        robust_td_data::files::check_writable(path)?;
     }
     arguments.report.check(arguments.out.as_deref())?;
     let confidence = arguments.confidence.level;
     let evaluation =
         evaluation(arguments)?.on_progress(move |progress| show(&progress, confidence));
+    if arguments.discount.len() > 1 {
+        return several(arguments, evaluation);
+    }
     let fit = match &arguments.resume {
         Some(path) => resumed(evaluation, path)?,
         None => evaluation.run()?,
@@ -181,6 +208,28 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
 }
 
+/// Evaluates for several discounts at once.
+fn several(arguments: &Arguments, mut evaluation: Evaluation) -> Result<(), Failure> {
+    let single = [
+        (arguments.out.is_some(), "--out"),
+        (arguments.report.is_wanted(), "--report"),
+    ];
+    if let Some((_, flag)) = single.into_iter().find(|(set, _)| *set) {
+        return Err(Failure::Usage(format!(
+            "{flag} takes one --discount: run it once for each"
+        )));
+    }
+    if let Some(path) = &arguments.resume {
+        evaluation = evaluation.resume(Model::load(path)?);
+    }
+    let fits = evaluation.run_each(&arguments.discount)?;
+    let report = DiscountsReport::of(&fits).ok_or(Error::NoTransitions)?;
+    match arguments.json {
+        true => output::print_json(&report),
+        false => output::print(&discounts::page(&report, arguments.confidence.level)),
+    }
+}
+
 /// Resumes an evaluation from a model; errors about the model name its file.
 fn resumed(evaluation: Evaluation, path: &Path) -> Result<Fit, Failure> {
     let fit = evaluation.resume(Model::load(path)?).run();
@@ -198,7 +247,7 @@ fn evaluation(arguments: &Arguments) -> Result<Evaluation, Failure> {
         .passes(arguments.passes)
         .threads(arguments.machine.threads())
         .confidence(arguments.confidence.level);
-    if let Some(discount) = arguments.discount {
+    if let [discount] = arguments.discount[..] {
         evaluation = evaluation.discount(discount);
     }
     if let Some(id) = &arguments.algorithm {
@@ -221,8 +270,8 @@ fn evaluation(arguments: &Arguments) -> Result<Evaluation, Failure> {
         let (name, value) = parameter(text)?;
         evaluation = evaluation.parameter(name, value);
     }
-    if let Some(spec) = &arguments.features {
-        evaluation = evaluation.features(spec);
+    if !arguments.features.is_empty() {
+        evaluation = evaluation.compare_features(&arguments.features);
     }
     if let Some(text) = &arguments.replicates {
         evaluation = evaluation.replicates(replicates(text)?);
@@ -235,6 +284,9 @@ fn evaluation(arguments: &Arguments) -> Result<Evaluation, Failure> {
     }
     if arguments.no_check {
         evaluation = evaluation.no_check();
+    }
+    if arguments.return_variance {
+        evaluation = evaluation.return_variance();
     }
     Ok(match arguments.report_every {
         Some(0) => evaluation.report_at(ReportAt::PowersOfTwo),

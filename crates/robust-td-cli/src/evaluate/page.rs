@@ -1,8 +1,10 @@
 //! Prints the result of an evaluation: the answer first, then what it rests on.
 
-use robust_td_data::{Entry, EvaluationReport, MonteCarlo, StartValue, Unit, Warning};
+use robust_td_data::{
+    Entry, EvaluationReport, MonteCarlo, ReturnVariance, StartValue, Unit, Warning,
+};
 
-use super::{choice, intervals, returns};
+use super::{choice, features, intervals, off_policy, returns};
 use crate::text;
 
 /// The number of weights that a page shows.
@@ -14,11 +16,17 @@ pub fn page(report: &EvaluationReport, confidence: f64, verbose: bool) -> String
     for finding in &report.findings {
         page += &text::wrap("  - ", 4, &finding.message);
     }
+    if let Some(found) = &report.off_policy {
+        page += &off_policy::page(found, confidence);
+    }
     if !report.typical_rows.is_empty() {
         page += &typical_rows(report, confidence);
     }
     if let Some(check) = &report.check {
         page += &returns::page(check);
+    }
+    if let Some(choice) = &report.feature_choice {
+        page += &features::page(choice);
     }
     page += &weights(report, confidence);
     page += "\nData\n";
@@ -46,7 +54,15 @@ fn answer(report: &EvaluationReport, confidence: f64) -> Vec<(&'static str, Stri
         ));
     }
     if let Some(monte_carlo) = &report.monte_carlo {
-        rows.push(("mean return", mean_return(report, monte_carlo, confidence)));
+        let name = match report.off_policy {
+            // Of another policy than the value above.
+            Some(_) => "logged policy",
+            None => "mean return",
+        };
+        rows.push((name, mean_return(report, monte_carlo, confidence)));
+    }
+    if let Some(found) = &report.return_variance {
+        rows.push(("return varies by", deviation(found, confidence)));
     }
     rows.push(("converged", converged(report)));
     if let Some(check) = &report.check {
@@ -55,6 +71,13 @@ fn answer(report: &EvaluationReport, confidence: f64) -> Vec<(&'static str, Stri
             _ => returns::verdict(check),
         };
         rows.push(("features fit", words));
+    }
+    if report.off_policy.is_some() {
+        let words = "not compared: the returns are those of the policy that was followed";
+        rows.push(("features fit", words.into()));
+    }
+    if let Some(choice) = &report.feature_choice {
+        rows.push(("features chosen", features::summary(choice)));
     }
     if let Some(suggestion) = report.suggestion {
         rows.push(("suggestion", suggestion.into()));
@@ -94,10 +117,33 @@ fn mean_return(report: &EvaluationReport, found: &MonteCarlo, confidence: f64) -
     match found.upper.is_finite() {
         true => {
             let interval = interval(found.lower, found.upper, confidence);
-            format!("{value}, {interval}; plain mean over {episodes}")
+            let of = match report.off_policy {
+                Some(_) => "mean return of the policy that was followed, over",
+                None => "plain mean over",
+            };
+            format!("{value}, {interval}; {of} {episodes}")
         }
         false => format!("{value}, of {episodes}"),
     }
+}
+
+/// The standard deviation of the return.
+fn deviation(found: &ReturnVariance, confidence: f64) -> String {
+    if found.standard_deviation.is_nan() {
+        return "not known: the features give a negative variance; try richer ones".into();
+    }
+    let mut words = format!(
+        "{} (standard deviation)",
+        text::number(found.standard_deviation)
+    );
+    words += &match found.upper.is_finite() {
+        true => format!(", {}", interval(found.lower, found.upper, confidence)),
+        false => ", no interval".into(),
+    };
+    if let Some(observed) = found.observed {
+        words += &format!("; {} among complete episodes", text::number(observed));
+    }
+    words
 }
 
 fn interval(lower: f64, upper: f64, confidence: f64) -> String {
@@ -186,7 +232,8 @@ fn weights(report: &EvaluationReport, confidence: f64) -> String {
     page
 }
 
-fn data(report: &EvaluationReport) -> Vec<(&'static str, String)> {
+/// What the answer rests on.
+pub fn data(report: &EvaluationReport) -> Vec<(&'static str, String)> {
     let rank = report
         .rank
         .map_or(String::new(), |rank| format!(", {rank} independent"));

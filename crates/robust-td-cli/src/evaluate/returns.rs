@@ -18,7 +18,18 @@ pub fn verdict(check: &ReturnCheck) -> String {
         Verdict::AllEqual => {
             "not known: nearly all predicted values are equal, so the returns cannot show whether values differ".into()
         }
-        Verdict::Unknown => "not known: too few episodes".into(),
+        Verdict::Unknown => {
+            format!("not known: too few episodes to say yes, but nothing speaks against it{errors}")
+        }
+    }
+}
+
+/// The same in a word.
+pub fn word(check: &ReturnCheck) -> &'static str {
+    match check.verdict() {
+        Verdict::Fits => "yes",
+        Verdict::DoesNotFit => "no",
+        Verdict::AllEqual | Verdict::Unknown => "not known",
     }
 }
 
@@ -47,6 +58,16 @@ pub fn page(check: &ReturnCheck) -> String {
             .map(|(k, tenth)| row(check, k, tenth)),
     );
     page += &text::columns(&rows);
+    if check.undetermined > 0 {
+        page += &text::wrap(
+            "  ",
+            2,
+            &format!(
+                "{} held out are not compared: the other rows do not have their features",
+                text::count(check.undetermined as usize, "row")
+            ),
+        );
+    }
     if check.cut > 0 {
         page += &text::wrap(
             "  ",

@@ -14,6 +14,7 @@ use crate::model::problem::Problem;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "boyan",
+    aliases: &[],
     summary: "Boyan's 13-state chain with 4 interpolated features, episodes joined end to start",
     source: "Boyan, Technical update: least-squares temporal difference learning, Machine Learning 49, 2002",
     parameters: &[Parameter::discount(0.99)],

@@ -26,6 +26,7 @@ use crate::random::Stream;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "garnet",
+    aliases: &[],
     summary: "random decision process under a random policy, sparse, any size",
     source: "Archibald, McKinnon and Thomas, On the generation of Markov decision processes, JORS 46, 1995",
     parameters: &[
@@ -80,14 +81,22 @@ fn build(values: &Values) -> Result<Problem> {
         )?;
     }
     let seed = values.whole("seed") as u64;
-    let mdp = Mdp::new(
-        transitions(seed, states, actions, branching),
-        rewards(seed, states, actions),
-    )?;
+    let mdp = decision_process(seed, states, actions, branching)?;
     let (chain, reward) = mdp.under(&policy(seed, states, actions)?)?;
     let features = symmetric_uniforms(&mut Stream::new(seed, 4), states * dimension);
     let features = Matrix::new(states, dimension, features)?;
     Problem::new(chain, features, reward, values["discount"], 0)
+}
+
+/// The decision process, without a policy; `branching` is at most the number of states.
+///
+/// # Errors
+/// When there are no actions.
+pub fn decision_process(seed: u64, states: usize, actions: usize, branching: usize) -> Result<Mdp> {
+    Mdp::new(
+        transitions(seed, states, actions, branching),
+        rewards(seed, states, actions),
+    )
 }
 
 /// One transition matrix per action.

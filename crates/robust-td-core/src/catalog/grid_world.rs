@@ -29,6 +29,7 @@ use crate::model::problem::{Problem, Reward};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "grid-world",
+    aliases: &[],
     summary: "uniform walk on a width x height grid with cosine features; sparse, exact at any size",
     source: "Levin and Peres 12.3-12.4; Fourier basis of Konidaris, Osentoski and Thomas, AAAI 2011",
     parameters: &[

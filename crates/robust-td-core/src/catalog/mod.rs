@@ -5,7 +5,9 @@
 //! add its name to the list below: the tests that hold for every problem, the command line and its help find it there.
 
 pub mod episode;
+mod family;
 mod parameter;
+mod setting;
 
 use serde::Serialize;
 
@@ -13,12 +15,16 @@ use crate::error::{Error, Result};
 use crate::model::problem::Problem;
 
 pub use parameter::{Parameter, Values};
+pub use setting::{Setting, Standard};
 
 /// A family of problems under one name.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Entry {
     /// The name, as on the command line.
     pub name: &'static str,
+    /// Other names for it.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub aliases: &'static [&'static str],
     /// A one-line summary.
     pub summary: &'static str,
     /// Its source.
@@ -49,6 +55,17 @@ problems! {
     garnet
     grid_world
     two_cluster
+    toyexample
+    alternating_scalar
+    sticky_pair
+    metastable_trap
+    cycle_transport
+    conveyor
+    rotating_arc
+    open_arc
+    bow_tie
+    corridor
+    two_halves
 }
 
 /// All entries of the catalog.
@@ -56,11 +73,11 @@ pub fn entries() -> &'static [Entry] {
     ENTRIES
 }
 
-/// Looks up an entry by name.
+/// Looks up an entry by its name or one of its aliases.
 pub fn find(name: &str) -> Result<&'static Entry> {
     ENTRIES
         .iter()
-        .find(|entry| entry.name == name)
+        .find(|entry| entry.name == name || entry.aliases.contains(&name))
         .ok_or_else(|| Error::UnknownProblem {
             name: name.into(),
             known: ENTRIES.iter().map(|entry| entry.name).collect(),
@@ -83,7 +100,12 @@ impl Entry {
     ///
     /// # Errors
     /// An unknown or repeated parameter, a value outside its range, or values that conflict with each other.
-    pub fn build(&self, settings: &[(impl AsRef<str>, f64)]) -> Result<Problem> {
+    pub fn build<V>(&self, settings: &[(impl AsRef<str>, V)]) -> Result<Problem>
+    where
+        for<'a> &'a V: Into<Setting>,
+    {
+        let settings = settings.iter();
+        let settings = settings.map(|(name, value)| (name.as_ref(), value.into()));
         (self.build)(&Values::new(self.name, self.parameters, settings)?)
     }
 }
@@ -109,7 +131,11 @@ mod tests {
     fn names_are_unique_and_found() {
         for (k, entry) in entries().iter().enumerate() {
             assert_eq!(find(entry.name).unwrap().name, entry.name);
-            assert!(entries()[..k].iter().all(|other| other.name != entry.name));
+            for name in entry.aliases.iter().chain([&entry.name]) {
+                assert_eq!(find(name).unwrap().name, entry.name);
+                let clash = |other: &Entry| other.name == *name || other.aliases.contains(name);
+                assert!(!entries()[..k].iter().any(clash), "{name} is taken");
+            }
             assert!(!entry.summary.is_empty() && !entry.source.is_empty());
         }
     }
@@ -119,7 +145,10 @@ mod tests {
         for entry in entries() {
             for (k, parameter) in entry.parameters.iter().enumerate() {
                 let name = parameter.name;
-                assert!(parameter.admits(parameter.default), "{} {name}", entry.name);
+                match parameter.default {
+                    Standard::Number(default) => assert!(parameter.admits(default), "{name}"),
+                    Standard::Word(default) => assert_eq!(parameter.words[0], default),
+                }
                 for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1.0] {
                     assert!(!parameter.admits(bad), "{} {name} {bad}", entry.name);
                     let message = refused(entry.name, &[(name, bad)]);
@@ -127,6 +156,26 @@ mod tests {
                     assert_eq!(message, expected + parameter.range);
                 }
                 assert!(entry.parameters[..k].iter().all(|other| other.name != name));
+            }
+        }
+    }
+
+    #[test]
+    fn a_choice_takes_its_words_and_a_number_takes_none() {
+        for entry in entries() {
+            for parameter in entry.parameters {
+                let refusal = entry.build(&[(parameter.name, Setting::from("nonsense"))]);
+                let message = refusal.unwrap_err().to_string();
+                let Parameter { name, range, .. } = parameter;
+                let expected = match parameter.words {
+                    [] => format!("{name}: \"nonsense\" is not a number; it must be {range}"),
+                    _ => format!("{name} is nonsense, but must be {range}"),
+                };
+                assert_eq!(message, format!("{}: {expected}", entry.name));
+                for &word in parameter.words {
+                    assert!(range.contains(word), "{name} {word}");
+                    entry.build(&[(*name, Setting::from(word))]).unwrap();
+                }
             }
         }
     }

@@ -25,6 +25,7 @@ use crate::random::Dsfmt;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "paper-ring",
+    aliases: &[],
     summary: "the ring of the paper's Figures 1 and 2: 50 states, 5 random features",
     source: "Lee and Orabona, arXiv:2506.01052, Details on the Experiments",
     parameters: &[Parameter::new(

@@ -4,19 +4,23 @@ use std::ops::Index;
 
 use serde::Serialize;
 
+use super::setting::{Setting, Standard};
 use crate::error::{Error, Result};
 
-/// A number that shapes a catalog problem.
+/// A number or a choice that shapes a catalog problem.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Parameter {
     /// Its name.
     pub name: &'static str,
     /// Its default value.
-    pub default: f64,
+    pub default: Standard,
     /// What it does.
     pub meaning: &'static str,
     /// Its valid values in words.
     pub range: &'static str,
+    /// The words that it takes; empty for a number.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub words: &'static [&'static str],
     /// Whether a value is valid; NaN never is.
     #[serde(skip)]
     admits: fn(f64) -> bool,
@@ -33,10 +37,28 @@ impl Parameter {
     ) -> Self {
         Self {
             name,
-            default,
+            default: Standard::Number(default),
             meaning,
             range,
+            words: &[],
             admits,
+        }
+    }
+
+    /// A choice between words, of which the first is the default; `range` lists them.
+    pub(super) const fn choice(
+        name: &'static str,
+        words: &'static [&'static str],
+        meaning: &'static str,
+        range: &'static str,
+    ) -> Self {
+        Self {
+            name,
+            default: Standard::Word(words[0]),
+            meaning,
+            range,
+            words,
+            admits: |_| false,
         }
     }
 
@@ -51,9 +73,43 @@ impl Parameter {
         )
     }
 
-    /// Whether a value is valid; NaN never is.
+    /// Whether a number is valid; NaN never is, and no number is a word.
     pub fn admits(&self, value: f64) -> bool {
         (self.admits)(value)
+    }
+
+    /// A valid value: the number, or the place of the word.
+    fn check(&self, problem: &'static str, value: Setting) -> Result<f64> {
+        let valid = match &value {
+            Setting::Number(number) => self.admits(*number).then_some(*number),
+            Setting::Word(word) if self.words.is_empty() => {
+                return Err(Error::ProblemParameterWord {
+                    problem,
+                    name: self.name,
+                    word: word.clone(),
+                    expected: self.range,
+                });
+            }
+            Setting::Word(word) => {
+                let place = self.words.iter().position(|known| known == word);
+                place.map(|place| place as f64)
+            }
+        };
+        valid.ok_or_else(|| Error::ProblemParameter {
+            problem,
+            name: self.name,
+            value,
+            expected: self.range.into(),
+        })
+    }
+
+    /// The default as [`check`](Self::check) returns it.
+    fn standard(&self) -> f64 {
+        match self.default {
+            Standard::Number(number) => number,
+            // The default is the first word.
+            Standard::Word(_) => 0.0,
+        }
     }
 }
 
@@ -72,14 +128,13 @@ pub struct Values {
 
 impl Values {
     /// The defaults, overridden by `settings`.
-    pub(super) fn new(
+    pub(super) fn new<'a>(
         problem: &'static str,
         parameters: &'static [Parameter],
-        settings: &[(impl AsRef<str>, f64)],
+        settings: impl IntoIterator<Item = (&'a str, Setting)>,
     ) -> Result<Self> {
         let mut given = vec![None; parameters.len()];
         for (name, value) in settings {
-            let name = name.as_ref();
             let Some(k) = parameters.iter().position(|p| p.name == name) else {
                 return Err(Error::UnknownParameter {
                     problem,
@@ -88,22 +143,15 @@ impl Values {
                 });
             };
             let name = parameters[k].name;
-            if given[k].replace(*value).is_some() {
+            let value = parameters[k].check(problem, value)?;
+            if given[k].replace(value).is_some() {
                 return Err(Error::RepeatedParameter { problem, name });
-            }
-            if !parameters[k].admits(*value) {
-                return Err(Error::ProblemParameter {
-                    problem,
-                    name,
-                    value: *value,
-                    expected: parameters[k].range.into(),
-                });
             }
         }
         let values = parameters
             .iter()
             .zip(given)
-            .map(|(parameter, value)| value.unwrap_or(parameter.default))
+            .map(|(parameter, value)| value.unwrap_or(parameter.standard()))
             .collect();
         Ok(Self {
             problem,
@@ -115,6 +163,18 @@ impl Values {
     /// The value of a parameter that only admits whole numbers.
     pub(super) fn whole(&self, name: &str) -> usize {
         self[name] as usize
+    }
+
+    /// The word of a choice.
+    ///
+    /// # Panics
+    /// When the problem declares no choice of that name.
+    pub(super) fn word(&self, name: &str) -> &'static str {
+        let found = self.parameters.iter().find(|p| p.name == name);
+        match found.and_then(|parameter| parameter.words.get(self.whole(name))) {
+            Some(word) => word,
+            None => panic!("{} declares no choice {name}", self.problem),
+        }
     }
 
     /// Rejects a value that conflicts with the others.
@@ -130,7 +190,7 @@ impl Values {
         Err(Error::ProblemParameter {
             problem: self.problem,
             name,
-            value: self[name],
+            value: self[name].into(),
             expected: expected.into(),
         })
     }

@@ -21,6 +21,7 @@ use crate::model::problem::Problem;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "random-walk",
+    aliases: &[],
     summary: "walk between -1 and +1 with one feature per state (19 states), episodes joined end to start",
     source: "Sutton 1988; Sutton and Barto, Reinforcement Learning (2nd ed.), Example 7.1",
     parameters: &[

@@ -13,6 +13,7 @@ use crate::model::problem::Problem;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "ref-2",
+    aliases: &[],
     summary: "reference problem with two states and a table of exact numbers",
     source: "two-state of Lee and Orabona, arXiv:2506.01052, at alpha = 0.6, epsilon = 0.3",
     parameters: &[],

@@ -16,6 +16,7 @@ use crate::model::problem::{Problem, Reward};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "ref-3",
+    aliases: &[],
     summary: "reference problem with three states, two features and a table of exact numbers",
     source: "reference problem of this project",
     parameters: &[],

@@ -21,6 +21,7 @@ use crate::model::problem::Problem;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "thousand-walk",
+    aliases: &[],
     summary: "1000-state walk with jumps of up to 100, states aggregated in 10 groups",
     source: "Sutton and Barto, Reinforcement Learning (2nd ed.), Example 9.1",
     parameters: &[

@@ -21,6 +21,7 @@ use crate::model::problem::{Problem, Reward};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "two-cluster",
+    aliases: &[],
     summary: "two clusters joined by a bridge of probability epsilon: arbitrarily slow mixing",
     source: "nearly decomposable chains: Simon and Ando, Econometrica 29, 1961",
     parameters: &[

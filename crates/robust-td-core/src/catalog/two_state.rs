@@ -22,6 +22,7 @@ use crate::model::problem::{Problem, Reward};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "two-state",
+    aliases: &[],
     summary: "two states with omega = epsilon^2 and |lambda_2| = alpha, set independently",
     source: "Lee and Orabona, arXiv:2506.01052, the example of a small omega",
     parameters: &[

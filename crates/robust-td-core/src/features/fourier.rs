@@ -21,7 +21,9 @@ impl Fourier {
     /// The number of features; `None` on overflow.
     pub fn count(order: usize, coupled: bool, inputs: usize) -> Option<usize> {
         if coupled {
-            (order + 1).checked_pow(u32::try_from(inputs).ok()?)
+            order
+                .checked_add(1)?
+                .checked_pow(u32::try_from(inputs).ok()?)
         } else {
             order.checked_mul(inputs)?.checked_add(1)
         }

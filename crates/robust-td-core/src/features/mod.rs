@@ -29,6 +29,7 @@ pub mod level;
 mod names;
 mod one_hot;
 mod part;
+mod per_action;
 mod polynomial;
 mod range;
 mod rbf;
@@ -54,6 +55,7 @@ use category::Category;
 use fourier::Fourier;
 use one_hot::OneHot;
 use part::Part;
+use per_action::PerAction;
 use polynomial::Polynomial;
 use range::Range;
 use rbf::Rbf;
@@ -87,6 +89,7 @@ enum Map {
     OneHot(OneHot),
     Category(Category),
     Part(Part),
+    PerAction(PerAction),
 }
 
 impl Map {
@@ -104,6 +107,7 @@ impl Map {
             Self::OneHot(map) => map.outputs(),
             Self::Category(map) => map.outputs(),
             Self::Part(part) => part.map().outputs(),
+            Self::PerAction(map) => map.outputs(),
         }
     }
 
@@ -111,7 +115,7 @@ impl Map {
     fn is_sparse(&self) -> bool {
         match self {
             Self::Part(part) => part.map().is_sparse(),
-            map => matches!(map, Self::Tiles(_) | Self::OneHot(_) | Self::Category(_)),
+            map => matches!(map, Self::Tiles(_) | Self::OneHot(_) | Self::Category(_) | Self::PerAction(_)),
         }
     }
 
@@ -140,6 +144,7 @@ impl Map {
             Self::OneHot(map) => map.write(x, put),
             Self::Category(map) => map.write(x, put),
             Self::Part(_) => unreachable!("a part of a part"),
+            Self::PerAction(map) => map.write(x, sink),
         }
     }
 
@@ -162,6 +167,7 @@ impl Map {
             Self::Part(part) => part.map().norm_sq_bound(),
             Self::Running(map) => Some(map.norm_sq_bound()),
             Self::Tiles(map) => Some(map.tilings() as f64),
+            Self::PerAction(map) => map.norm_sq_bound(),
             // Every feature lies within [-1, 1].
             Self::Fourier(_) | Self::Rbf(_) => Some(self.outputs() as f64),
         }
@@ -181,6 +187,7 @@ impl Map {
             Self::OneHot(map) => map.fits(inputs),
             Self::Category(map) => map.fits(inputs),
             Self::Part(part) => part.fits(inputs),
+            Self::PerAction(map) => map.fits(inputs),
         };
         if fits {
             return Ok(());
@@ -272,6 +279,7 @@ impl FeatureMap {
         first.find_map(|map| match map {
             Map::OneHot(map) => (!map.knows(observation)).then(|| map.column()),
             Map::Category(map) => (!map.knows(observation)).then(|| map.column()),
+            Map::PerAction(map) => map.unseen(observation),
             _ => None,
         })
     }
@@ -282,6 +290,7 @@ impl FeatureMap {
         let mut first = self.stages.first().into_iter().flatten();
         first.find_map(|map| match map {
             Map::Category(map) if map.column() == column => map.label(code),
+            Map::PerAction(map) => map.label(column, code),
             _ => None,
         })
     }
@@ -453,7 +462,8 @@ impl TryFrom<SavedFeatureMap> for FeatureMap {
     type Error = Error;
 
     fn try_from(saved: SavedFeatureMap) -> Result<Self> {
-        if ![0, saved.inputs].contains(&saved.columns.len()) {
+        // Weights of actions have no columns.
+        if saved.columns.len() > saved.inputs {
             return Err(Error::Saved {
                 contradiction: "its columns do not fit its feature map".into(),
             });

@@ -15,6 +15,7 @@ impl Map {
             Self::OneHot(map) => map.name(index, input),
             Self::Category(map) => map.name(index, input),
             Self::Part(part) => part.name(index, input),
+            Self::PerAction(map) => map.name(index, input),
         }
     }
 }

@@ -3,12 +3,16 @@
 use serde::{Deserialize, Serialize};
 
 use super::names::factor;
+use crate::error::{Error, Result};
+
+/// The largest degree: beyond it powers overflow or vanish for ordinary numbers, and a monomial takes a product per degree.
+pub(super) const MAX_DEGREE: usize = 64;
 
 /// x -> (1, x_0, ..., x_0^2, x_0 x_1, ...): degree by degree, each monomial once.
 ///
 /// A monomial is one coordinate times a monomial of the degree below.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, from = "Shape", into = "Shape")]
+#[serde(deny_unknown_fields, try_from = "Shape", into = "Shape")]
 pub(super) struct Polynomial {
     shape: Shape,
     /// Per monomial from degree 1 on: the monomial of the degree below, and the coordinate.
@@ -22,9 +26,16 @@ struct Shape {
     degree: usize,
 }
 
-impl From<Shape> for Polynomial {
-    fn from(Shape { inputs, degree }: Shape) -> Self {
-        Self::new(inputs, degree)
+impl TryFrom<Shape> for Polynomial {
+    type Error = Error;
+
+    fn try_from(Shape { inputs, degree }: Shape) -> Result<Self> {
+        match Self::count(inputs, degree) {
+            Some(count) if count <= super::MAX_FEATURES => Ok(Self::new(inputs, degree)),
+            _ => Err(Error::Saved {
+                contradiction: format!("polynomials of degree {degree} in {inputs} coordinates"),
+            }),
+        }
     }
 }
 
@@ -35,9 +46,11 @@ impl From<Polynomial> for Shape {
 }
 
 impl Polynomial {
-    /// The number of monomials, (inputs + degree) choose degree; `None` on overflow.
+    /// The number of monomials, (inputs + degree) choose degree; `None` on overflow and for too large a degree.
     pub fn count(inputs: usize, degree: usize) -> Option<usize> {
-        (1..=degree).try_fold(1_usize, |count, k| Some(count.checked_mul(inputs + k)? / k))
+        let next = |count: usize, k: usize| Some(count.checked_mul(inputs.checked_add(k)?)? / k);
+        (degree <= MAX_DEGREE).then_some(())?;
+        (1..=degree).try_fold(1, next)
     }
 
     pub fn new(inputs: usize, degree: usize) -> Self {

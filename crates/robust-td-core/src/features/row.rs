@@ -25,6 +25,12 @@ impl Row {
         }
     }
 
+    /// Becomes a row for the features of a map, and keeps its memory.
+    pub(super) fn become_for(&mut self, map: &FeatureMap) {
+        self.dimension = map.outputs();
+        self.sparse = map.is_sparse();
+    }
+
     /// The features written last.
     #[inline]
     #[must_use]

@@ -26,6 +26,8 @@
 //! measures it. `one-hot` uses the values 0, 1, ..., count - 1, or those of `levels=a/b/c`, or without both the levels found in that
 //! pass. `min_count=N` joins levels with fewer rows, and `missing=level` makes missing cells a level.
 
+use super::MAX_FEATURES;
+use super::polynomial::MAX_DEGREE;
 use crate::error::{Error, Result};
 
 use super::column::{ColumnName, is_plain};
@@ -152,7 +154,13 @@ fn parse_map(text: &str) -> Result<Item> {
         "standardise" => MapSpec::Standardise,
         "running" => MapSpec::Running,
         "polynomial" => MapSpec::Polynomial {
-            degree: keys.whole("degree", 0)?.unwrap_or(2),
+            degree: match keys.whole("degree", 0)?.unwrap_or(2) {
+                degree if degree > MAX_DEGREE => {
+                    let problem = format!("degree is {degree}, but must be at most {MAX_DEGREE}");
+                    return Err(refused(text, problem));
+                }
+                degree => degree,
+            },
         },
         "fourier" => MapSpec::Fourier {
             order: keys.whole("order", 1)?.unwrap_or(3),
@@ -278,9 +286,12 @@ impl<'a> Keys<'a> {
         let Some(text) = self.take(key) else {
             return Ok(None);
         };
-        let value = text.parse::<usize>().ok().filter(|&value| value >= least);
-        let expected =
-            || format!("{key} is {text:?}, but must be a whole number, at least {least}");
+        // No size beyond the number of features makes sense, and sums of smaller ones do not overflow.
+        let value = text.parse::<usize>().ok();
+        let value = value.filter(|value| (least..=MAX_FEATURES).contains(value));
+        let expected = || {
+            format!("{key} is {text:?}, but must be a whole number from {least} to {MAX_FEATURES}")
+        };
         value.map(Some).ok_or_else(|| refused(self.map, expected()))
     }
 

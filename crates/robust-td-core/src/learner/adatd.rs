@@ -33,7 +33,7 @@ use crate::iterate::Iterate;
 use crate::learner::Learner;
 use crate::learner::forward::read_iterate;
 use crate::learner::td0::projection_factor;
-use crate::method::{Abilities, Inputs, Method, Parameter, Range, Standing};
+use crate::method::{Abilities, Inputs, Method, Parameter, Range, Rate, Standing};
 use crate::phi::{Transition, dot};
 
 /// The learner `adatd`.
@@ -249,7 +249,10 @@ pub const METHOD: Method<AdaTd> = Method {
             default: "0",
         },
     ],
-    abilities: Abilities::PLAIN,
+    abilities: Abilities::PLAIN.with_rate(Rate {
+        omega_free: false,
+        ..Rate::ROBUST.projected()
+    }),
     build,
 };
 

@@ -31,7 +31,7 @@ use crate::learner::forward::read_iterate;
 use crate::learner::knowledge::{C, guarantee, warn_small_c};
 use crate::learner::recipe::{Output, Recipe};
 use crate::learner::{Learner, doubling, portfolio};
-use crate::method::{Abilities, Inputs, Method, Standing};
+use crate::method::{Abilities, Inputs, Method, Rate, Standing};
 use crate::phi::Transition;
 use crate::schedule::upcoming::Upcoming;
 use crate::schedule::{RobustDecay, Schedule, Steps};
@@ -197,6 +197,7 @@ pub const DECAYING: Method<Alg1> = Method {
     abilities: Abilities {
         without_c: Some(portfolio::METHOD.id),
         without_horizon: Some(doubling::METHOD.id),
+        rate: Some(Rate::ROBUST),
         ..Abilities::DIVIDED_BY_C
     },
     build: |inputs| build(inputs, Variant::Decaying),
@@ -210,7 +211,7 @@ pub const CONSTANT: Method<Alg1> = Method {
     standing: Standing::Proved,
     needs: &["phi_inf", "T"],
     parameters: &[C],
-    abilities: Abilities::DIVIDED_BY_C,
+    abilities: Abilities::DIVIDED_BY_C.with_rate(Rate::ROBUST),
     build: |inputs| build(inputs, Variant::Constant),
 };
 

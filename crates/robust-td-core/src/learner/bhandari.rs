@@ -29,7 +29,7 @@ use crate::error::Result;
 use crate::learner::Td0;
 use crate::learner::knowledge::horizon_from;
 use crate::learner::recipe::{Output, Recipe};
-use crate::method::{Abilities, Inputs, Method, Parameter, Range, Standing};
+use crate::method::{Abilities, Inputs, Method, Parameter, Range, Rate, Standing};
 use crate::model::mixing::Mixing;
 use crate::model::problem::Problem;
 use crate::schedule::Steps;
@@ -54,7 +54,7 @@ pub const A: Method<Td0> = Method {
     standing: Standing::Proved,
     needs: &["phi_inf", "R", "T"],
     parameters: &[RADIUS],
-    abilities: Abilities::PLAIN,
+    abilities: Abilities::PLAIN.with_rate(Rate::ROBUST.projected()),
     build: |inputs| {
         let recipe = robust(inputs)?;
         let radius = radius(inputs)?;
@@ -83,7 +83,10 @@ pub const B: Method<Td0> = Method {
             default: "min(0.1, 1 / (4 omega (1-gamma)))",
         },
     ],
-    abilities: Abilities::PLAIN,
+    abilities: Abilities::PLAIN.with_rate(Rate {
+        rate: "geometric, to O(step)",
+        ..Rate::FAST.projected()
+    }),
     build: |inputs| {
         let square = inputs.phi_inf().powi(2);
         let rest = 1.0 - inputs.discount();
@@ -131,7 +134,7 @@ pub const C: Method<Td0> = Method {
             default: "from the exact problem",
         },
     ],
-    abilities: Abilities::PLAIN,
+    abilities: Abilities::PLAIN.with_rate(Rate::FAST.projected()),
     build: |inputs| {
         let omega = inputs.omega()?;
         if let Some(problem) = inputs.known_problem()

@@ -23,7 +23,7 @@
 use crate::learner::Td0;
 use crate::learner::knowledge::{features_within_bound, horizon_from};
 use crate::learner::recipe::{Output, Recipe};
-use crate::method::{Abilities, Method, Quantity, Standing};
+use crate::method::{Abilities, Method, Quantity, Rate, Standing};
 use crate::schedule::Steps;
 use crate::theory::best_bound::WORK;
 use crate::theory::certificate::{Inputs, constant_step};
@@ -40,7 +40,7 @@ pub const METHOD: Method<Td0> = Method {
     standing: Standing::Proved,
     needs: &["phi_inf", "t_mix", "T"],
     parameters: &[],
-    abilities: Abilities::PLAIN,
+    abilities: Abilities::PLAIN.with_rate(Rate::ROBUST),
     build: |inputs| {
         let (problem, mixing) = (inputs.problem()?, inputs.mixing()?);
         let phi_inf = inputs.phi_inf();

@@ -24,7 +24,7 @@ use crate::iterate::average::AveragedIterate;
 use crate::learner::Learner;
 use crate::learner::forward::read_iterate;
 use crate::learner::knowledge::{C, guarantee, warn_small_c};
-use crate::method::{Abilities, Method, Parameter, Range, Standing};
+use crate::method::{Abilities, Method, Parameter, Range, Rate, Standing};
 use crate::phi::Transition;
 use crate::schedule::{Phase, RobustDecay, Schedule};
 
@@ -210,7 +210,7 @@ pub const METHOD: Method<Doubling> = Method {
             default: "2",
         },
     ],
-    abilities: Abilities::DIVIDED_BY_C,
+    abilities: Abilities::DIVIDED_BY_C.with_rate(Rate::ROBUST),
     build: |inputs| {
         let params = DoublingParams {
             discount: inputs.discount(),

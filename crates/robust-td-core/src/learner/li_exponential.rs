@@ -26,7 +26,7 @@ use crate::error::Result;
 use crate::learner::Td0;
 use crate::learner::knowledge::horizon_from;
 use crate::learner::recipe::{Output, Recipe};
-use crate::method::{Abilities, Inputs, Method, Parameter, Range, Standing};
+use crate::method::{Abilities, Inputs, Method, Parameter, Range, Rate, Standing};
 use crate::schedule::Steps;
 
 const STEP: Parameter = Parameter {
@@ -44,7 +44,7 @@ pub const PLAIN: Method<Td0> = Method {
     standing: Standing::Proved,
     needs: &["phi_inf", "T"],
     parameters: &[STEP],
-    abilities: Abilities::PLAIN,
+    abilities: Abilities::PLAIN.with_rate(Rate::FAST),
     build: |inputs| build(inputs, |_, _| 0.0),
 };
 
@@ -56,7 +56,7 @@ pub const REGULARISED: Method<Td0> = Method {
     standing: Standing::Proved,
     needs: &["phi_inf", "T"],
     parameters: &[STEP],
-    abilities: Abilities::PLAIN,
+    abilities: Abilities::PLAIN.with_rate(Rate::FAST),
     build: |inputs| build(inputs, |square, horizon| square / (horizon as f64).sqrt()),
 };
 

@@ -35,7 +35,7 @@ use crate::error::{Error, Result};
 use crate::learner::bhandari::{RADIUS, radius, robust};
 use crate::learner::forward::forward;
 use crate::learner::{Learner, Td0};
-use crate::method::{Abilities, Method, Standing};
+use crate::method::{Abilities, Method, Rate, Standing};
 use crate::phi::Transition;
 
 /// The learner `liu-olshevsky`: a TD(0)-type learner with mean-adjusted values.
@@ -99,7 +99,7 @@ pub const METHOD: Method<MeanAdjusted> = Method {
     standing: Standing::Proved,
     needs: &["phi_inf", "R", "T"],
     parameters: &[RADIUS],
-    abilities: Abilities::PLAIN,
+    abilities: Abilities::PLAIN.with_rate(Rate::ROBUST.projected()),
     build: |inputs| {
         let recipe = robust(inputs)?;
         let radius = radius(inputs)?;

@@ -23,7 +23,7 @@
 use crate::learner::Td0;
 use crate::learner::knowledge::given_or_from_mixing;
 use crate::learner::recipe::{Output, Recipe};
-use crate::method::{Abilities, Inputs, Method, Parameter, Range, Standing};
+use crate::method::{Abilities, Inputs, Method, Parameter, Range, Rate, Standing};
 use crate::schedule::Steps;
 use crate::theory::horizon::tau;
 
@@ -43,7 +43,7 @@ pub const METHOD: Method<Td0> = Method {
         range: Range::Positive,
         default: "the largest with step <= omega (1-gamma) / (8 tau(step^2))",
     }],
-    abilities: Abilities::PLAIN,
+    abilities: Abilities::PLAIN.with_rate(Rate::FAST),
     build: |inputs| {
         let square = inputs.phi_inf().powi(2);
         let rest = 1.0 - inputs.discount();

@@ -31,7 +31,7 @@ use crate::learner::knowledge::{
     ceil_of_logarithms, given_or_from_mixing, horizon_from, later_half,
 };
 use crate::learner::recipe::{Output, Recipe, Samples};
-use crate::method::{Abilities, Inputs, Method, Parameter, Range, Standing, Target};
+use crate::method::{Abilities, Inputs, Method, Parameter, Range, Rate, Standing, Target};
 use crate::schedule::Steps;
 
 const DROP: Parameter = Parameter {
@@ -49,7 +49,7 @@ pub const TAIL: Method<Td0> = Method {
     standing: Standing::Proved,
     needs: &["phi_inf", "alpha", "T"],
     parameters: &[DROP],
-    abilities: Abilities::PLAIN,
+    abilities: Abilities::PLAIN.with_rate(Rate::FAST),
     build: |inputs| {
         let square = inputs.phi_inf().powi(2);
         let (samples, output) = thinned(inputs)?;
@@ -79,6 +79,7 @@ pub const REGULARISED: Method<Td0> = Method {
     ],
     abilities: Abilities {
         target: Target::Td0Without("lambda"),
+        rate: Some(Rate::FAST),
         ..Abilities::PLAIN
     },
     build: |inputs| {

@@ -28,7 +28,7 @@ use crate::learner::knowledge::{
     ceil_of_logarithms, given_or_from_mixing, horizon_from, later_half,
 };
 use crate::learner::recipe::{Recipe, Samples};
-use crate::method::{Abilities, Inputs, Method, Parameter, Range, Standing};
+use crate::method::{Abilities, Inputs, Method, Parameter, Range, Rate, Standing};
 use crate::schedule::Steps;
 
 /// Tail-averaged TD(0) on thinned data.
@@ -52,7 +52,7 @@ pub const METHOD: Method<Td0> = Method {
             default: "ceil(3 t_mix ln T / ln 4)",
         },
     ],
-    abilities: Abilities::PLAIN,
+    abilities: Abilities::PLAIN.with_rate(Rate::FAST),
     build: |inputs| {
         let square = inputs.phi_inf().powi(2);
         let horizon = horizon_from(inputs, 3)?;

@@ -23,7 +23,7 @@
 use crate::learner::Td0;
 use crate::learner::knowledge::{features_within_bound, given_or_from_mixing};
 use crate::learner::recipe::{Output, Recipe};
-use crate::method::{self, Abilities, Inputs, Method, Parameter, Quantity, Range, Standing};
+use crate::method::{self, Abilities, Inputs, Method, Parameter, Quantity, Range, Rate, Standing};
 use crate::schedule::Steps;
 use crate::theory::best_bound::WORK;
 
@@ -53,7 +53,10 @@ pub const METHOD: Method<Td0> = Method {
             default: "from the exact problem",
         },
     ],
-    abilities: Abilities::DIVIDED_BY_C,
+    abilities: Abilities::DIVIDED_BY_C.with_rate(Rate {
+        rate: "O~(min(1/T, 1/sqrt(T)))",
+        ..Rate::ROBUST
+    }),
     build: |inputs| {
         let phi_inf = inputs.phi_inf();
         let tau_mix =
@@ -81,7 +84,10 @@ pub const MIXING_FREE: Method<Td0> = Method {
         meaning: "divides the steps",
         ..C
     }],
-    abilities: Abilities::DIVIDED_BY_C,
+    abilities: Abilities::DIVIDED_BY_C.with_rate(Rate {
+        rate: "O~(min(1/T, 1/sqrt(T)))",
+        ..Rate::ROBUST
+    }),
     build: |inputs| {
         let phi_inf = inputs.phi_inf();
         let scale = inputs.value(C.name, 1.0) * (phi_inf * phi_inf);

@@ -32,7 +32,7 @@ use crate::error::Result;
 use crate::learner::Td0;
 use crate::learner::knowledge::{features_within_bound, horizon_from};
 use crate::learner::recipe::{Output, Recipe};
-use crate::method::{Abilities, Inputs, Method, Quantity, Standing};
+use crate::method::{Abilities, Inputs, Method, Quantity, Rate, Standing};
 use crate::model::mixing::Mixing;
 use crate::model::problem::Problem;
 use crate::schedule::Steps;
@@ -53,7 +53,7 @@ pub const METHOD: Method<Td0> = Method {
     standing: Standing::Proved,
     needs: &["phi_inf", "A", "alpha", "|theta*|", "T"],
     parameters: &[],
-    abilities: Abilities::PLAIN,
+    abilities: Abilities::PLAIN.with_rate(Rate::FAST),
     build: |inputs| {
         let (problem, mixing) = (inputs.problem()?, inputs.mixing()?);
         let phi_inf = inputs.phi_inf();

@@ -21,6 +21,43 @@ pub struct Abilities {
     pub without_horizon: Option<&'static str>,
     /// What to try after divergence.
     pub advice: &'static str,
+    /// What its paper proves about its rate, if it does.
+    pub rate: Option<Rate>,
+}
+
+/// A row of the paper's Table 1: what is proved about the rate of a method under Markovian samples.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rate {
+    /// The rate in the number T of samples.
+    pub rate: &'static str,
+    /// Whether the method projects its iterates onto a ball.
+    pub projected: bool,
+    /// Whether the bound is free of omega, the smallest eigenvalue of the features' covariance.
+    pub omega_free: bool,
+}
+
+impl Rate {
+    /// The fast rate, which needs curvature.
+    pub const FAST: Self = Self {
+        rate: "O~(1/T)",
+        projected: false,
+        omega_free: false,
+    };
+    /// The robust rate.
+    pub const ROBUST: Self = Self {
+        rate: "O~(1/sqrt(T))",
+        projected: false,
+        omega_free: true,
+    };
+
+    /// The same for a method that projects.
+    #[must_use]
+    pub const fn projected(self) -> Self {
+        Self {
+            projected: true,
+            ..self
+        }
+    }
 }
 
 impl Abilities {
@@ -35,6 +72,7 @@ impl Abilities {
         without_c: None,
         without_horizon: None,
         advice: "try a smaller step, or alg1 with a larger c",
+        rate: None,
     };
 
     /// As [`Abilities::PLAIN`], with steps divided by a constant c.
@@ -42,6 +80,15 @@ impl Abilities {
         advice: "try a c ten times larger",
         ..Self::PLAIN
     };
+
+    /// The same with a proved rate.
+    #[must_use]
+    pub const fn with_rate(self, rate: Rate) -> Self {
+        Self {
+            rate: Some(rate),
+            ..self
+        }
+    }
 }
 
 /// The equations that the answer of a method solves.

@@ -11,7 +11,7 @@ mod prepared;
 mod setting;
 mod standing;
 
-pub use abilities::{Abilities, Approach, IntervalSource, Target};
+pub use abilities::{Abilities, Approach, IntervalSource, Rate, Target};
 pub use inputs::Inputs;
 pub use parameter::{Parameter, Range};
 pub use prepared::{Guarantee, Input, Prepared, Quantity, Source};

@@ -36,6 +36,7 @@ pub struct Problem {
     mean_rewards: Vec<f64>,
     phi_inf: f64,
     r_inf: f64,
+    r_max: f64,
     sigma: Matrix,
     omega: f64,
     kappa: f64,
@@ -97,6 +98,7 @@ impl Problem {
         let basis = Basis::new(&features, chain.stationary())?;
         reward.require_valid("reward", states)?;
         let rewards = reward.along(chain.transition());
+        let r_max = reward.largest();
 
         let transition = chain.transition();
         let mean_rewards = (0..states)
@@ -118,6 +120,7 @@ impl Problem {
         Ok(Self {
             phi_inf,
             r_inf: rewards.iter().fold(0.0, |largest, r| largest.max(r.abs())),
+            r_max,
             chain,
             features,
             rewards,
@@ -139,13 +142,17 @@ impl Problem {
     /// The same chain, reward, discount and start with other features.
     pub fn with_features(&self, features: Matrix) -> Result<Self> {
         let reward = self.chain.transition().with_values(self.rewards.clone());
-        Self::new(
+        let other = Self::new(
             self.chain.clone(),
             features,
             Reward::Sparse(reward),
             self.discount,
             self.start,
-        )
+        )?;
+        Ok(Self {
+            r_max: self.r_max,
+            ..other
+        })
     }
 
     /// The same problem with every feature vector scaled to norm 1, so that `phi_inf = 1` is known without looking at the features.
@@ -246,6 +253,11 @@ impl Problem {
     /// `r_inf`, the largest `|r(s,s')|` over possible transitions.
     pub fn r_inf(&self) -> f64 {
         self.r_inf
+    }
+
+    /// The largest `|r(s,s')|` of the reward as given, which may include pairs that never occur; at least [`r_inf`](Self::r_inf).
+    pub fn r_max(&self) -> f64 {
+        self.r_max
     }
 
     /// `Sigma = Phi' D Phi`.

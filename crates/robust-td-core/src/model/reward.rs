@@ -36,6 +36,18 @@ impl Reward {
         }
     }
 
+    /// The largest modulus, over all pairs that are stored.
+    pub(crate) fn largest(&self) -> f64 {
+        let largest = |values: &[f64]| values.iter().fold(0.0, |m: f64, r| m.max(r.abs()));
+        match self {
+            Self::PerState(rewards) => largest(rewards),
+            Self::PerTransition(rewards) => largest(rewards.as_slice()),
+            Self::Sparse(rewards) => (0..rewards.size())
+                .map(|s| largest(rewards.row(s).1))
+                .fold(0.0, f64::max),
+        }
+    }
+
     /// The rewards of a chain's transitions, in the order of its stored entries.
     pub(crate) fn along(&self, transition: &SparseMatrix) -> Vec<f64> {
         (0..transition.size())

@@ -229,6 +229,27 @@ impl Equations {
         theta.iter().all(|x| x.is_finite()).then_some(theta)
     }
 
+    /// A x for each row x.
+    ///
+    /// # Panics
+    /// When the rows have another dimension.
+    #[must_use]
+    pub fn times_rows(&self, rows: &Matrix) -> Matrix {
+        let mut whole = self.clone();
+        whole.flush();
+        whole.take_memory();
+        let d = whole.squares.len();
+        assert_eq!(
+            rows.columns(),
+            d,
+            "rows have the dimension of the equations"
+        );
+        Matrix::from_fn(rows.rows(), d, |k, i| {
+            let a = whole.sums[i * (d + 1)..][..d].iter();
+            a.zip(rows.row(k)).map(|(a, x)| a * x).sum()
+        })
+    }
+
     /// The solution; see [`FixedPoint`].
     ///
     /// # Errors

@@ -127,8 +127,8 @@ pub struct Identified {
     /// The root mean square of each feature; 0 if it was never nonzero.
     #[serde(with = "crate::exact_float")]
     scale: Vec<f64>,
-    /// Vectors u, one after the other, with u.phi = 0 for all phi of the log; features never seen are 0 in them. A basis of all such
-    /// vectors, or some random ones.
+    /// Vectors u, one after the other, with u.phi = 0 for all phi whose values are known: those with u.phi = 0 for all phi of the log (a
+    /// basis, or some random ones), and those of [`Identified::without`]. Features never seen are 0 in them.
     #[serde(with = "crate::exact_float")]
     never: Vec<f64>,
 }
@@ -184,6 +184,12 @@ impl Identified {
         Self { scale, never }
     }
 
+    /// The number of combinations of features that never varied, each of which [`covers`](Self::covers) looks at.
+    #[must_use]
+    pub fn directions(&self) -> usize {
+        self.never.len() / self.scale.len().max(1)
+    }
+
     /// Whether it fits a dimension.
     #[must_use]
     pub fn fits(&self, dimension: usize) -> bool {
@@ -194,6 +200,23 @@ impl Identified {
     #[must_use]
     pub fn seen(&self) -> usize {
         self.scale.iter().filter(|scale| **scale > 0.0).count()
+    }
+
+    /// Whether a feature was nonzero at least once.
+    #[must_use]
+    pub fn has_feature(&self, index: usize) -> bool {
+        self.scale[index] > 0.0
+    }
+
+    /// Declares phi.theta open for every phi with a notable phi.u, because it depends on what the log does not show.
+    ///
+    /// # Panics
+    /// When u does not have the dimension of theta.
+    #[must_use]
+    pub fn without(mut self, u: &[f64]) -> Self {
+        assert_eq!(u.len(), self.scale.len(), "one number per feature");
+        self.never.extend_from_slice(u);
+        self
     }
 
     /// Whether every feature of this vector was seen.

@@ -272,6 +272,28 @@ impl Influence {
         self.saved.groups
     }
 
+    /// W_k over all features of the given dimension.
+    ///
+    /// # Panics
+    /// When there is no such group, or the dimension is another one.
+    #[must_use]
+    pub fn row(&self, group: usize, dimension: usize) -> Vec<f64> {
+        let SavedInfluence {
+            groups, seen, rows, ..
+        } = &self.saved;
+        let width = rows.len() / groups;
+        let own = &rows[group * width..][..width];
+        if seen.is_empty() {
+            assert_eq!(width, dimension, "the dimension of the features");
+            return own.to_vec();
+        }
+        let mut row = vec![0.0; dimension];
+        for (x, &j) in own.iter().zip(seen) {
+            row[j as usize] = *x;
+        }
+        row
+    }
+
     /// The error of phi.theta.
     #[must_use]
     pub fn spread(&self, phi: Features<'_>) -> Spread {

@@ -186,6 +186,31 @@ pub(super) fn enough_rows(support: Support) -> bool {
     support.rows >= FEWEST_ROWS
 }
 
+/// The error of a mean of independent values, or of a ratio of sums over independent clusters, given the sums of the second, third
+/// and fourth powers of what each of the `clusters` adds to its error.
+///
+/// The interval is that of [`independent`]; it is reliable from two clusters on.
+#[must_use]
+pub fn of_powers(powers: [f64; 3], clusters: f64) -> Spread {
+    if !(clusters >= 2.0) {
+        return Spread::UNKNOWN;
+    }
+    // Leverage: each cluster bends the mean towards itself.
+    let factor = clusters / (clusters - 1.0);
+    let [second, third, fourth] = powers;
+    let powers = [
+        second * factor * factor,
+        third * factor.powi(3),
+        fourth * factor.powi(4),
+    ];
+    let rows = f64::INFINITY;
+    Spread::new(
+        fast_of(powers, clusters, Support { clusters, rows }),
+        None,
+        true,
+    )
+}
+
 /// The estimate for independent groups.
 pub(super) fn fast(contributions: &[f64], support: Support) -> Route {
     let [mut second, mut third, mut fourth] = [0.0; 3];
@@ -195,8 +220,13 @@ pub(super) fn fast(contributions: &[f64], support: Support) -> Route {
         third += square * c;
         fourth += square * square;
     }
+    fast_of([second, third, fourth], contributions.len() as f64, support)
+}
+
+/// The same from the sums of powers of this number of contributions.
+fn fast_of([second, third, fourth]: [f64; 3], count: f64, support: Support) -> Route {
     let Support { clusters, rows } = support;
-    let groups = clusters.min(contributions.len() as f64).max(2.0);
+    let groups = clusters.min(count).max(2.0);
     let satterthwaite = match fourth > 0.0 {
         true => 3.0 * second * (second / fourth) * (groups - 1.0) / groups,
         false => f64::INFINITY,
@@ -273,6 +303,28 @@ mod tests {
         assert_eq!(Spread::UNKNOWN.half_width(0.95), f64::INFINITY);
         assert!(!of(3.0, 9.0).reliable && of(3.0, 9.0).half_width(0.95).is_finite());
         assert!(of(3.0, 10.0).reliable);
+    }
+
+    /// The sums of powers give the interval of the values themselves.
+    #[test]
+    fn a_mean_has_the_same_interval_from_its_moments() {
+        let values = [0.1, 0.5, 0.2, 7.0, 0.3, 1.1, 0.9, 0.4, 2.5, 0.2, 0.6, 0.8];
+        let m = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / m;
+        let away = values.map(|v| (v - mean) / m);
+        let contributions = away.map(|c| c * leverage(1.0 / m));
+        let support = Support {
+            clusters: m,
+            rows: MANY_ROWS,
+        };
+        let expected = independent(&contributions, support).sides(0.95);
+        let powers = [2, 3, 4].map(|k| away.iter().map(|c| c.powi(k)).sum());
+        let found = of_powers(powers, m);
+        let sides = found.sides(0.95);
+        assert!((sides.above - expected.above).abs() < 1e-12, "{sides:?}");
+        assert!((sides.below - expected.below).abs() < 1e-12, "{sides:?}");
+        assert!(found.reliable && sides.above > 1.2 * sides.below);
+        assert_eq!(of_powers(powers, 1.0), Spread::UNKNOWN);
     }
 
     #[test]

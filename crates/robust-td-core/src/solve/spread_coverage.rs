@@ -1,7 +1,7 @@
 //! Simulates the coverage of 95 % intervals for means of known distribution.
 
 use super::quantile::normal;
-use super::spread::{Spread, independent};
+use super::spread::{Spread, independent, of_powers, two_sided};
 use super::support::{Support, leverage};
 use super::trajectory::{BLOCKS, Trajectory};
 use crate::random::Stream;
@@ -152,4 +152,33 @@ fn few_clusters() {
         (0.92..=0.98).contains(&sixty.coverage) && sixty.width < 1.5,
         "{sixty:?}"
     );
+}
+
+/// Means of skewed values, from their moments, against the plain t interval.
+#[test]
+fn means_of_skewed_values_from_their_moments() {
+    for count in [30, 100] {
+        let centre = 0.5_f64.exp();
+        let draw = |s: &mut Stream| (0..count).map(|_| gauss(s).exp() - centre).collect();
+        let bend = 1.0 - 1.0 / f64::from(count);
+        let sum = |c: &[f64], k: i32| c.iter().map(|c| (bend * c).powi(k)).sum::<f64>();
+        let moments = |c: &[f64]| of_powers([2, 3, 4].map(|k| sum(c, k)), f64::from(count));
+        let skewed = simulate(draw, moments);
+        let t = two_sided(0.95, f64::from(count) - 1.0);
+        let mut covered = 0.0;
+        for log in 0..LOGS {
+            let values: Vec<f64> = draw(&mut Stream::new(15, log));
+            let mean = values.iter().sum::<f64>() / f64::from(count);
+            let away: Vec<f64> = values
+                .iter()
+                .map(|v| (v - mean) / f64::from(count))
+                .collect();
+            let error =
+                moments(&away.iter().map(|c| c / bend).collect::<Vec<_>>()).standard_error();
+            covered += f64::from(mean.abs() <= t * error);
+        }
+        let plain = covered / LOGS as f64;
+        assert!(skewed.coverage > plain + 0.015, "{plain} {skewed:?}");
+        assert!((0.90..0.985).contains(&skewed.coverage), "{skewed:?}");
+    }
 }

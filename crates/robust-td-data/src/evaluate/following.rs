@@ -66,6 +66,10 @@ impl Evaluation {
                 "below 1 on a stream; 1 needs files, to see that every episode terminates";
             return Err(out_of_range(OptionName::Discount, discount, expected));
         }
+        if reader.schema().policy.is_some() {
+            // The rows are needed more than once.
+            return Ok(None);
+        }
         let spec = Spec::or(self.request.features.as_ref(), STREAM_FEATURES);
         let fitting = spec.fitting(reader.schema(), batch.dimension())?;
         let features = fitting.finish()?;

@@ -6,13 +6,16 @@ use robust_td_core::features::FeatureMap;
 use robust_td_core::learner::recipe::{Output, Recipe};
 use robust_td_core::learner::{Learner, Td0};
 use robust_td_core::portfolio::{RobustTd, RobustTdParams};
-use robust_td_core::registry::{self, AnyLearner, IntervalSource, Method, Prepared, Setting};
+use robust_td_core::registry::{
+    self, AnyLearner, Approach, IntervalSource, Method, Prepared, Setting,
+};
 use robust_td_core::sandwich;
 use robust_td_core::schedule::SHORTEST_HORIZON;
 
 use super::request::{Constant, Request, out_of_range};
 use crate::error::{Error, Result};
 use crate::learned::Learned;
+use crate::memory;
 use crate::option_error::{OptionError, OptionName};
 use crate::schema::Schema;
 use crate::spec::Spec;
@@ -121,6 +124,10 @@ impl NewModel {
                 found: horizon,
             });
         }
+        if self.method.abilities.approach == Approach::Solution {
+            memory::check_learner(setting.dimension)?;
+        }
+        memory::check_replicates(setting.dimension, self.replicates)?;
         let prepared = self.method.prepare(&setting, &self.given)?;
         let uses_bound = prepared.inputs.iter().any(|input| input.name == "phi_inf");
         if phi_inf.is_none() && uses_bound {
@@ -294,6 +301,15 @@ fn given(request: &Request, method: &Method) -> Result<Vec<(String, f64)>> {
         }
         .into()),
         _ => Ok(given),
+    }
+}
+
+/// Refuses a method that would evaluate another policy than the one that a log describes.
+pub(super) fn check_policy(id: &'static str, schema: &Schema) -> Result<()> {
+    let weighs = registry::find(id).is_ok_and(|method| method.abilities.ratios);
+    match weighs && schema.ratio {
+        true => Ok(()),
+        false => Err(Error::PolicyAlgorithm { id }),
     }
 }
 

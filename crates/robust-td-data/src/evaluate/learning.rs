@@ -59,6 +59,7 @@ impl Evaluation {
                 Learning::Ahead(_) => ReadAhead::start(reader)?,
             };
             let mut ratios = pass == 0 && reader.schema().ratio;
+            let other_policy = reader.schema().policy.is_some();
             while reader.read(&mut batch)? {
                 if let (Learning::Ahead(new), false) = (&mut *learning, batch.is_empty()) {
                     let model = new.model(reader.schema(), batch.dimension())?;
@@ -67,6 +68,9 @@ impl Evaluation {
                 let Learning::Under(model) = learning else {
                     continue;
                 };
+                if other_policy {
+                    learner_choice::check_policy(model.learner().id(), reader.schema())?;
+                }
                 if std::mem::take(&mut ratios)
                     && let Some(warning) = learner_choice::unused_ratios(model.learner().id())
                 {

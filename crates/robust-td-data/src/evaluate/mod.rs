@@ -11,6 +11,7 @@ use std::fmt;
 use std::time::Instant;
 
 use crate::assess::assess;
+use crate::choice::Wanted;
 use crate::columns::ColumnMap;
 use crate::error::{Error, Result};
 use crate::fit::Fit;
@@ -119,6 +120,9 @@ pub enum ReportAt {
     Every(u64),
 }
 
+/// The maximum number of discounts at once.
+const MOST_DISCOUNTS: usize = 64;
+
 type Listener = Box<dyn FnMut(Progress<'_>) + Send>;
 
 /// An evaluation that is set up step by step and then [run](Evaluation::run).
@@ -130,7 +134,7 @@ type Listener = Box<dyn FnMut(Progress<'_>) + Send>;
 /// | [`c`](Self::c), [`c_auto`](Self::c_auto) | auto, for `alg1` |
 /// | [`horizon`](Self::horizon) | the number of transitions in the files; phases of doubling length on a stream |
 /// | [`phi_inf`](Self::phi_inf) | measured; required on a stream by algorithms that use it, unless the feature map has a bound |
-/// | [`features`](Self::features) | `standardise + bias`, on a stream `identity + bias`; `identity` with an algorithm other than `auto` |
+/// | [`features`](Self::features), [`compare_features`](Self::compare_features) | `standardise + bias`, on a stream `identity + bias`; `identity` with an algorithm other than `auto` |
 /// | [`passes`](Self::passes) | 1 |
 /// | [`replicates`](Self::replicates) | 64 with auto and one pass, otherwise 0 |
 /// | [`sandwich`](Self::sandwich) | least squares runs alongside the learner for up to 64 features |
@@ -221,10 +225,33 @@ impl Evaluation {
         self
     }
 
-    /// The feature map, such as `standardise + bias`.
+    /// The feature map, such as `standardise + bias`; `auto` compares several and takes the simplest of the best.
     #[must_use]
-    pub fn features(mut self, spec: impl Into<String>) -> Self {
-        self.request.features = Some(spec.into());
+    pub fn features(self, spec: impl Into<String>) -> Self {
+        self.compare_features([spec])
+    }
+
+    /// Compares these feature maps on rows that they were not fitted to, and takes the simplest of the best; `auto` stands for a list that
+    /// depends on the log. A single map is taken as it is.
+    ///
+    /// Intervals of the answer do not include the choice.
+    #[must_use]
+    pub fn compare_features<I>(mut self, specs: I) -> Self
+    where
+        I: IntoIterator,
+        I::Item: Into<String>,
+    {
+        let specs = specs.into_iter().map(Into::into);
+        let (auto, mut specs): (Vec<String>, _) =
+            specs.partition(|spec: &String| spec.trim() == "auto");
+        (self.request.features, self.request.wanted) = match (auto.len(), specs.len()) {
+            (0, 0) => (None, None),
+            (0, 1) => (specs.pop(), None),
+            (auto, _) => {
+                let auto = auto > 0;
+                (None, Some(Wanted { auto, specs }))
+            }
+        };
         self
     }
 
@@ -313,6 +340,13 @@ impl Evaluation {
         self
     }
 
+    /// Also solves for the variance of the return, for up to 4,000 features: [`Fit::return_variance`].
+    #[must_use]
+    pub fn return_variance(mut self) -> Self {
+        self.request.variance = true;
+        self
+    }
+
     /// The column that names clusters, such as users or machines, whose rows may depend on each other; the episode by default.
     #[must_use]
     pub fn cluster(mut self, column: impl Into<String>) -> Self {
@@ -362,8 +396,12 @@ impl Evaluation {
             let option = OptionName::Passes;
             return Err(OptionError::ReadOnce { option }.into());
         }
-        if let Some(spec) = &self.request.features {
-            self.log.use_columns_of(&[spec])?;
+        self.use_columns()?;
+        if let Some(wanted) = &self.request.wanted {
+            self.check_choice(wanted)?;
+        }
+        if self.request.variance {
+            self.check_variance()?;
         }
         let mut fit = match self.resumed.take() {
             Some(Model::Solved(mut solved)) if solved.stream.is_some() => {
@@ -399,6 +437,133 @@ impl Evaluation {
         };
         fit.elapsed = started.elapsed();
         Ok(fit)
+    }
+
+    /// Reads the columns that the feature maps name.
+    fn use_columns(&mut self) -> Result<()> {
+        let mut specs: Vec<&str> = self.request.features.iter().map(String::as_str).collect();
+        if let Some(wanted) = &self.request.wanted {
+            specs.extend(wanted.specs.iter().map(String::as_str));
+        }
+        match specs.is_empty() {
+            true => Ok(()),
+            false => self.log.use_columns_of(&specs),
+        }
+    }
+
+    /// Learns from the log for each of several discounts: the same answers, to the bit, as one evaluation for each, but the log is read,
+    /// checked and turned into features for all of them together (with a direct solution, which is that of up to 4,000 features).
+    ///
+    /// A discount that was set before is ignored.
+    ///
+    /// # Errors
+    /// As [`Evaluation::run`]; and for a stream, a learner, a resumed model, and more than 64 discounts.
+    pub fn run_each(mut self, discounts: &[f64]) -> Result<Vec<Fit>> {
+        let started = Instant::now();
+        check_confidence(self.confidence)?;
+        for &discount in discounts {
+            self.request.discount = Some(discount);
+            self.request.check()?;
+        }
+        self.check_discounts(discounts)?;
+        self.use_columns()?;
+        if let Some(wanted) = &self.request.wanted {
+            self.check_choice(wanted)?;
+        }
+        if self.request.variance {
+            self.check_variance()?;
+        }
+        let request = self.request.to_solve(self.check, self.threads)?;
+        let Self { log, listener, .. } = &mut self;
+        let all = solved::solve_each(log, &request, discounts, &mut |stage| {
+            if let Some(listener) = listener {
+                listener(stage.into());
+            }
+        })?;
+        let (layout, elapsed) = (self.log.layout_used(), started.elapsed());
+        let fits = all.into_iter().map(|solved| {
+            let mut fit = Fit::new(Model::Solved(Box::new(solved)), self.confidence)?;
+            fit.layout = ReadAs {
+                inputs: fit.layout.inputs,
+                ..layout.clone()
+            };
+            fit.elapsed = elapsed;
+            Ok(fit)
+        });
+        fits.collect()
+    }
+
+    /// Several discounts need an answer that is solved for from files.
+    fn check_discounts(&self, discounts: &[f64]) -> Result<()> {
+        let option = OptionName::Discount;
+        let value = || {
+            let all: Vec<String> = discounts.iter().map(f64::to_string).collect();
+            all.join(", ")
+        };
+        Err(match &self.resumed {
+            _ if discounts.is_empty() => OptionError::Missing {
+                option,
+                why: "gamma, from 0 to 1".into(),
+            },
+            _ if discounts.len() > MOST_DISCOUNTS => OptionError::Range {
+                option,
+                value: format!("a list of {}", discounts.len()),
+                expected: format!("at most {MOST_DISCOUNTS} values"),
+            },
+            Some(model) => OptionError::Differs {
+                option,
+                given: value(),
+                own: model.discount().to_string(),
+            },
+            None if !self.request.is_auto() => OptionError::Range {
+                option,
+                value: value(),
+                expected: "one value for a learner; only the algorithm auto takes several".into(),
+            },
+            None if self.log.is_stream() => OptionError::ReadOnce { option },
+            None => return Ok(()),
+        }
+        .into())
+    }
+
+    /// The variance of the return needs the value first, so that the log is read again.
+    fn check_variance(&self) -> Result<()> {
+        let option = OptionName::ReturnVariance;
+        let learner = match &self.resumed {
+            Some(model) => matches!(model, Model::Learned(_)),
+            None => !self.request.is_auto(),
+        };
+        Err(match learner {
+            true => OptionError::Needs {
+                option,
+                other: OptionName::Algorithm,
+                value: registry::FOR_LOGS,
+                why: "learners estimate values only".into(),
+            },
+            false if self.log.is_stream() => OptionError::ReadOnce { option },
+            false => return Ok(()),
+        }
+        .into())
+    }
+
+    /// Feature maps can be compared only by solving a log that can be read several times.
+    fn check_choice(&self, wanted: &Wanted) -> Result<()> {
+        let option = OptionName::Features;
+        Err(match &self.resumed {
+            Some(model) => OptionError::Differs {
+                option,
+                given: wanted.text(),
+                own: model.features().spec().into(),
+            },
+            None if !self.request.is_auto() => OptionError::Range {
+                option,
+                value: wanted.text(),
+                expected: "one map for a learner; only the algorithm auto compares maps".into(),
+            },
+            None if self.log.is_stream() => OptionError::ReadOnce { option },
+            None => return Ok(()),
+        }
+        .into())
     }
 
     /// Solves for the TD fixed point of the files.

@@ -1,5 +1,6 @@
 //! Holds the options of an evaluation and checks their ranges.
 
+use crate::choice::Wanted;
 use crate::error::Result;
 use crate::option_error::{OptionError, OptionName};
 use crate::solved;
@@ -31,9 +32,12 @@ pub(crate) struct Request {
     pub phi_inf: Option<f64>,
     pub parameters: Vec<(String, f64)>,
     pub features: Option<String>,
+    /// What to choose the features among, instead.
+    pub wanted: Option<Wanted>,
     pub passes: u64,
     pub replicates: Option<usize>,
     pub sandwich: bool,
+    pub variance: bool,
 }
 
 impl Default for Request {
@@ -46,9 +50,11 @@ impl Default for Request {
             phi_inf: None,
             parameters: Vec::new(),
             features: None,
+            wanted: None,
             passes: 1,
             replicates: None,
             sandwich: false,
+            variance: false,
         }
     }
 }
@@ -97,8 +103,10 @@ impl Request {
         Ok(solved::Request {
             discount: self.discount()?,
             spec: Spec::or(self.features.as_ref(), DEFAULT_FEATURES),
+            wanted: self.wanted.clone(),
             horizon: self.horizon,
             check,
+            variance: self.variance,
             threads: self::threads(threads),
         })
     }
@@ -134,11 +142,14 @@ impl Request {
     }
 }
 
-/// The number of threads; 0 means one per CPU.
+/// The largest number of threads.
+const MOST_THREADS: usize = 1024;
+
+/// The number of threads, at most 1,024; 0 means one per CPU.
 pub(crate) fn threads(threads: usize) -> usize {
     match threads {
         0 => std::thread::available_parallelism().map_or(1, usize::from),
-        threads => threads,
+        threads => threads.min(MOST_THREADS),
     }
 }
 

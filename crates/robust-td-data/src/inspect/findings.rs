@@ -212,6 +212,11 @@ fn sentinels(findings: &mut Findings<'_>, name: &str, codes: &Sentinels) {
     }
 }
 
+/// What it means that a log does not show the first rows of episodes.
+pub(crate) fn starts_unknown() -> &'static str {
+    "the value of the policy is the mean over all rows, because no row is known to start an episode"
+}
+
 /// The message for episodes that stop without a flag, and how they are treated.
 fn without_end(schema: &Schema, stopped: u64, episodes: u64) -> String {
     let flags = schema.terminated || schema.truncated;
@@ -231,13 +236,18 @@ fn without_end(schema: &Schema, stopped: u64, episodes: u64) -> String {
         ),
     };
     let last = if one { "last row" } else { "last rows" };
-    match schema.next_obs {
+    let mut message = match schema.next_obs {
         true => format!("{what}; assumed to continue after {its} {last}"),
         false => format!(
             "{what}; {its} {last} {} no successor, so no transition starts there",
             if one { "has" } else { "have" }
         ),
+    };
+    if !schema.episode && stopped == episodes {
+        message += "; ";
+        message += starts_unknown();
     }
+    message
 }
 
 fn bad_rows(findings: &mut Findings<'_>, bad_rows: &BadRows) {

@@ -14,6 +14,7 @@ mod values;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+pub(crate) use findings::starts_unknown;
 pub use levels::{CategoryReport, LevelCount};
 pub use report::{DataReport, EpisodeReport, FeatureReport, Finding, FindingKind};
 pub use sample::DataSample;

@@ -132,6 +132,16 @@ pub enum FindingKind {
     IntervalsUnknown,
     /// Importance ratios that the algorithm does not use.
     UnusedRatios,
+    /// A policy that was not followed takes actions where the log has none like them.
+    UnsupportedPolicy,
+    /// Few episodes carry most of the weight of importance sampling.
+    FewEffectiveEpisodes,
+    /// Importance ratios that contradict the probabilities.
+    RatioContradicts,
+    /// What a policy that was not followed does at the first rows is not known.
+    PolicyAtStartUnknown,
+    /// Episodes that importance sampling leaves out, because they were cut.
+    CutEpisodes,
     /// A stream that was not used to its end.
     MemoryLimit,
     /// Times that are read as numbers of seconds.
@@ -156,6 +166,7 @@ impl FindingKind {
                 | Self::MeanTdError
                 | Self::IntervalsUnknown
                 | Self::UnusedRatios
+                | Self::UnsupportedPolicy
         )
     }
 }

@@ -54,14 +54,13 @@ impl ArrowColumn {
     /// A column of the given type; on failure, the types that its target accepts.
     pub fn new(index: usize, target: Target, data_type: &DataType) -> Result<Self, &'static str> {
         let cells = match (target, data_type) {
-            (Target::ObsList | Target::NextObsList, DataType::List(item))
-                if is_number(item.data_type()) =>
-            {
+            (target, DataType::List(item)) if target.is_list() && is_number(item.data_type()) => {
                 Cells::Numbers(Vec::new())
             }
-            (Target::ObsList | Target::NextObsList, _) => return Err("a list of numbers"),
-            (Target::Episode | Target::Cluster | Target::Level { .. }, kind)
-                if kind.is_integer() =>
+            (target, _) if target.is_list() => return Err("a list of numbers"),
+            (target, kind)
+                if (target.is_name() || matches!(target, Target::Level { .. }))
+                    && kind.is_integer() =>
             {
                 Cells::Whole(Vec::new(), *kind == DataType::UInt64)
             }
@@ -73,12 +72,13 @@ impl ArrowColumn {
             (_, kind) if is_number(kind) && (takes_times(target) || !quantity::is_time(kind)) => {
                 Cells::Numbers(Vec::new())
             }
-            (
-                Target::Terminated | Target::Truncated | Target::Episode | Target::Cluster,
-                DataType::Utf8,
-            ) => Cells::Text(StringArray::new_null(0)),
+            (target, DataType::Utf8)
+                if target.is_name() || matches!(target, Target::Terminated | Target::Truncated) =>
+            {
+                Cells::Text(StringArray::new_null(0))
+            }
             (Target::Terminated | Target::Truncated, _) => return Err("flags"),
-            (Target::Episode | Target::Cluster, _) => return Err("integers or text"),
+            (target, _) if target.is_name() => return Err("integers or text"),
             (Target::Level { .. }, _) => return Err("text, a number or a flag"),
             (Target::Obs(_) | Target::NextObs(_), DataType::Utf8) => {
                 return Err("a number; if it is a category, name it in one-hot");
@@ -148,8 +148,8 @@ impl ArrowColumn {
                 row.set_flag(self.target, value::numeric_flag(numbers[i])?);
                 Ok(())
             }
-            (Cells::Numbers(numbers), Target::Episode | Target::Cluster) => {
-                row.set_id(self.target, value::numeric_episode(numbers[i])?);
+            (Cells::Numbers(numbers), target) if target.is_name() => {
+                row.set_id(target, value::numeric_episode(numbers[i])?);
                 Ok(())
             }
             (Cells::Numbers(numbers), Target::Level { .. }) => {
@@ -173,8 +173,8 @@ impl ArrowColumn {
                 row.set_id(self.target, value::whole_episode(numbers[i]));
                 Ok(())
             }
-            (Cells::Text(text), Target::Episode | Target::Cluster) => {
-                row.set_id(self.target, value::episode(text.value(i).as_bytes())?);
+            (Cells::Text(text), target) if target.is_name() => {
+                row.set_id(target, value::episode(text.value(i).as_bytes())?);
                 Ok(())
             }
             (Cells::Text(text), _) => {

@@ -10,6 +10,7 @@
 use std::io::Read;
 
 use crate::batch::Batch;
+use crate::choices::ChoiceCell;
 use crate::dialect::Dialect;
 use crate::error::{Error, Result};
 use crate::fault::{FaultKind, is_odd, is_word};
@@ -208,7 +209,13 @@ fn read_fields(
         };
         at = match target {
             Target::Skip => Field::cut(bytes, from, separator)?.next,
-            Target::Obs(_) | Target::NextObs(_) | Target::Reward | Target::Ratio if plain => {
+            Target::Obs(_)
+            | Target::NextObs(_)
+            | Target::Reward
+            | Target::Ratio
+            | Target::Choice(ChoiceCell::Weight(..) | ChoiceCell::Propensity)
+                if plain =>
+            {
                 match fast_float2::parse_partial::<f64, _>(&bytes[from..]) {
                     Ok((value, length))
                         if ends(bytes, from + length, separator)
@@ -248,10 +255,8 @@ fn read_cell(
         Target::Terminated | Target::Truncated => {
             dialect.flag(&text).map(|flag| row.set_flag(target, flag))
         }
-        Target::Episode | Target::Cluster => {
-            dialect.episode(&text).map(|id| row.set_id(target, id))
-        }
-        Target::ObsList | Target::NextObsList => value::list(&text, row.list(target)),
+        target if target.is_name() => dialect.episode(&text).map(|id| row.set_id(target, id)),
+        target if target.is_list() => value::list(&text, row.list(target)),
         Target::Level { .. } => row.set_level(target, &text),
         _ => dialect
             .number(&text)

@@ -219,7 +219,7 @@ impl<'a> Cursor<'a> {
         row: &mut LogRow,
     ) -> Result<(), Scanned> {
         match target {
-            Target::ObsList | Target::NextObsList => {
+            target if target.is_list() => {
                 self.expect(b'[')?;
                 let list = row.list(target);
                 self.skip_blanks();
@@ -240,7 +240,7 @@ impl<'a> Cursor<'a> {
                 row.set_flag(target, flag);
                 Ok(())
             }
-            Target::Episode | Target::Cluster => {
+            target if target.is_name() => {
                 let name = match self.peek() {
                     Some(b'"') => self.string()?,
                     _ => {

@@ -236,20 +236,20 @@ fn read_value(
             };
             row.set_flag(target, flag);
         }
-        (Target::Episode | Target::Cluster, Value::String(text)) => {
+        (target, Value::String(text)) if target.is_name() => {
             row.set_id(target, value::episode(text.as_bytes())?);
         }
-        (Target::Episode | Target::Cluster, Value::Number(number)) => {
+        (target, Value::Number(number)) if target.is_name() => {
             let id = match number.as_i64() {
                 Some(whole) => value::whole_episode(whole),
                 None => value::numeric_episode(number.as_f64().unwrap_or(f64::NAN))?,
             };
             row.set_id(target, id);
         }
-        (Target::Episode | Target::Cluster, _) => {
+        (target, _) if target.is_name() => {
             return Err(FaultKind::NotAnEpisode { value: text() });
         }
-        (Target::ObsList | Target::NextObsList, Value::Array(entries)) => {
+        (target, Value::Array(entries)) if target.is_list() => {
             let list = row.list(target);
             for entry in entries {
                 list.push(match entry {
@@ -258,7 +258,7 @@ fn read_value(
                 });
             }
         }
-        (Target::ObsList | Target::NextObsList, _) => {
+        (target, _) if target.is_list() => {
             return Err(FaultKind::NotAList { value: text() });
         }
         (Target::Level { .. }, Value::String(text)) => row.set_level(target, text.as_bytes())?,

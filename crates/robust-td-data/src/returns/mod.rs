@@ -18,7 +18,8 @@ mod ratio;
 mod sums;
 pub(crate) mod whole;
 
-use robust_td_core::learner::{LinearValue, Outcome};
+use robust_td_core::fixed_point::Identified;
+use robust_td_core::learner::{Features, LinearValue, Outcome};
 use robust_td_core::spread::two_sided;
 use serde::{Deserialize, Serialize};
 
@@ -33,8 +34,10 @@ use sums::{Row, Sums};
 const GROUPS: usize = 10;
 /// The confidence with which a difference is more than chance: that of four standard deviations, even among ten.
 const CONFIDENCE: f64 = 0.999_937;
-/// The fewest units of a tenth that is judged.
+/// With fewer units than this in every tenth, no difference is no evidence that the features fit.
 const FEWEST_UNITS: u64 = 20;
+/// The fewest units of a tenth that can show that they do not.
+const FEWEST_AGAINST: u64 = 5;
 /// The maximum number of clusters; beyond, several are taken as one.
 const MOST_CLUSTERS: u64 = 1 << 16;
 /// Differences below this share of the range of values do not matter.
@@ -55,6 +58,9 @@ pub struct ReturnCheck {
     pub rows: u64,
     /// The number of those that were cut.
     pub cut: u64,
+    /// The number of rows that are in no tenth, because the fit without them does not determine their values: it has not seen their
+    /// features.
+    pub undetermined: u64,
     /// The rows by predicted value, smallest first.
     pub tenths: Vec<Tenth>,
 }
@@ -100,7 +106,7 @@ pub enum Verdict {
     DoesNotFit,
     /// Nearly all predictions are equal, so the check cannot show whether values differ.
     AllEqual,
-    /// There is too little data.
+    /// No difference is too large to be chance, but there is too little data to say that they fit.
     Unknown,
 }
 
@@ -118,7 +124,7 @@ impl ReturnCheck {
 
     /// Whether the predictions of a tenth differ from its returns by more than chance, and by an amount that matters.
     ///
-    /// Tenths of fewer than 20 episodes, or clusters of them, are not judged.
+    /// With few episodes, or clusters of them, the t distribution asks for more standard errors; with fewer than 5 none are enough.
     #[must_use]
     pub fn is_far_off(&self, tenth: &Tenth) -> bool {
         let values = || self.tenths.iter().map(|tenth| tenth.discounted_return);
@@ -131,7 +137,7 @@ impl ReturnCheck {
         let (m, n) = (tenth.units as f64, tenth.rows as f64);
         let typical = (m * self.pooled()).sqrt() / n;
         let error = (PREDICTIONS * tenth.stderr.unwrap_or(0.0)).max(LEAST * typical);
-        tenth.units >= FEWEST_UNITS
+        tenth.units >= FEWEST_AGAINST
             && tenth.difference.abs() > two_sided(CONFIDENCE, m - 1.0) * error
             && tenth.difference.abs() > SMALL * range
     }
@@ -167,8 +173,10 @@ pub(crate) struct CompleteReturns {
     /// The number of independent units: the episodes themselves, or clusters of them.
     pub units: u64,
     pub mean: f64,
-    /// The sum over units of (sum of the unit's returns - mean x its episodes)^2.
+    /// The sum over units of (sum of the unit's returns - mean x its episodes)^2, and those of its third and fourth powers.
     pub spread: f64,
+    pub third: f64,
+    pub fourth: f64,
     /// The number of episodes left out, because they were cut.
     pub cut: u64,
 }
@@ -188,6 +196,38 @@ pub(crate) fn edges(mut predictions: Vec<f64>) -> Vec<f64> {
     edges
 }
 
+/// What predicts values.
+pub(crate) struct Predicts<'a> {
+    pub value: LinearValue,
+    /// What it determines; all rows if nothing is said.
+    pub identified: Option<&'a Identified>,
+    /// What predicts the others, where an episode is cut.
+    pub all: LinearValue,
+}
+
+impl Predicts<'_> {
+    /// A value function that is known for all rows.
+    pub fn all(value: LinearValue) -> Self {
+        Self {
+            all: value.clone(),
+            value,
+            identified: None,
+        }
+    }
+
+    fn determines(&self, phi: Features<'_>) -> bool {
+        self.identified.is_none_or(|known| known.covers(phi))
+    }
+
+    /// The value after a row.
+    fn after(&self, phi: Features<'_>) -> f64 {
+        match self.determines(phi) {
+            true => self.value.value(phi),
+            false => self.all.value(phi),
+        }
+    }
+}
+
 /// Makes a pass over the log.
 ///
 /// # Errors
@@ -195,20 +235,49 @@ pub(crate) fn edges(mut predictions: Vec<f64>) -> Vec<f64> {
 pub(crate) fn check(
     replay: &mut Replay<'_>,
     plan: &Plan<'_>,
-    value: &LinearValue,
+    predicts: Predicts<'_>,
     edges: Vec<f64>,
 ) -> Result<(ReturnCheck, Option<CompleteReturns>)> {
-    let mut sums = Sums::new(edges, plan.discount, plan.interleaved);
+    let mut all = check_each(replay, &[(*plan, predicts)], vec![edges])?;
+    Ok(all
+        .pop()
+        .unwrap_or_else(|| Sums::new(Vec::new(), 0.0, false).finish(false)))
+}
+
+/// Makes one pass over the log for several value functions, each with its plan.
+///
+/// # Errors
+/// Those of reading.
+pub(crate) fn check_each(
+    replay: &mut Replay<'_>,
+    jobs: &[(Plan<'_>, Predicts<'_>)],
+    edges: Vec<Vec<f64>>,
+) -> Result<Vec<(ReturnCheck, Option<CompleteReturns>)>> {
+    let sums = jobs.iter().zip(edges);
+    let sums = sums.map(|((plan, _), edges)| Sums::new(edges, plan.discount, plan.interleaved));
+    let mut sums: Vec<Sums> = sums.collect();
+    let Some((first, _)) = jobs.first() else {
+        return Ok(Vec::new());
+    };
     for_each_chunk(
         replay,
-        plan,
-        |chunk| rows(chunk, plan, value),
-        |rows| {
-            rows.into_iter().for_each(|row| sums.row(row));
+        first,
+        |chunk| -> Vec<_> {
+            let jobs = jobs.iter();
+            jobs.map(|(plan, predicts)| rows(chunk, plan, predicts))
+                .collect()
+        },
+        |each| {
+            for (sums, rows) in sums.iter_mut().zip(each) {
+                rows.into_iter().for_each(|row| sums.row(row));
+            }
             Ok(())
         },
     )?;
-    Ok(sums.finish(plan.holds_out))
+    let each = sums.into_iter().zip(jobs);
+    Ok(each
+        .map(|(sums, (plan, _))| sums.finish(plan.holds_out))
+        .collect())
 }
 
 /// The number of a cluster.
@@ -216,17 +285,18 @@ pub(crate) fn pooled(cluster: u64) -> u64 {
     mix(cluster) % MOST_CLUSTERS
 }
 
-fn rows(chunk: &Chunk, plan: &Plan<'_>, value: &LinearValue) -> Vec<Row> {
+fn rows(chunk: &Chunk, plan: &Plan<'_>, predicts: &Predicts<'_>) -> Vec<Row> {
     let mut rows = Vec::with_capacity(chunk.transitions as usize);
     chunk.for_each(plan.map, |placed| {
         let outcome = placed.transition.outcome;
         rows.push(Row {
             run: placed.run,
-            value: value.value(placed.transition.features),
+            value: predicts.value.value(placed.transition.features),
+            determined: predicts.determines(placed.transition.features),
             reward: placed.transition.reward,
             next: outcome
                 .next_features()
-                .map_or(0.0, |next| value.value(*next)),
+                .map_or(0.0, |next| predicts.after(*next)),
             restarts: placed.restarts,
             starts: placed.starts,
             terminated: matches!(outcome, Outcome::Terminated),

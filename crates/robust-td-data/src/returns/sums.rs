@@ -19,6 +19,8 @@ pub(super) struct Row {
     /// The number of its episode.
     pub run: u64,
     pub value: f64,
+    /// Whether its value is determined.
+    pub determined: bool,
     pub reward: f64,
     /// The value after it, if the episode is cut there.
     pub next: f64,
@@ -47,6 +49,7 @@ pub(super) struct Sums {
     others: Recent<Part>,
     episodes: u64,
     rows: u64,
+    undetermined: u64,
     cut: u64,
     whole: Whole,
     /// What each cluster adds to the groups.
@@ -99,6 +102,7 @@ impl Sums {
             others: Recent::default(),
             episodes: 0,
             rows: 0,
+            undetermined: 0,
             cut: 0,
             whole: Whole::default(),
             clusters: BTreeMap::new(),
@@ -153,11 +157,16 @@ impl Sums {
         now.rows += 1;
         now.next = row.next;
         now.sums.resize(self.groups.len(), Episode::default());
-        let own = self.edges.partition_point(|&edge| edge < row.value);
-        now.sums[own].rows += 1.0;
-        now.sums[own].predicted += row.value;
+        let own = (row.determined).then(|| self.edges.partition_point(|&edge| edge < row.value));
+        match own {
+            Some(own) => {
+                now.sums[own].rows += 1.0;
+                now.sums[own].predicted += row.value;
+            }
+            None => self.undetermined += 1,
+        }
         for (k, here) in now.sums.iter_mut().enumerate() {
-            here.trace = self.discount * here.trace + f64::from(u8::from(k == own));
+            here.trace = self.discount * here.trace + f64::from(u8::from(Some(k) == own));
             here.returned += row.reward * here.trace;
         }
     }
@@ -219,6 +228,7 @@ impl Sums {
             episodes: self.episodes,
             rows: self.rows,
             cut: self.cut,
+            undetermined: self.undetermined,
             tenths: self.groups.iter().filter_map(Group::tenth).collect(),
         };
         (check, self.whole.finish())

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::CompleteReturns;
-use super::ratio::{Share, Squares};
+use super::ratio::Share;
 use crate::recent::{self, Recent};
 
 /// An episode that is cut counts as complete when what would follow is discounted by less than this.
@@ -29,6 +29,10 @@ pub(crate) struct Whole {
     mean: f64,
     #[serde(with = "robust_td_core::exact_float")]
     spread: f64,
+    #[serde(with = "robust_td_core::exact_float")]
+    third: f64,
+    #[serde(with = "robust_td_core::exact_float")]
+    fourth: f64,
     /// What each cluster adds; none where episodes are independent of each other.
     clusters: BTreeMap<u64, Share>,
 }
@@ -101,8 +105,15 @@ impl Whole {
             return;
         }
         self.episodes += 1;
-        let away = part.sum - self.mean;
-        self.mean += away / self.episodes as f64;
+        let (n, away) = (self.episodes as f64, part.sum - self.mean);
+        // Central moments, one value at a time (Pebay, 2008).
+        let step = away / n;
+        let grown = away * step * (n - 1.0);
+        self.fourth += grown * step * step * (n * n - 3.0 * n + 3.0)
+            + 6.0 * step * step * self.spread
+            - 4.0 * step * self.third;
+        self.third += grown * step * (n - 2.0) - 3.0 * step * self.spread;
+        self.mean += step;
         self.spread += away * (part.sum - self.mean);
         if let Some(cluster) = part.cluster {
             let (sum, count) = (part.sum, 1.0);
@@ -116,19 +127,26 @@ impl Whole {
         self.end(false);
         let others = self.others.drain();
         others.for_each(|(_, part)| self.end_part(&part, false));
-        let mut by_cluster = Squares::default();
-        self.clusters
-            .values()
-            .for_each(|share| by_cluster.add(*share));
-        let (units, spread) = match by_cluster.units {
-            0 => (self.episodes, self.spread),
-            clusters => (clusters, by_cluster.around(self.mean)),
-        };
+        let (mut units, mut powers) = (self.episodes, [self.spread, self.third, self.fourth]);
+        if !self.clusters.is_empty() {
+            units = self.clusters.len() as u64;
+            powers = [0.0; 3];
+            for Share { sum, count } in self.clusters.values() {
+                let away = sum - self.mean * count;
+                let square = away * away;
+                powers[0] += square;
+                powers[1] += square * away;
+                powers[2] += square * square;
+            }
+        }
+        let [spread, third, fourth] = powers;
         (self.episodes > 0).then_some(CompleteReturns {
             episodes: self.episodes,
             units,
             mean: self.mean,
             spread,
+            third,
+            fourth,
             cut: self.cut,
         })
     }

@@ -1,16 +1,18 @@
 //! Solves the equations of a log directly, from their dense sums.
 
+use robust_td_core::Matrix;
 use robust_td_core::fixed_point::FixedPoint;
 use robust_td_core::influence::{GroupSums, Influence};
 use robust_td_core::learner::Transition;
 
 use super::Solver;
-use super::answer::Answer;
-use super::gather::{Dense, Gathered, Plan};
-use super::scores::{At, Scores, Scoring};
+use super::answer::{Answer, HeldOut};
+use super::gather::{Dense, Gathered, Plan, Summary};
+use super::scores::{At, Job, Scores, Scoring};
 use super::unit::Groups;
 use crate::assess::TOLERANCE;
 use crate::error::Result;
+use crate::off_policy::support::Shown;
 use crate::replay::Replay;
 
 /// The sums of the scores of dense features.
@@ -31,51 +33,111 @@ impl Scoring for DenseScores {
     }
 }
 
-/// Finds the answer in two passes: one for the equations, one for the error of their solution.
+/// A fixed point before its error is known.
+struct Point {
+    found: FixedPoint,
+    kept: Option<Dense>,
+    log: Summary,
+    start_features: Vec<f64>,
+    groups: Groups,
+    scoring: DenseScores,
+}
+
+impl Point {
+    fn new(gathered: Gathered<Dense>, plan: &Plan<'_>) -> Result<Self> {
+        let (all, kept, log) = gathered.split(plan.checks);
+        let found = all.equations.solve()?;
+        let count = log.starts.max(1) as f64;
+        let groups = log.groups(plan.unit, usize::MAX);
+        Ok(Self {
+            kept,
+            start_features: (all.start_features.iter()).map(|sum| sum / count).collect(),
+            scoring: DenseScores {
+                groups: groups.count(),
+                dimension: found.theta.len(),
+            },
+            found,
+            groups,
+            log,
+        })
+    }
+
+    fn job<'a>(&'a self, plan: &'a Plan<'a>) -> Job<'a, DenseScores> {
+        Job {
+            plan,
+            groups: &self.groups,
+            at: At {
+                theta: &self.found.theta,
+                start_features: &self.start_features,
+                starts: self.log.starts,
+                identified: &self.found.identified,
+            },
+            scoring: &self.scoring,
+        }
+    }
+
+    fn answer(self, plan: &Plan<'_>, scores: Scores, sums: &GroupSums) -> Result<Answer> {
+        let Self {
+            found, kept, log, ..
+        } = self;
+        let influence = influence(&found, sums, &self.groups)?;
+        let known = influence.is_some();
+        let shown = (scores.unsupported.as_ref()).map(|unsupported| {
+            let [missing, steps] = &unsupported.sums;
+            let dimension = found.theta.len();
+            let rows = Matrix::from_fn(2, dimension, |k, j| [missing, steps][k][j]);
+            let solved = found.influence(&rows);
+            Shown {
+                share: unsupported.share([solved.row(0), solved.row(1)], &self.start_features),
+                missing: solved.row(0).to_vec(),
+            }
+        });
+        Ok(Answer {
+            solver: Solver::LeastSquares,
+            products: None,
+            held_out: kept.and_then(|kept| held_out(&kept, &found)),
+            contributions: match known {
+                true => scores.contributions(log.starts),
+                false => Vec::new(),
+            },
+            influence,
+            rank: Some(found.rank),
+            relative_residual: found.relative_residual,
+            tolerance: TOLERANCE,
+            identified: found.identified,
+            theta: found.theta,
+            shown,
+            td_errors: scores.td_errors,
+            start_features: self.start_features,
+            units: log.unit_count(plan.unit),
+            log,
+        })
+    }
+}
+
+/// Finds the answers of several plans, which differ in their discounts, in two passes: one for the equations, one for the error of their
+/// solutions.
 ///
 /// # Errors
 /// Those of reading, and sums that overflow.
-pub(super) fn answer(replay: &mut Replay<'_>, plan: &Plan<'_>) -> Result<Answer> {
-    let gathered = Gathered::<Dense>::take(replay, plan, 0)?;
-    let (all, kept, log) = gathered.split(plan.checks);
-    let found = all.equations.solve()?;
-    let count = log.starts.max(1) as f64;
-    let start_features: Vec<f64> = (all.start_features.iter()).map(|sum| sum / count).collect();
-    let at = At {
-        theta: &found.theta,
-        start_features: &start_features,
-        starts: log.starts,
-    };
-    let groups = log.groups(plan.unit, usize::MAX);
-    let scoring = DenseScores {
-        groups: groups.count(),
-        dimension: found.theta.len(),
-    };
-    let mut sums = scoring.start();
-    let scores = Scores::take(replay, plan, &groups, at, &scoring, |part| {
-        sums.merge(&part);
-    })?;
-    let influence = influence(&found, &sums, &groups)?;
-    let known = influence.is_some();
-    Ok(Answer {
-        solver: Solver::LeastSquares,
-        products: None,
-        held_out: kept.and_then(|kept| held_out(&kept, &found)),
-        contributions: match known {
-            true => scores.contributions(log.starts),
-            false => Vec::new(),
-        },
-        influence,
-        rank: Some(found.rank),
-        relative_residual: found.relative_residual,
-        tolerance: TOLERANCE,
-        identified: found.identified,
-        theta: found.theta,
-        td_errors: scores.td_errors,
-        start_features,
-        units: log.unit_count(plan.unit),
-        log,
-    })
+pub(super) fn answers(replay: &mut Replay<'_>, plans: &[Plan<'_>]) -> Result<Vec<Answer>> {
+    let gathered = Gathered::<Dense>::take_each(replay, plans)?;
+    let points = gathered.into_iter().zip(plans);
+    let points = points.map(|(gathered, plan)| Point::new(gathered, plan));
+    let points = points.collect::<Result<Vec<_>>>()?;
+    let jobs = points
+        .iter()
+        .zip(plans)
+        .map(|(point, plan)| point.job(plan));
+    let jobs: Vec<Job<'_, DenseScores>> = jobs.collect();
+    let mut sums: Vec<GroupSums> = points.iter().map(|point| point.scoring.start()).collect();
+    let scores = Scores::take_each(replay, &jobs, |k, part| sums[k].merge(&part))?;
+    let each = points
+        .into_iter()
+        .zip(plans)
+        .zip(scores.into_iter().zip(&sums));
+    each.map(|((point, plan), (scores, sums))| point.answer(plan, scores, sums))
+        .collect()
 }
 
 /// The influence of the groups, if there are enough transitions to estimate errors.
@@ -87,8 +149,8 @@ fn influence(found: &FixedPoint, sums: &GroupSums, groups: &Groups) -> Result<Op
     Ok(Some(influence))
 }
 
-/// theta without what is held out, if it knows the same features.
-fn held_out(kept: &Dense, all: &FixedPoint) -> Option<Vec<f64>> {
+/// The answer without what is held out.
+fn held_out(kept: &Dense, all: &FixedPoint) -> Option<HeldOut> {
     let kept = kept.equations.solve().ok()?;
-    (kept.rank == all.rank).then_some(kept.theta)
+    HeldOut::new(kept.theta, kept.rank == all.rank, kept.identified)
 }

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use robust_td_core::equations::Equations;
-use robust_td_core::features::{FeatureMap, Row};
+use robust_td_core::features::FeatureMap;
 use robust_td_core::learner::{Features, Transition};
 use robust_td_core::sparse::SparseSums;
 
@@ -14,7 +14,7 @@ use crate::replay::Replay;
 use crate::sample::Sample;
 
 /// The maximum number of features for dense sums. At this number they take 128 megabytes each.
-const LARGEST: usize = 4000;
+pub(super) const LARGEST: usize = 4000;
 /// The minimum number of features for a sparse matrix.
 const FEWEST_SPARSE: usize = 1000;
 /// A sparse matrix needs this number of features for each pair of nonzero ones in a row.
@@ -40,11 +40,8 @@ pub(super) enum Route {
 impl Route {
     /// The route for a map.
     pub fn of(map: &FeatureMap) -> Self {
-        let (d, mut row) = (map.outputs(), Row::for_map(map));
-        map.write(&vec![0.0; map.inputs()], &mut row);
-        let mut nonzero = 0_usize;
-        row.features().for_each(|_, _| nonzero += 1);
-        let is_sparse = map.is_sparse() && PER_PAIR * nonzero * nonzero <= d;
+        let (d, (here, next)) = (map.outputs(), map.nonzero());
+        let is_sparse = map.is_sparse() && PER_PAIR * here * next <= d;
         match d {
             _ if is_sparse && d >= FEWEST_SPARSE => Self::Sparse,
             _ if d <= LARGEST => Self::Dense,
@@ -225,9 +222,39 @@ impl<S: Sums> Gathered<S> {
                 Ok(())
             },
         )?;
-        all.summary.counts = counts;
-        all.summary.phi_inf = all.summary.phi_inf.sqrt();
-        Ok(all)
+        Ok(all.counted(counts))
+    }
+
+    /// Makes one pass for several plans, which differ in their discounts.
+    ///
+    /// # Errors
+    /// Those of reading.
+    pub fn take_each(replay: &mut Replay<'_>, plans: &[Plan<'_>]) -> Result<Vec<Self>> {
+        let all = plans.iter().map(|plan| Self::new(plan, 0));
+        let mut all = all.collect::<Result<Vec<_>>>()?;
+        let Some(first) = plans.first() else {
+            return Ok(all);
+        };
+        let counts = for_each_chunk(
+            replay,
+            first,
+            |chunk| {
+                let parts = plans.iter().map(|plan| part(chunk, plan, 0));
+                parts.collect::<Result<Vec<_>>>()
+            },
+            |parts| {
+                let parts = all.iter_mut().zip(parts?);
+                parts.for_each(|(all, part)| all.merge(part));
+                Ok(())
+            },
+        )?;
+        Ok(all.into_iter().map(|each| each.counted(counts)).collect())
+    }
+
+    fn counted(mut self, counts: PassCounts) -> Self {
+        self.summary.counts = counts;
+        self.summary.phi_inf = self.summary.phi_inf.sqrt();
+        self
     }
 
     fn merge(&mut self, part: Self) {
@@ -291,7 +318,7 @@ fn part<S: Sums>(chunk: &Chunk, plan: &Plan<'_>, most: usize) -> Result<Gathered
         let summary = &mut part.summary;
         if !plan.episodic || placed.starts {
             // Starts are not held out.
-            part.kept.add_start(phi);
+            part.kept.add_start(placed.own);
             summary.starts += 1;
         }
         let next = transition.outcome.next_features();

@@ -15,8 +15,8 @@ use robust_td_core::sparse::SparseSystem;
 use robust_td_core::support::leverage;
 
 use super::Solver;
-use super::answer::Answer;
-use super::gather::{Plan, Route, Summary};
+use super::answer::{Answer, HeldOut};
+use super::gather::{Plan, Route, Sparse, Summary};
 use super::scores::{At, Scores, Scoring, with_errors};
 use super::wide::most_groups;
 use crate::chunks::for_each_chunk;
@@ -80,6 +80,7 @@ pub(super) fn answer(
     plan: &Plan<'_>,
     system: &SparseSystem,
     log: Summary,
+    kept: Option<Sparse>,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Answer> {
     let is_stored = system.stored().is_some();
@@ -91,6 +92,11 @@ pub(super) fn answer(
         false => solve_by_passes(replay, plan, system, progress)?,
     };
     let start_features = start_features(system, &log);
+    // By passes over the log, it would take as long as the answer.
+    let held_out = match kept.filter(|_| is_stored && found.end == End::Converged) {
+        Some(kept) => held_out(kept, system, progress)?,
+        None => None,
+    };
     let all = match is_stored && found.end == End::Converged {
         true => all_errors(system, plan, &log, found.products, progress)?,
         false => None,
@@ -98,7 +104,7 @@ pub(super) fn answer(
     let mut answer = Answer {
         solver: Solver::Iterative,
         products: Some(found.products as u64),
-        held_out: None,
+        held_out,
         rank: None,
         relative_residual: found.residual,
         tolerance,
@@ -106,6 +112,7 @@ pub(super) fn answer(
         contributions: Vec::new(),
         influence: None,
         theta: found.theta,
+        shown: None,
         td_errors: TdErrors::default(),
         start_features,
         units: log.unit_count(plan.unit),
@@ -233,6 +240,28 @@ fn solve(
         }
         ControlFlow::Continue(())
     })
+}
+
+/// The answer without what is held out, if it converges.
+fn held_out(
+    kept: Sparse,
+    all: &SparseSystem,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Option<HeldOut>> {
+    let system = kept.sums.into_system()?;
+    if system.stored().is_none() {
+        return Ok(None);
+    }
+    let found = solve_stored(&system, &system.b, AIM, false, progress)?;
+    if found.end != End::Converged {
+        return Ok(None);
+    }
+    let identified = Identified::all(system.scale().to_vec());
+    Ok(HeldOut::new(
+        found.theta,
+        system.seen() == all.seen(),
+        identified,
+    ))
 }
 
 /// The same with the stored matrix.

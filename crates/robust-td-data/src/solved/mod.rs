@@ -2,11 +2,15 @@
 
 mod answer;
 mod direct;
+pub(crate) mod folds;
 pub(crate) mod gather;
 mod iterate;
+mod other_policy;
 mod scores;
 mod solve;
+pub(crate) mod split;
 pub(crate) mod unit;
+pub(crate) mod variance;
 mod wide;
 
 use robust_td_core::Features;
@@ -17,13 +21,19 @@ use robust_td_core::learner::LinearValue;
 use robust_td_core::spread::Spread;
 use serde::{Deserialize, Serialize};
 
-pub(crate) use solve::{Request, Stage, solve, solve_replay};
+pub(crate) use solve::{
+    Request, Stage, check_undiscounted, plan, refused_map, solve, solve_each, solve_replay,
+};
 pub use unit::Unit;
+use variance::Variance;
 
 use crate::assess::Assessment;
+use crate::choice::FeatureChoice;
 use crate::diagnostics::TdErrors;
 use crate::error::{Error, Result};
 use crate::inspect::Finding;
+use crate::off_policy::OffPolicy;
+use crate::off_policy::support::TOLERATED;
 use crate::options::ReadAs;
 use crate::origin::Origin;
 use crate::streamed::Streamed;
@@ -66,6 +76,15 @@ pub struct Solved {
     /// The number of transitions to use at most.
     pub(crate) limit: Option<u64>,
     pub(crate) facts: Facts,
+    /// How the feature map was chosen, if it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) choice: Option<FeatureChoice>,
+    /// The variance of the return, if it was solved for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) variance: Option<Variance>,
+    /// What is known about a policy that was not followed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) off_policy: Option<OffPolicy>,
     /// The state of a stream, to be resumed.
     pub(crate) stream: Option<Box<Streamed>>,
 }
@@ -112,6 +131,9 @@ impl Solved {
         if crate::findings::unknown_errors(self).is_some() {
             self.influence = None;
             self.assessment.starts.contributions.clear();
+            if let Some(variance) = &mut self.variance {
+                variance.forget_errors();
+            }
         }
     }
 
@@ -120,9 +142,16 @@ impl Solved {
         let starts = &self.assessment.starts;
         let phi = Features::Dense(&starts.features);
         let influence = self.influence.as_ref();
-        let known = influence.filter(|_| self.identified.covers(phi));
+        let known = influence.filter(|_| self.identified.covers(phi) && self.is_supported());
         let spread = known.map(|known| known.spread_with(phi, &starts.contributions));
         (phi.dot(&self.theta), spread)
+    }
+
+    /// Whether the log shows enough of a policy that was not followed.
+    pub(crate) fn is_supported(&self) -> bool {
+        let other = self.off_policy.as_ref();
+        let share = other.and_then(|other| other.unsupported_share);
+        share.is_none_or(|share| share <= TOLERATED)
     }
 
     /// Checks a restored answer.
@@ -133,6 +162,7 @@ impl Solved {
             && self.identified.fits(d)
             && self.influence.as_ref().is_none_or(|found| found.fits(d))
             && self.assessment.fits(&self.features)
+            && (self.variance.as_ref()).is_none_or(|found| found.fits(d))
             && [0, groups].contains(&self.assessment.starts.contributions.len())
             && (self.stream.as_ref()).is_none_or(|stream| stream.fits(&self.features))
             && (0.0..=1.0).contains(&self.discount)

@@ -1,6 +1,7 @@
 //! Adds up the scores of a log at its fixed point, group by group.
 
 use robust_td_core::Matrix;
+use robust_td_core::fixed_point::Identified;
 use robust_td_core::influence::{GroupSums, Influence};
 use robust_td_core::learner::{Features, Transition};
 use robust_td_core::sparse::{SparseGroupSums, SparseSystem};
@@ -12,6 +13,7 @@ use super::unit::Groups;
 use crate::chunks::{Chunk, for_each_chunk};
 use crate::diagnostics::TdErrors;
 use crate::error::Result;
+use crate::off_policy::support::{Shown, Unsupported};
 use crate::replay::Replay;
 
 /// The answer that scores are taken at.
@@ -21,6 +23,8 @@ pub(super) struct At<'a> {
     /// The mean features of the starts, and their number.
     pub start_features: &'a [f64],
     pub starts: u64,
+    /// What the log shows.
+    pub identified: &'a Identified,
 }
 
 impl<'a> At<'a> {
@@ -30,6 +34,7 @@ impl<'a> At<'a> {
             theta: &answer.theta,
             start_features: &answer.start_features,
             starts: answer.log.starts,
+            identified: &answer.identified,
         }
     }
 
@@ -49,6 +54,16 @@ pub(super) struct Scores {
     /// The number of these rows.
     start_counts: Vec<f64>,
     pub td_errors: TdErrors,
+    /// What the log does not show of a policy that was not followed.
+    pub unsupported: Option<Unsupported>,
+}
+
+/// An answer whose scores are added up.
+pub(super) struct Job<'a, S> {
+    pub plan: &'a Plan<'a>,
+    pub groups: &'a Groups,
+    pub at: At<'a>,
+    pub scoring: &'a S,
 }
 
 /// How the scores of a chunk are added up: the start of a sum, and a transition with its group and TD error added to it.
@@ -59,11 +74,12 @@ pub(super) trait Scoring: Sync {
 }
 
 impl Scores {
-    fn new(groups: usize) -> Self {
+    fn new(groups: usize, plan: &Plan<'_>) -> Self {
         Self {
             starts: vec![0.0; groups],
             start_counts: vec![0.0; groups],
             td_errors: TdErrors::default(),
+            unsupported: Unsupported::for_map(plan.map),
         }
     }
 
@@ -79,14 +95,41 @@ impl Scores {
         scoring: &S,
         mut take: impl FnMut(S::Sum),
     ) -> Result<Self> {
-        let mut all = Self::new(groups.count());
+        let job = Job {
+            plan,
+            groups,
+            at,
+            scoring,
+        };
+        let mut all = Self::take_each(replay, &[job], |_, sum| take(sum))?;
+        Ok(all.pop().unwrap_or_else(|| Self::new(0, plan)))
+    }
+
+    /// Makes one pass for several answers; `take` receives the number of an answer and the sums of a chunk, in order.
+    ///
+    /// # Errors
+    /// Those of reading.
+    pub fn take_each<S: Scoring>(
+        replay: &mut Replay<'_>,
+        jobs: &[Job<'_, S>],
+        mut take: impl FnMut(usize, S::Sum),
+    ) -> Result<Vec<Self>> {
+        let all = jobs
+            .iter()
+            .map(|job| Self::new(job.groups.count(), job.plan));
+        let mut all: Vec<Self> = all.collect();
+        let Some(first) = jobs.first() else {
+            return Ok(all);
+        };
         for_each_chunk(
             replay,
-            plan,
-            |chunk| part(chunk, plan, groups, at, scoring),
-            |(sum, part)| {
-                take(sum);
-                all.merge(&part);
+            first.plan,
+            |chunk| -> Vec<_> { jobs.iter().map(|job| part(chunk, job)).collect() },
+            |parts| {
+                for (k, (sum, part)) in parts.into_iter().enumerate() {
+                    take(k, sum);
+                    all[k].merge(&part);
+                }
                 Ok(())
             },
         )?;
@@ -106,6 +149,9 @@ impl Scores {
         let counts = self.start_counts.iter_mut().zip(&part.start_counts);
         counts.for_each(|(sum, x)| *sum += x);
         self.td_errors.merge(&part.td_errors);
+        if let (Some(all), Some(part)) = (&mut self.unsupported, &part.unsupported) {
+            all.merge(part);
+        }
     }
 }
 
@@ -157,7 +203,13 @@ pub(super) fn with_errors(
     };
     if enough && groups.count() > 1 {
         let (seen, grouping) = (system.features().to_vec(), groups.grouping());
-        let rows = solve(sums.scores())?;
+        let (rows, shown) = solve_with(sums.scores(), scores.unsupported.as_ref(), &seen, solve)?;
+        answer.shown = shown.map(|[missing, steps]| Shown {
+            share: (scores.unsupported.as_ref()).map_or(0.0, |found| {
+                found.share([&missing, &steps], &answer.start_features)
+            }),
+            missing,
+        });
         answer.influence = Some(Influence::of_seen(
             rows,
             seen,
@@ -170,14 +222,42 @@ pub(super) fn with_errors(
     Ok(answer)
 }
 
-fn part<S: Scoring>(
-    chunk: &Chunk,
-    plan: &Plan<'_>,
-    groups: &Groups,
-    at: At<'_>,
-    scoring: &S,
-) -> (S::Sum, Scores) {
-    let (mut sum, mut part) = (scoring.start(), Scores::new(groups.count()));
+/// Solves for the rows of scores, and for what the log does not show of a policy, in the coordinates of all features.
+#[expect(clippy::type_complexity)]
+fn solve_with(
+    scores: &Matrix,
+    unsupported: Option<&Unsupported>,
+    seen: &[u32],
+    solve: impl FnOnce(&Matrix) -> Result<Matrix>,
+) -> Result<(Matrix, Option<[Vec<f64>; 2]>)> {
+    let Some(unsupported) = unsupported else {
+        return Ok((solve(scores)?, None));
+    };
+    let groups = scores.rows();
+    let all = Matrix::from_fn(groups + 2, seen.len(), |k, j| match k < groups {
+        true => scores.get(k, j),
+        false => unsupported.sums[k - groups][seen[j] as usize],
+    });
+    let found = solve(&all)?;
+    let shown = [0, 1].map(|k| {
+        let mut row = vec![0.0; unsupported.sums[k].len()];
+        for (j, &feature) in seen.iter().enumerate() {
+            row[feature as usize] = found.get(groups + k, j);
+        }
+        row
+    });
+    let rows = Matrix::from_fn(groups, seen.len(), |k, j| found.get(k, j));
+    Ok((rows, Some(shown)))
+}
+
+fn part<S: Scoring>(chunk: &Chunk, job: &Job<'_, S>) -> (S::Sum, Scores) {
+    let Job {
+        plan,
+        groups,
+        at,
+        scoring,
+    } = *job;
+    let (mut sum, mut part) = (scoring.start(), Scores::new(groups.count(), plan));
     let (mean, count) = (at.mean(), at.count());
     chunk.for_each(plan.map, |placed| {
         let transition = &placed.transition;
@@ -185,8 +265,12 @@ fn part<S: Scoring>(
         let delta = transition.td_error(at.theta, plan.discount);
         part.td_errors.record(transition.ratio * delta);
         scoring.add(&mut sum, group, transition, delta);
-        if !plan.episodic || placed.starts {
-            let away = transition.features.dot(at.theta) - mean;
+        let is_start = !plan.episodic || placed.starts;
+        if let Some(unsupported) = &mut part.unsupported {
+            unsupported.add(placed, at.identified, plan.discount, is_start);
+        }
+        if is_start {
+            let away = placed.own.dot(at.theta) - mean;
             part.starts[group] += away / count;
             part.start_counts[group] += 1.0;
         }

@@ -1,12 +1,17 @@
 //! Evaluates a log by solving its equations.
 
+use robust_td_core::features::FeatureMap;
 use robust_td_core::krylov;
 use robust_td_core::learner::LinearValue;
 
-use super::gather::{Plan, Route};
+use super::answer::Answer;
+use super::gather::{LARGEST, Plan, Route};
+use super::other_policy::{columns, other_policy};
 use super::unit::Unit;
+use super::variance::variance;
 use super::{Facts, Solved, direct, wide};
 use crate::assess::{Assessment, Starts};
+use crate::choice::{self, FeatureChoice, Wanted};
 use crate::error::{Error, Result};
 use crate::findings;
 use crate::inspect::DataReport;
@@ -14,7 +19,8 @@ use crate::log::Log;
 use crate::memory;
 use crate::option_error::{OptionError, OptionName};
 use crate::replay::Replay;
-use crate::returns;
+use crate::returns::{self, Predicts};
+use crate::sample::Predictions;
 use crate::spec::Spec;
 use crate::survey::Survey;
 
@@ -28,8 +34,12 @@ const FEWEST_HELD_OUT: u64 = 40;
 pub(crate) struct Request {
     pub discount: f64,
     pub spec: Spec,
+    /// What to choose the feature map among, instead.
+    pub wanted: Option<Wanted>,
     pub horizon: Option<u64>,
     pub check: bool,
+    /// Whether the variance of the return is solved for, too.
+    pub variance: bool,
     pub threads: usize,
 }
 
@@ -62,106 +72,241 @@ pub(crate) fn solve_replay(
     request: &Request,
     tell: &mut dyn FnMut(Stage<'_>),
 ) -> Result<Solved> {
-    let survey = Survey::take(replay, &request.spec, false)?;
+    let (survey, choice) = survey(replay, request)?;
+    let mut all = solve_surveyed(replay, std::slice::from_ref(request), &survey, choice, tell)?;
+    all.pop().ok_or(Error::NoTransitions)
+}
+
+/// Finds the TD fixed points of a log for several discounts: the same bits as one by one, in the same passes over the log if a direct
+/// solution fits.
+///
+/// # Errors
+/// As [`solve`].
+pub(crate) fn solve_each(
+    log: &mut Log,
+    request: &Request,
+    discounts: &[f64],
+    tell: &mut dyn FnMut(Stage<'_>),
+) -> Result<Vec<Solved>> {
+    let replay = &mut Replay::new(log, request.threads);
+    let of = |&discount: &f64| Request {
+        discount,
+        ..request.clone()
+    };
+    let requests: Vec<Request> = discounts.iter().map(of).collect();
+    if request.wanted.is_none() {
+        let (survey, _) = survey(replay, request)?;
+        return solve_surveyed(replay, &requests, &survey, None, tell);
+    }
+    // The best map depends on the discount.
+    let one = |request: &Request| solve_replay(replay, request, tell);
+    requests.iter().map(one).collect()
+}
+
+/// Reads the log once, and fits or chooses its feature map.
+fn survey(replay: &mut Replay<'_>, request: &Request) -> Result<(Survey, Option<FeatureChoice>)> {
+    Ok(match &request.wanted {
+        Some(wanted) => {
+            let (survey, choice) = choice::choose(replay, request, wanted)?;
+            (survey, Some(choice))
+        }
+        None => (Survey::take(replay, &request.spec, false)?, None),
+    })
+}
+
+/// Solves for each request; they differ in their discounts.
+fn solve_surveyed(
+    replay: &mut Replay<'_>,
+    requests: &[Request],
+    survey: &Survey,
+    choice: Option<FeatureChoice>,
+    tell: &mut dyn FnMut(Stage<'_>),
+) -> Result<Vec<Solved>> {
     let (map, report) = (&survey.features, &survey.report);
     tell(Stage::Surveyed(report));
     if map.adapts() {
-        return Err(refused_map(request.spec.text()));
+        return Err(refused_map(map.spec()));
     }
-    check_undiscounted(request.discount, report)?;
-    let most = request.horizon.unwrap_or(u64::MAX);
-    let transitions = report.transitions.min(most);
-    if transitions == 0 {
-        return Err(Error::NoTransitions);
+    let mut plans = Vec::new();
+    for request in requests {
+        check_undiscounted(request.discount, report)?;
+        let most = request.horizon.unwrap_or(u64::MAX);
+        let transitions = report.transitions.min(most);
+        if transitions == 0 {
+            return Err(Error::NoTransitions);
+        }
+        let plan = plan(map, report, request, transitions);
+        plans.push(Plan {
+            threads: threads(map, request.threads, requests.len()),
+            ..plan
+        });
     }
-    let mut plan = plan(&survey, request, transitions);
-    let answer = match Route::of(map) {
-        Route::Dense => {
-            memory::check_direct(map.outputs(), plan.threads)?;
-            direct::answer(replay, &plan)?
-        }
-        route => {
-            memory::check_iterative(map.outputs())?;
-            let most = match route {
-                Route::Sparse => memory::most_entries(),
-                _ => 0,
-            };
-            let mut progress = |state| tell(Stage::Product(state));
-            wide::answer(replay, &plan, most, &mut progress)?
-        }
-    };
+    if requests.iter().any(|request| request.variance) {
+        check_variance(map, &plans)?;
+    }
+    let mut answers = answers(replay, &plans, tell)?;
+    let others = (plans.iter().zip(&mut answers))
+        .map(|(plan, answer)| other_policy(replay, plan, survey, answer));
+    let others = others.collect::<Result<Vec<_>>>()?;
     let value = |theta: &Vec<f64>| LinearValue {
         theta: theta.clone(),
         offset: 0.0,
     };
-    let predictions = answer.log.sample.predictions(map, &value(&answer.theta));
-    // The returns are those of the logging policy.
-    let checks = request.check && !report.schema.ratio;
-    let (check, complete) = match checks {
-        false => (None, None),
+    let predictions: Vec<Predictions> = (answers.iter())
+        .map(|answer| {
+            let sample = answer.log.sample.clone();
+            sample.predictions(map, &value(&answer.theta))
+        })
+        .collect();
+    // The returns are those of the policy that was followed.
+    let followed = others.iter().all(Option::is_none);
+    let checks = requests.iter().any(|request| request.check) && followed;
+    let checked = match checks {
+        false => Vec::new(),
         true => {
-            plan.holds_out = answer.held_out.is_some();
-            let value = value(answer.held_out.as_ref().unwrap_or(&answer.theta));
-            let edges = returns::edges(predictions.values());
-            let (check, complete) = returns::check(replay, &plan, &value, edges)?;
-            (Some(check), complete)
+            let jobs = plans.iter().zip(&answers).map(|(plan, answer)| {
+                let holds_out = answer.held_out.is_some();
+                let all = value(&answer.theta);
+                let predicts = match &answer.held_out {
+                    None => Predicts::all(all),
+                    Some(held_out) => Predicts {
+                        value: value(&held_out.theta),
+                        identified: held_out.identified.as_ref(),
+                        all,
+                    },
+                };
+                (Plan { holds_out, ..*plan }, predicts)
+            });
+            let jobs: Vec<(Plan<'_>, Predicts<'_>)> = jobs.collect();
+            let edges = predictions
+                .iter()
+                .map(|found| returns::edges(found.values()));
+            returns::check_each(replay, &jobs, edges.collect())?
         }
     };
-    let mut solved = Solved {
-        discount: request.discount,
-        origin: replay.origin(),
-        limit: request.horizon,
-        assessment: Assessment {
-            relative_residual: answer.relative_residual,
-            tolerance: answer.tolerance,
-            columns: replay.columns(map.inputs()),
-            starts: Starts {
-                count: answer.log.starts,
-                episodic: plan.episodic,
-                features: answer.start_features,
-                contributions: answer.contributions,
+    let variances = plans.iter().zip(&answers).map(|(plan, answer)| {
+        let wanted = requests.iter().any(|request| request.variance);
+        wanted.then(|| variance(replay, plan, answer)).transpose()
+    });
+    let variances = variances.collect::<Result<Vec<_>>>()?;
+    let (mut checked, mut variances) = (checked.into_iter(), variances.into_iter());
+    let mut others = others.into_iter();
+    let each = requests.iter().zip(&plans).zip(answers).zip(predictions);
+    let solved = each.map(|(((request, plan), answer), predictions)| {
+        let other = others.next().flatten();
+        let (check, complete) = match &other {
+            Some(found) => (None, found.complete),
+            None => {
+                let (check, complete) = checked.next().unzip();
+                (check, complete.flatten())
+            }
+        };
+        let mut solved = Solved {
+            discount: request.discount,
+            origin: replay.origin(),
+            limit: request.horizon,
+            assessment: Assessment {
+                relative_residual: answer.relative_residual,
+                tolerance: answer.tolerance,
+                columns: columns(replay, map),
+                starts: Starts {
+                    count: answer.log.starts,
+                    episodic: plan.episodic,
+                    features: answer.start_features,
+                    contributions: answer.contributions,
+                },
+                check,
+                complete,
+                typical: predictions.typical(),
+                sample: Some(predictions.into_sample()),
             },
-            check,
-            complete,
-            typical: predictions.typical(),
-            sample: Some(predictions.into_sample()),
-        },
-        stream: None,
-        facts: Facts {
-            solver: answer.solver,
-            products: answer.products,
-            unit: plan.unit,
-            units: answer.units,
-            rows: answer.log.counts.rows,
-            transitions: answer.log.counts.transitions,
-            left_out: answer.log.counts.left_out,
-            bad_rows: replay.bad_rows().count(),
-            rank: answer.rank,
-            phi_inf: answer.log.phi_inf,
-            td_errors: answer.td_errors,
-            findings: survey.report.findings,
-        },
-        identified: answer.identified,
-        influence: answer.influence,
-        theta: answer.theta,
-        features: survey.features,
-    };
-    solved.forget_unknown_errors();
-    let more = findings::of_solved(&solved);
-    solved.facts.findings.splice(0..0, more);
-    Ok(solved)
+            stream: None,
+            off_policy: other.map(|found| found.answer),
+            choice: choice.clone(),
+            variance: variances.next().flatten(),
+            facts: Facts {
+                solver: answer.solver,
+                products: answer.products,
+                unit: plan.unit,
+                units: answer.units,
+                rows: answer.log.counts.rows,
+                transitions: answer.log.counts.transitions,
+                left_out: answer.log.counts.left_out,
+                bad_rows: replay.bad_rows().count(),
+                rank: answer.rank,
+                phi_inf: answer.log.phi_inf,
+                td_errors: answer.td_errors,
+                findings: report.findings.clone(),
+            },
+            identified: answer.identified,
+            influence: answer.influence,
+            theta: answer.theta,
+            features: map.clone(),
+        };
+        solved.forget_unknown_errors();
+        let mut more = findings::of_solved(&solved);
+        more.extend(survey.policy.findings(map.actions(), replay.files()));
+        solved.facts.findings.splice(0..0, more);
+        solved
+    });
+    Ok(solved.collect())
 }
 
-fn plan<'a>(survey: &'a Survey, request: &Request, transitions: u64) -> Plan<'a> {
-    let (map, report) = (&survey.features, &survey.report);
+/// The variance of the return takes dense matrices.
+fn check_variance(map: &FeatureMap, plans: &[Plan<'_>]) -> Result<()> {
+    let (found, limit) = (map.outputs(), LARGEST);
+    if found > limit {
+        let option = OptionName::ReturnVariance;
+        return Err(OptionError::TooManyFeatures {
+            option,
+            found,
+            limit,
+        }
+        .into());
+    }
+    memory::check_direct(found, plans.first().map_or(1, |plan| plan.threads), 2)
+}
+
+/// The answers of plans that differ in their discounts: directly in the same passes, otherwise one after the other.
+fn answers(
+    replay: &mut Replay<'_>,
+    plans: &[Plan<'_>],
+    tell: &mut dyn FnMut(Stage<'_>),
+) -> Result<Vec<Answer>> {
+    let Some(first) = plans.first() else {
+        return Ok(Vec::new());
+    };
+    let features = first.map.outputs();
+    let route = Route::of(first.map);
+    if route == Route::Dense {
+        memory::check_direct(features, first.threads, plans.len())?;
+        return direct::answers(replay, plans);
+    }
+    memory::check_iterative(features)?;
+    let most = match route {
+        Route::Sparse => memory::most_entries(),
+        _ => 0,
+    };
+    let answers = plans.iter().map(|plan| {
+        let mut progress = |state| tell(Stage::Product(state));
+        wide::answer(replay, plan, most, &mut progress)
+    });
+    answers.collect()
+}
+
+/// How to pass over a log with a map.
+pub(crate) fn plan<'a>(
+    map: &'a FeatureMap,
+    report: &DataReport,
+    request: &Request,
+    transitions: u64,
+) -> Plan<'a> {
     let episodes = report.has_episodes().then_some(report.episodes.count);
     let unit = Unit::of(report.schema.cluster, episodes);
     let units = match unit {
         Unit::Time => transitions,
         _ => report.episodes.count,
     };
-    let d = map.outputs();
-    let most_threads = CHUNK_MEMORY / d.saturating_mul(32 * (d + 1));
     Plan {
         map,
         discount: request.discount,
@@ -172,15 +317,25 @@ fn plan<'a>(survey: &'a Survey, request: &Request, transitions: u64) -> Plan<'a>
         // Also without the check, so that it does not change the order of additions.
         holds_out: units >= FEWEST_HELD_OUT,
         checks: request.check,
-        threads: match Route::of(map) {
-            Route::Dense => request.threads.min(most_threads.max(1)),
-            _ => request.threads,
-        },
+        threads: threads(map, request.threads, 1),
         limit: request.horizon,
     }
 }
 
-fn refused_map(spec: &str) -> Error {
+/// The number of threads for which the sums of chunks fit in memory, for several systems at the same time.
+fn threads(map: &FeatureMap, most: usize, systems: usize) -> usize {
+    let d = map.outputs();
+    let fit = CHUNK_MEMORY
+        / d.saturating_mul(32 * (d + 1))
+            .saturating_mul(systems.max(1));
+    match Route::of(map) {
+        Route::Dense => most.min(fit.max(1)),
+        _ => most,
+    }
+}
+
+/// A map that the files cannot be read several times with.
+pub(crate) fn refused_map(spec: &str) -> Error {
     OptionError::Range {
         option: OptionName::Features,
         value: spec.into(),
@@ -192,7 +347,7 @@ fn refused_map(spec: &str) -> Error {
 }
 
 /// A discount of 1 needs every episode to terminate.
-fn check_undiscounted(discount: f64, report: &DataReport) -> Result<()> {
+pub(crate) fn check_undiscounted(discount: f64, report: &DataReport) -> Result<()> {
     let episodes = &report.episodes;
     if discount < 1.0 || (episodes.count > 0 && episodes.terminated == episodes.count) {
         return Ok(());

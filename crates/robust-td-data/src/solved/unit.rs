@@ -71,7 +71,7 @@ impl Unit {
 }
 
 /// The part of a number below `of`, among `parts` parts of equal length.
-fn part(number: u64, parts: u64, of: u64) -> u64 {
+pub(super) fn part(number: u64, parts: u64, of: u64) -> u64 {
     let of = of.max(1);
     let part = match number.checked_mul(parts) {
         Some(product) => product / of,

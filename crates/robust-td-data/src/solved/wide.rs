@@ -7,7 +7,7 @@ use robust_td_core::krylov::Progress;
 use robust_td_core::sparse::{SparseFactors, SparsePoint, SparseSystem};
 
 use super::Solver;
-use super::answer::Answer;
+use super::answer::{Answer, HeldOut};
 use super::gather::{Gathered, Plan, Sparse, Summary};
 use super::iterate;
 use super::scores::with_errors;
@@ -46,8 +46,7 @@ pub(super) fn answer(
     let factors = system.factor(fill, MOST_WORK);
     let found = factors.as_ref().and_then(SparseFactors::solve);
     let (Some(factors), Some(found)) = (factors, found) else {
-        drop(kept);
-        return iterate::answer(replay, plan, &system, log, progress);
+        return iterate::answer(replay, plan, &system, log, kept, progress);
     };
     let mut answer = direct(replay, plan, &system, &factors, found, log)?;
     drop(factors);
@@ -55,7 +54,7 @@ pub(super) fn answer(
         let system = kept.sums.into_system().ok()?;
         let found = system.factor(fill, MOST_WORK)?.solve()?;
         let alike = system.seen() == answer.identified.seen() && found.rank == answer.rank;
-        alike.then_some(found.theta)
+        HeldOut::new(found.theta, alike, found.identified)
     });
     Ok(answer)
 }
@@ -80,6 +79,7 @@ fn direct(
         tolerance: TOLERANCE,
         identified: found.identified,
         theta: found.theta,
+        shown: None,
         td_errors: TdErrors::default(),
         start_features: iterate::start_features(system, &log),
         units: log.unit_count(plan.unit),

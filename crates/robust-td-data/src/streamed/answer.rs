@@ -8,7 +8,8 @@ use super::Streamed;
 use crate::assess::{Assessment, Starts, TOLERANCE};
 use crate::diagnostics::TdErrors;
 use crate::error::Result;
-use crate::findings;
+use crate::findings::{self, finding};
+use crate::inspect::{FindingKind, starts_unknown};
 use crate::interleaved;
 use crate::origin::Origin;
 use crate::solved::{Facts, Solved, Solver, Unit};
@@ -88,12 +89,19 @@ impl Streamed {
             influence,
             theta: found.theta,
             features: self.features.clone(),
+            off_policy: None,
             stream: None,
+            choice: None,
+            variance: None,
         };
         solved.forget_unknown_errors();
         solved.facts.findings = findings::of_solved(&solved);
-        let uncertain = interleaved::findings(&self.pairing);
-        solved.facts.findings.extend(uncertain);
+        let mut about_the_log = interleaved::findings(&self.pairing);
+        if !episodic {
+            let kind = FindingKind::EpisodesWithoutEnd;
+            about_the_log.push(finding(kind, starts_unknown()));
+        }
+        solved.facts.findings.extend(about_the_log);
         solved.stream = Some(Box::new(self));
         Ok(solved)
     }

@@ -181,11 +181,12 @@ fn a_log_that_says_nothing_of_ends_is_named() {
         assert_eq!(finding.kind, FindingKind::EpisodesWithoutEnd);
         (finding.message.clone(), finding.count, finding.row)
     };
+    let all = "the value of the policy is the mean over all rows, because no row is known to start an episode";
     let run = "no column shows where episodes end (episode, terminated, truncated): the rows are read as one run";
     assert_eq!(
         message("obs,reward\n1,1\n2,3\n5,2\n"),
         (
-            format!("{run}; its last row has no successor, so no transition starts there"),
+            format!("{run}; its last row has no successor, so no transition starts there; {all}"),
             1,
             Some(3)
         )
@@ -193,7 +194,7 @@ fn a_log_that_says_nothing_of_ends_is_named() {
     assert_eq!(
         message("obs,reward,next_obs\n1,1,2\n2,3,5\n5,2,7\n"),
         (
-            format!("{run}; assumed to continue after its last row"),
+            format!("{run}; assumed to continue after its last row; {all}"),
             1,
             Some(3)
         )

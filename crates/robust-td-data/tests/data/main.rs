@@ -12,6 +12,7 @@ mod interleaved;
 mod layout;
 mod memory;
 mod model;
+mod off_policy;
 mod pairing;
 mod returns;
 mod solved;

@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 
 use robust_td_core::random::Stream;
-use robust_td_data::{FindingKind, Fit, ReturnCheck, Tenth, Verdict, evaluate};
+use robust_td_data::{Evaluation, FindingKind, Fit, ReturnCheck, Tenth, Verdict, evaluate};
+
+use crate::solved::log::Folder;
 
 const DISCOUNT: f64 = 0.9;
 
@@ -393,4 +395,99 @@ fn an_episode_whose_first_rows_are_missing_is_neither_complete_nor_a_start() {
         let starts = fit.start_value().unwrap().starts;
         assert_eq!(starts, if next { 3 } else { 2 });
     }
+}
+
+/// Values 3 + x^2, which a line cannot express, in a few episodes of 20 rows: with r = V(x) - gamma V(x') the return of a row is its value.
+fn curved(episodes: usize) -> String {
+    let mut random = Stream::new(31, 0);
+    let mut text = String::from("obs_0,reward,terminated,episode\n");
+    let value = |x: f64| 3.0 + x * x;
+    for episode in 0..episodes {
+        let mut x = 2.0 * random.uniform() - 1.0;
+        for t in 0..20 {
+            let (next, over) = (2.0 * random.uniform() - 1.0, t == 19);
+            let after = if over { 0.0 } else { DISCOUNT * value(next) };
+            let reward = value(x) - after + 0.02 * (random.uniform() - 0.5);
+            writeln!(text, "{x},{reward},{},{episode}", u8::from(over)).unwrap();
+            x = next;
+        }
+    }
+    text
+}
+
+#[test]
+fn few_episodes_can_show_that_the_features_do_not_fit_but_not_that_they_do() {
+    for episodes in [24, 60] {
+        let check = |features: &str| {
+            let fit = fit(&curved(episodes), features);
+            let check = fit.check().unwrap().clone();
+            assert!(check.tenths.iter().all(|tenth| tenth.units < 25));
+            check.verdict()
+        };
+        assert_eq!(check("identity + bias"), Verdict::DoesNotFit);
+    }
+    let few = fit(&curved(10), "polynomial(degree=2)");
+    assert_eq!(few.check().unwrap().verdict(), Verdict::Unknown);
+}
+
+/// States that only one row visits are not known without it. One row in six is of this kind, and each is the last of its episode
+/// with probability 1/6.
+#[test]
+fn held_out_rows_whose_features_are_new_are_not_compared() {
+    let mut random = Stream::new(32, 0);
+    let mut text = String::from("obs_0,reward,terminated,episode\n");
+    let (mut new, mut episode) = (5, 0);
+    while episode < 300 {
+        let common = (random.uniform() * 5.0) as usize;
+        let is_new = random.uniform() < 1.0 / 6.0;
+        new += usize::from(is_new);
+        let state = if is_new { new } else { common };
+        let (reward, over) = (
+            common as f64 + random.uniform(),
+            random.uniform() < 1.0 / 6.0,
+        );
+        writeln!(text, "{state},{reward},{},{episode}", u8::from(over)).unwrap();
+        episode += usize::from(over);
+    }
+    for features in ["one-hot", "one-hot(count=5000)"] {
+        let found = fit(&text, features);
+        let check = found.check().unwrap();
+        assert!(check.held_out, "{features}");
+        let share = check.undetermined as f64 / check.rows as f64;
+        assert!((0.1..0.25).contains(&share), "{features}: {share}");
+        let compared: u64 = check.tenths.iter().map(|tenth| tenth.rows).sum();
+        assert_eq!(compared + check.undetermined, check.rows);
+        assert_eq!(check.verdict(), Verdict::Fits, "{check:?}");
+    }
+}
+
+/// The mean return of skewed returns has a longer upper side.
+#[test]
+fn the_mean_return_has_an_interval_with_skewness() {
+    let mut random = Stream::new(33, 0);
+    let mut text = String::from("obs_0,reward,terminated,episode,user\n");
+    let mut returns = Vec::new();
+    for episode in 0..50 {
+        let reward = (-random.uniform().ln()).powi(2);
+        returns.push(reward);
+        writeln!(text, "1,{reward},1,{episode},{episode}").unwrap();
+    }
+    let folder = Folder::new();
+    let of = |evaluation: Evaluation| {
+        evaluation
+            .features("bias")
+            .run()
+            .unwrap()
+            .monte_carlo()
+            .unwrap()
+    };
+    let found = of(folder.evaluation(&text));
+    let mean = returns.iter().sum::<f64>() / 50.0;
+    assert!((found.value - mean).abs() < 1e-12);
+    assert!(found.upper - mean > 1.1 * (mean - found.lower), "{found:?}");
+    // Clusters of one episode each are the episodes.
+    let clusters = of(folder.evaluation(&text).cluster("user"));
+    assert!(
+        (clusters.upper - found.upper).abs() < 1e-9 && (clusters.lower - found.lower).abs() < 1e-9
+    );
 }

@@ -61,3 +61,21 @@ fn formats_are_told_by_names_or_given() {
         Err(Error::NoInput { .. })
     ));
 }
+
+#[test]
+fn a_file_is_named_once() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name).display().to_string();
+    std::fs::write(path("a.csv"), "obs_0,reward\n1,1\n2,1\n").unwrap();
+    std::fs::write(path("b.csv"), "obs_0,reward\n1,1\n2,1\n").unwrap();
+    assert_eq!(Source::find(&[path("*.csv")], None).unwrap().len(), 2);
+    for names in [
+        [path("a.csv"), path("a.csv")],
+        [path("*.csv"), path("./b.csv")],
+    ] {
+        let refused = Source::find(&names, None).unwrap_err();
+        assert!(refused.is_invalid_input());
+        let words = refused.to_string();
+        assert!(words.contains("rows would count twice"), "{words}");
+    }
+}

@@ -31,7 +31,7 @@ pub struct Course<'a> {
 impl<'a> Course<'a> {
     /// Tabulates a problem, with or without the table for lanes.
     pub fn new(problem: &'a Problem, lanes: bool) -> Self {
-        let sampler = Sampler::new(&Tables::from(problem), BITS);
+        let sampler = Sampler::new(&Tables::from(problem), BITS, true);
         let mut transitions = Vec::new();
         let mut table = Vec::new();
         for (from, to) in sampler.transitions() {

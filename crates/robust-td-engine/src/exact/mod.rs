@@ -19,12 +19,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::diagnostics::{CurvePoint, Peak};
 use crate::error::{Error, Result};
+use crate::family::{Family, Projection};
 use crate::kernel::Kernel;
 use crate::layout::{Output, computed_lanes};
-use crate::plan::{Family, Lane, Mode, Plan};
+use crate::plan::{Lane, Plan};
 use crate::results::{LaneResult, Results};
 use crate::run::{Options, Outcome, Sweep, execute};
-use crate::schedule::decay;
+use crate::schedule::Pattern;
 use dispatch::MAX_DIMENSION;
 use jumps::{Pace, Prepared};
 use moments::{Chain, Layout, WIDTH};
@@ -41,6 +42,13 @@ pub fn exact(plan: Plan, options: &Options<'_>) -> Result<Outcome> {
         let what = format!("dimension above {MAX_DIMENSION} in exact mode");
         return Err(Error::Tables { what });
     }
+    if plan
+        .lanes
+        .iter()
+        .any(|lane| lane.projection != Projection::None)
+    {
+        return Err(Error::ExactProjection);
+    }
     let sweep = ExactSweep::new(plan);
     let per_step: u64 = (0..sweep.units())
         .map(|unit| sweep.updates_per_step(unit))
@@ -56,6 +64,7 @@ pub fn exact(plan: Plan, options: &Options<'_>) -> Result<Outcome> {
 /// Eight lanes of one variant.
 struct ExactUnit {
     variant: usize,
+    pattern: Pattern,
     outputs: Vec<Vec<Output>>,
     /// Step sizes eta = b_t k1 + k0 and weights w = b_t w1 + w0.
     k1: [f64; WIDTH],
@@ -105,16 +114,25 @@ impl ExactSweep {
         let computed = computed_lanes(&plan);
         let mut units = Vec::new();
         for variant in 0..plan.variants.len() {
+            let own = computed.iter().filter(|(l, _)| l.variant == variant);
             // Units do not mix constant step sizes, which allow jumps, with others.
             for constant in [false, true] {
-                let lanes: Vec<_> = computed
-                    .iter()
-                    .filter(|(l, _)| l.variant == variant)
-                    .filter(|(l, _)| (l.family != Family::Decaying) == constant)
-                    .collect();
-                // From the end of the grid, since lanes with the smallest c overflow early.
-                let eights = lanes.rchunks(WIDTH);
-                units.extend(eights.map(|eight| ExactUnit::new(&plan, variant, eight)));
+                let own = own
+                    .clone()
+                    .filter(|(l, _)| l.family.is_constant() == constant);
+                let mut patterns = Vec::new();
+                for pattern in own.clone().map(|(l, _)| plan.pattern(l.family)) {
+                    if !patterns.contains(&pattern) {
+                        patterns.push(pattern);
+                    }
+                }
+                for pattern in patterns {
+                    let of_pattern = |l: &Lane| plan.pattern(l.family) == pattern;
+                    let lanes: Vec<_> = own.clone().filter(|(l, _)| of_pattern(l)).collect();
+                    // From the end of the grid, since lanes with the smallest c overflow early.
+                    let eights = lanes.rchunks(WIDTH);
+                    units.extend(eights.map(|eight| ExactUnit::new(&plan, variant, eight)));
+                }
             }
         }
         let chains: Vec<_> = plan.variants.iter().map(Chain::new).collect();
@@ -138,7 +156,7 @@ impl ExactSweep {
         scratch: &mut Scratch,
     ) {
         let chain = &self.chains[unit.variant];
-        let b = decay(self.plan.step_size_index(state.done + 1));
+        let b = unit.pattern.at(state.done + 1);
         let drive = unit.drive(b);
         for (total, w) in state.weight.iter_mut().zip(drive.weight) {
             *total += w;
@@ -168,11 +186,7 @@ impl ExactSweep {
         let mut mean = vec![[0.0; WIDTH]; d];
         let mut square = state.squared;
         // The published average counts theta_1..theta_t: S and the current iterate.
-        let last = if self.plan.mode == Mode::Published {
-            1.0
-        } else {
-            0.0
-        };
+        let last = if self.plan.mode.is_theirs() { 1.0 } else { 0.0 };
         let states = match state.pace {
             Pace::Jumps => 1,
             Pace::Undecided | Pace::Steps => state.p.len(),
@@ -212,6 +226,7 @@ impl ExactSweep {
                     norm,
                     gap,
                     standard_errors: None,
+                    d_norm: None,
                 });
             }
         }
@@ -223,8 +238,12 @@ impl ExactSweep {
 
 impl ExactUnit {
     fn new(plan: &Plan, variant: usize, lanes: &[&(Lane, Vec<Output>)]) -> Self {
+        let family = lanes
+            .first()
+            .map_or(Family::Decaying, |(lane, _)| lane.family);
         let mut unit = Self {
             variant,
+            pattern: plan.pattern(family),
             outputs: vec![Vec::new(); WIDTH],
             k1: [0.0; WIDTH],
             k0: [0.0; WIDTH],

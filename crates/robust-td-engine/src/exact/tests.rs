@@ -34,11 +34,7 @@ fn problem(stay: f64) -> Tables {
 }
 
 fn sweep(mode: Mode, stay: f64, steps: &[f64]) -> ExactSweep {
-    let lane = |&c: &f64| Lane {
-        variant: 0,
-        family: Family::Plain,
-        c,
-    };
+    let lane = |&c: &f64| Lane::new(0, Family::Plain, c);
     ExactSweep::new(Plan {
         variants: vec![problem(stay)],
         lanes: steps.iter().map(lane).collect(),

@@ -8,13 +8,30 @@ use std::ops::Range;
 use robust_td_simd::{Kernel, Simd, Work};
 
 use super::step::{flush, run as steps, run_wide};
-use super::{Job, PACK, scalar};
+use super::{Job, PACK, project, scalar};
 
 /// Runs a block and flushes its buckets.
 pub fn run<const SPLIT: bool>(kernel: Kernel, job: &mut Job<'_>, packs: Range<usize>) {
-    match kernel {
-        Kernel::Scalar => kernel.run(Twin::<SPLIT>(job, packs)),
-        _ => kernel.run(Vectors::<SPLIT>(job, packs)),
+    match (kernel, job.block.projection.is_some()) {
+        (Kernel::Scalar, _) => kernel.run(Twin::<SPLIT>(job, packs)),
+        (_, false) => kernel.run(Vectors::<SPLIT>(job, packs)),
+        (_, true) => kernel.run(Projected::<SPLIT>(job, packs)),
+    }
+}
+
+/// All packs of a block whose iterates are projected, one vector at a time.
+struct Projected<'j, 'a, const SPLIT: bool>(&'j mut Job<'a>, Range<usize>);
+
+impl<const SPLIT: bool> Work for Projected<'_, '_, SPLIT> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(&mut self, s: S) {
+        for pack in self.1.clone() {
+            for lane in (0..PACK).step_by(S::LANES) {
+                project::run::<S, SPLIT>(s, self.0, pack, lane);
+            }
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 //! compiled for it; otherwise `f64::mul_add` computes the same bits in software, correctly but slowly.
 
 mod dispatch;
+mod project;
 mod scalar;
 mod step;
 
@@ -50,6 +51,19 @@ pub(crate) struct Block<'a> {
     /// empty and add zero.
     pub bucket_count: usize,
     pub bucket_capacity: usize,
+    /// How the iterates of the pack are projected, if they are.
+    pub projection: Option<Projection<'a>>,
+}
+
+/// How the iterates of a pack are projected and, since projections break the sum by parts, averaged.
+#[derive(Clone, Copy)]
+pub(crate) struct Projection<'a> {
+    /// The radius of each lane.
+    pub radius: Line,
+    /// The weight of one iterate per step.
+    pub weights: &'a [f64],
+    /// Whether it is the iterate after the step or before.
+    pub after: bool,
 }
 
 /// How the eight trajectories of a sampled group drive lanes.
@@ -91,6 +105,7 @@ impl Job<'_> {
         assert!(block.moves.steps() == steps && block.buckets_at.steps() == steps);
         assert!(self.buckets.len() >= block.bucket_capacity * CELL / PACK);
         assert!(block.bucket_count <= block.bucket_capacity);
+        assert!(block.projection.is_none_or(|p| p.weights.len() == steps));
         for cell in cells {
             assert!(cell.theta.len() == d * CELL && cell.average.len() == d * CELL);
             assert!(cell.max.len() == CELL);

@@ -10,6 +10,10 @@ use super::{Block, CELL, Job, Line, PACK, QUAD};
 pub fn run<const SPLIT: bool>(job: &mut Job<'_>, packs: Range<usize>) {
     for pack in packs {
         for lane in 0..PACK {
+            if job.block.projection.is_some() {
+                projected_steps::<SPLIT>(job, pack, lane);
+                continue;
+            }
             steps::<SPLIT>(job, pack, lane);
             flush::<SPLIT>(job, pack, lane);
         }
@@ -68,6 +72,68 @@ fn steps<const SPLIT: bool>(job: &mut Job<'_>, index: usize, lane: usize) {
         let place = bucket_of::<SPLIT>(block, trajectory, block.buckets_at.at(t, trajectory), lane);
         let bucket = &mut Line::numbers_mut(job.buckets)[place];
         *bucket = block.coefficients[t].mul_add(g, *bucket);
+    }
+}
+
+/// The steps of a lane whose iterates are projected: the twin of `project.rs`.
+#[inline(always)]
+fn projected_steps<const SPLIT: bool>(job: &mut Job<'_>, index: usize, lane: usize) {
+    let block = &job.block;
+    let Some(projection) = &block.projection else {
+        return;
+    };
+    let d = block.dimension;
+    let (trajectory, variant, stride) = place::<SPLIT>(index, lane);
+    let (cell, at) = block.place(index);
+    let cell = &mut job.cells[cell];
+    let (theta, average) = (&mut cell.theta[at + lane..], &mut cell.average[at + lane..]);
+    let max = &mut cell.max[at + lane];
+    let radius = projection.radius[lane];
+    for t in 0..block.decay.len() {
+        let row = &block.table[block.moves.at(t, trajectory) + variant..];
+        let entry = |j: usize| row[stride * j];
+        let eta = block.decay[t].mul_add(block.k1[lane], block.k0[lane]);
+        let weight = projection.weights[t];
+        let half = if d <= ONE_CHAIN { d } else { d / 2 };
+        let mut delta = entry(0);
+        for j in 0..half {
+            delta = entry(1 + j).mul_add(theta[j * CELL], delta);
+        }
+        if half < d {
+            let mut second = entry(1 + half) * theta[half * CELL];
+            for j in half + 1..d {
+                second = entry(1 + j).mul_add(theta[j * CELL], second);
+            }
+            delta += second;
+        }
+        let g = eta * delta;
+        for j in 0..d {
+            if !projection.after {
+                average[j * CELL] = weight.mul_add(theta[j * CELL], average[j * CELL]);
+            }
+            theta[j * CELL] = g.mul_add(entry(1 + d + j), theta[j * CELL]);
+        }
+        let norm_of = |theta: &[f64]| {
+            let first = theta[0] * theta[0];
+            (1..d).fold(first, |norm, j| {
+                theta[j * CELL].mul_add(theta[j * CELL], norm)
+            })
+        };
+        let mut norm = norm_of(theta);
+        if norm > radius * radius {
+            let factor = radius / norm.sqrt();
+            for j in 0..d {
+                theta[j * CELL] *= factor;
+            }
+            norm = norm_of(theta);
+        }
+        *max = if norm > *max { norm } else { *max };
+        job.sums[t + 1][lane] += norm;
+        if projection.after {
+            for j in 0..d {
+                average[j * CELL] = weight.mul_add(theta[j * CELL], average[j * CELL]);
+            }
+        }
     }
 }
 

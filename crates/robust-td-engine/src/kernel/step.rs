@@ -33,7 +33,7 @@ pub const ONE_CHAIN: usize = 5;
 
 /// The trajectories of the vector at `lane` of a pack, or the only one twice.
 #[inline(always)]
-fn columns<S: Simd, const SPLIT: bool>(pack: usize, lane: usize) -> [usize; 2] {
+pub(super) fn columns<S: Simd, const SPLIT: bool>(pack: usize, lane: usize) -> [usize; 2] {
     if SPLIT {
         let first = 2 * pack + lane / QUAD;
         [first % 8, (first + S::LANES / PACK) % 8]
@@ -44,7 +44,11 @@ fn columns<S: Simd, const SPLIT: bool>(pack: usize, lane: usize) -> [usize; 2] {
 
 /// The table rows of two trajectories, in any dimension.
 #[inline(always)]
-fn rows<'a, const SPLIT: bool>(block: &Block<'a>, t: usize, columns: [usize; 2]) -> [&'a [f64]; 2] {
+pub(super) fn rows<'a, const SPLIT: bool>(
+    block: &Block<'a>,
+    t: usize,
+    columns: [usize; 2],
+) -> [&'a [f64]; 2] {
     let length = (2 * block.dimension + 1) * if SPLIT { 2 } else { 1 };
     let row = |column: usize| {
         let at = block.moves.at(t, column);
@@ -59,7 +63,7 @@ fn rows<'a, const SPLIT: bool>(block: &Block<'a>, t: usize, columns: [usize; 2])
 
 /// Entry `j` of table rows.
 #[inline(always)]
-fn fetch<S: Simd, const SPLIT: bool>(s: S, rows: [&[f64]; 2], j: usize) -> S::Register {
+pub(super) fn fetch<S: Simd, const SPLIT: bool>(s: S, rows: [&[f64]; 2], j: usize) -> S::Register {
     if SPLIT {
         s.pairs(rows.map(|row| &row[2 * j..]))
     } else {

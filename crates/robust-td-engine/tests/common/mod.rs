@@ -51,7 +51,7 @@ pub fn paper_plan(mode: Mode, c: &[f64], runs: usize, horizon: u64, simulate: u6
     let mut lanes = Vec::new();
     for family in [Family::Decaying, Family::Constant] {
         for variant in 0..variants.len() {
-            lanes.extend(c.iter().map(|&c| Lane { variant, family, c }));
+            lanes.extend(c.iter().map(|&c| Lane::new(variant, family, c)));
         }
     }
     Plan {

@@ -1,5 +1,6 @@
 //! Presents a comparison as JSON, under the names that scripts rely on.
 
+use robust_td_core::catalog::Setting;
 use robust_td_core::registry::Input;
 use robust_td_engine::contest::{self, Score};
 use serde::Serialize;
@@ -17,7 +18,7 @@ pub struct ComparisonReport<'a> {
     algorithms: Vec<Entry<'a>>,
     skipped: &'a [Skipped],
     #[serde(serialize_with = "settings")]
-    set: &'a [(String, f64)],
+    set: &'a [(String, Setting)],
     seed: u64,
     f_zero: f64,
 }
@@ -118,8 +119,8 @@ fn inputs<S: Serializer>(inputs: &[Input], serializer: S) -> Result<S::Ok, S::Er
 }
 
 /// Named values as an object.
-pub fn settings<S: Serializer>(
-    settings: &[(String, f64)],
+pub fn settings<V: Serialize, S: Serializer>(
+    settings: &[(String, V)],
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
     let mut map = serializer.serialize_map(Some(settings.len()))?;

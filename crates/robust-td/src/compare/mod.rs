@@ -11,6 +11,7 @@ mod write;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
+use robust_td_core::catalog::Setting;
 use robust_td_core::{Mixing, Problem};
 use robust_td_engine::contest::ContestOptions;
 use robust_td_engine::{Kernel, Progress};
@@ -54,7 +55,7 @@ pub fn compare(problem: &Problem) -> Comparison<'_> {
 pub struct Comparison<'a> {
     problem: &'a Problem,
     name: String,
-    settings: Vec<(String, f64)>,
+    settings: Vec<(String, Setting)>,
     algorithms: Option<Vec<String>>,
     parameters: Vec<(String, f64)>,
     length: Length,
@@ -89,9 +90,15 @@ impl<'a> Comparison<'a> {
     }
 
     /// What to call the problem in the results, and the settings that made it.
-    pub fn name(mut self, name: impl Into<String>, settings: &[(String, f64)]) -> Self {
+    pub fn name<V>(mut self, name: impl Into<String>, settings: &[(String, V)]) -> Self
+    where
+        for<'s> &'s V: Into<Setting>,
+    {
         self.name = name.into();
-        self.settings = settings.to_vec();
+        let settings = settings.iter();
+        self.settings = settings
+            .map(|(name, value)| (name.clone(), value.into()))
+            .collect();
         self
     }
 

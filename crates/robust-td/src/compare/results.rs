@@ -1,5 +1,6 @@
 //! Holds the results of a comparison.
 
+use robust_td_core::catalog::Setting;
 use robust_td_core::registry::{Input, Quantity, Source};
 use robust_td_core::{Mixing, Problem};
 use robust_td_engine::contest::Score;
@@ -14,7 +15,7 @@ pub struct ComparisonResults {
     /// What the problem is called.
     pub name: String,
     /// The settings that made it.
-    pub settings: Vec<(String, f64)>,
+    pub settings: Vec<(String, Setting)>,
     /// The problem.
     pub problem: Problem,
     /// How fast it mixes, unless it is too large to compute that.

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use robust_td_core::Constants;
+use robust_td_core::catalog::Setting;
 use robust_td_data::files;
 use serde::Serialize;
 
@@ -19,7 +20,7 @@ struct Manifest<'a> {
     command: &'a str,
     problem: &'a str,
     #[serde(serialize_with = "json::settings")]
-    set: &'a [(String, f64)],
+    set: &'a [(String, Setting)],
     horizon: u64,
     runs: u64,
     seed: u64,

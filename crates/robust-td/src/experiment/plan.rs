@@ -1,8 +1,10 @@
 //! Turns a spec into points: for each value a problem, a horizon and methods that are ready to run.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
-use robust_td_core::{Mixing, Problem, catalog};
+use robust_td_core::catalog::{self, Setting};
+use robust_td_core::{Mixing, Problem};
 
 use super::error::ExperimentError;
 use super::spec::ExperimentSpec;
@@ -173,6 +175,14 @@ fn check_values(name: &str, values: &[f64], target: Target) -> Result<(), Experi
     Ok(())
 }
 
+/// The pairs of a map.
+fn own<V: Clone>(map: &BTreeMap<String, V>) -> Vec<(String, V)> {
+    let pairs = map.iter();
+    pairs
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect()
+}
+
 fn point(
     spec: &ExperimentSpec,
     choices: &[Choice],
@@ -180,16 +190,13 @@ fn point(
     value: Option<f64>,
     directory: &Path,
 ) -> Result<Point> {
-    let own = |map: &std::collections::BTreeMap<String, f64>| -> Vec<(String, f64)> {
-        map.iter()
-            .map(|(name, value)| (name.clone(), *value))
-            .collect()
-    };
-    let (mut settings, mut params, mut horizon) = (own(&spec.set), own(&spec.param), spec.horizon);
+    let mut settings: Vec<(String, Setting)> = own(&spec.set);
+    let mut params: Vec<(String, f64)> = own(&spec.param);
+    let mut horizon = spec.horizon;
     if let (Some((name, target)), Some(value)) = (vary, value) {
         match target {
             Target::Horizon => horizon = Some(value as u64),
-            Target::Problem => settings.push((name.clone(), value)),
+            Target::Problem => settings.push((name.clone(), value.into())),
             Target::Method => params.push((name.clone(), value)),
         }
     }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use robust_td_core::catalog::Setting;
 use robust_td_engine::contest::{Estimate, Score};
 use serde::Deserialize;
 
@@ -19,7 +20,7 @@ pub struct ExperimentSpec {
     pub problem: String,
     /// Fixed parameters of a catalog problem.
     #[serde(default)]
-    pub set: BTreeMap<String, f64>,
+    pub set: BTreeMap<String, Setting>,
     /// What varies, and its values.
     #[serde(default)]
     pub vary: BTreeMap<String, Vec<f64>>,

@@ -1,6 +1,8 @@
 //! Answers what a reader of an evaluation wants to know first.
 
-use robust_td_data::{EvaluationReport, FindingKind, MonteCarlo, ReturnCheck, StartValue, Verdict};
+use robust_td_data::{
+    EvaluationReport, FindingKind, MonteCarlo, ReturnCheck, ReturnVariance, StartValue, Verdict,
+};
 use robust_td_report::{Answer, Cell, Mood};
 
 use super::parts::{answer, count, percent, precise, short};
@@ -9,6 +11,7 @@ use super::parts::{answer, count, percent, precise, short};
 pub fn answers(report: &EvaluationReport, confidence: f64) -> Vec<Answer> {
     let mut list = vec![value(report, confidence)];
     list.extend((report.monte_carlo.as_ref()).map(|found| mean_return(report, found, confidence)));
+    list.extend((report.return_variance.as_ref()).map(|found| deviation(found, confidence)));
     list.push(converged(report));
     list.push(features(report));
     list
@@ -67,12 +70,37 @@ fn mean_return(report: &EvaluationReport, found: &MonteCarlo, confidence: f64) -
     detail.push(Cell::prose(format!("plain mean over {episodes}; {agrees}")));
     let width = found.upper - found.lower;
     let value = precise(Some(found.value), Some(width), "monte_carlo.value".into());
-    answer("Mean return", value, detail, mood)
+    let name = match report.off_policy {
+        Some(_) => "Logged policy",
+        None => "Mean return",
+    };
+    answer(name, value, detail, mood)
+}
+
+fn deviation(found: &ReturnVariance, confidence: f64) -> Answer {
+    let name = "Return varies by";
+    if found.standard_deviation.is_nan() {
+        let why = "the features give a negative variance; try richer ones";
+        let detail = vec![Cell::prose(why)];
+        return answer(name, Cell::word("not known"), detail, Mood::Plain);
+    }
+    let mut detail = match found.upper.is_finite() {
+        true => interval("return_variance", found.lower, found.upper, confidence),
+        false => vec![Cell::prose("no interval;")],
+    };
+    detail.push(Cell::prose("standard deviation of the return from a start"));
+    let width = found.upper - found.lower;
+    let key = "return_variance.standard_deviation".into();
+    let value = precise(Some(found.standard_deviation), Some(width), key);
+    answer(name, value, detail, Mood::Plain)
 }
 
 /// Whether the value and the mean return agree.
 fn agreement(report: &EvaluationReport, found: &MonteCarlo) -> (&'static str, Mood) {
     let kinds = report.findings.iter().map(|finding| finding.kind);
+    if report.off_policy.is_some() {
+        return ("the policy that was followed", Mood::Plain);
+    }
     let differs = kinds
         .into_iter()
         .any(|kind| kind == FindingKind::MonteCarloDiffers);
@@ -170,7 +198,7 @@ fn verdict(check: &ReturnCheck) -> (&'static str, Mood, String) {
         Verdict::Unknown => (
             "not known",
             Mood::Plain,
-            "too few episodes to compare with returns".into(),
+            format!("too few episodes to say yes, but nothing speaks against it{largest}"),
         ),
     }
 }

@@ -5,6 +5,7 @@ use robust_td_report::{Block, Cell, Column, Document, PageFigure, Section, Table
 
 use super::answers::answers;
 use super::facts::{convergence, data};
+use super::features::features;
 use super::parts::{
     count, figure, findings, names, paragraph, percent, precise, quoted, rerun, section, short,
 };
@@ -25,6 +26,7 @@ pub fn document(fit: &Fit, command: Option<&str>) -> Result<Document> {
     let mut sections = vec![findings(&report.findings)];
     sections.extend(estimates(&report, sample, fit.confidence())?);
     sections.extend(report.check.as_ref().map(calibration).transpose()?);
+    sections.extend(report.feature_choice.as_ref().map(features));
     sections.extend(values(&report, sample, fit.confidence())?);
     sections.extend(episodes(&report, sample)?);
     sections.push(weights(fit, &report)?);
@@ -49,8 +51,12 @@ fn summary(fit: &Fit, report: &EvaluationReport) -> String {
         true => String::new(),
         false => format!(" of {}", names(&files, 3)),
     };
+    let policy = match report.off_policy {
+        Some(_) => "a policy that was not followed",
+        None => "the logged policy",
+    };
     format!(
-        "The expected discounted return of the logged policy at discount {}, estimated from {}{from}.",
+        "The expected discounted return of {policy} at discount {}, estimated from {}{from}.",
         report.discount,
         count(report.steps, "transition")
     )
@@ -85,6 +91,11 @@ fn estimates(
         return Ok(None);
     };
     let (title, caption) = match report.monte_carlo {
+        _ if report.off_policy.is_some() => (
+            "The policy, by several estimators, and the one that was followed",
+            "Least squares, the first, needs no propensities, but features that fit; importance sampling needs no features, but propensities; doubly \
+             robust is right if either is. The mean return is that of the policy that was followed.",
+        ),
         Some(_) => (
             "Two estimates",
             "The mean return is the plain mean over complete episodes. It needs no features, and estimates the same quantity where no \
@@ -124,6 +135,12 @@ fn calibration(check: &ReturnCheck) -> Result<Section> {
         "{rows}, sorted by predicted value and cut into tenths. If the features can express the values, the mean return of each tenth \
          is close to its mean prediction."
     );
+    if check.undetermined > 0 {
+        text += &format!(
+            " {} held out are not compared, because the other rows do not have their features.",
+            count(check.undetermined, "row")
+        );
+    }
     if check.cut > 0 {
         text += &format!(
             " {} of {} episodes or parts were cut; what would have followed is replaced by the predicted value there.",

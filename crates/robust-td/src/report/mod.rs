@@ -18,6 +18,7 @@ mod answers;
 mod data;
 mod evaluation;
 mod facts;
+mod features;
 mod histogram;
 mod parts;
 mod pictures;

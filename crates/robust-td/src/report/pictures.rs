@@ -1,6 +1,8 @@
 //! Draws the pictures of an evaluation.
 
-use robust_td_data::{EpisodeSample, EvaluationReport, ReturnCheck, Tenth, ValueSample};
+use robust_td_data::{
+    EpisodeSample, EvaluationReport, OffPolicyMethod, ReturnCheck, Tenth, ValueSample,
+};
 use robust_td_report::{
     Chart, Drawing, Error, ErrorBar, IntervalFigure, IntervalRow, Layer, Strip, Tone,
 };
@@ -40,12 +42,24 @@ pub fn estimates(report: &EvaluationReport, confidence: f64) -> Result<Drawing, 
                 Tone::First,
             )
         }),
-        mean.map(|x| row("mean return", x.value, (x.lower, x.upper), Tone::Second)),
+        mean.map(|x| {
+            let label = match report.off_policy {
+                Some(_) => "mean return of the logged policy",
+                None => "mean return",
+            };
+            row(label, x.value, (x.lower, x.upper), Tone::Second)
+        }),
     ];
+    let others = report.off_policy.iter().flat_map(|found| &found.estimates);
+    let others = others
+        .filter(|x| x.method != OffPolicyMethod::LeastSquares)
+        .map(|x| row(x.method.name(), x.value, (x.lower, x.upper), Tone::First));
+    let mut rows: Vec<IntervalRow> = rows.into_iter().flatten().collect();
+    rows.splice(1.min(rows.len())..1.min(rows.len()), others);
     IntervalFigure {
         title: "The value of the policy and the mean return".into(),
         x: format!("discounted return, {} interval", percent(confidence)),
-        rows: rows.into_iter().flatten().collect(),
+        rows,
         zero: false,
     }
     .draw()

@@ -1,6 +1,13 @@
 //! Defines the errors of a sweep.
 
+use robust_td_engine::{Family, Projection};
+
 use super::grid::C_RANGE;
+
+/// Names as a list in words.
+fn names<const N: usize>(names: [&str; N]) -> String {
+    names.map(|name| format!("{name:?}")).join(", ")
+}
 
 /// Why a sweep is refused before it starts.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -88,6 +95,35 @@ pub enum SweepError {
     /// No step size schedule.
     #[error("schedule is empty")]
     NoSchedules,
+    /// An unknown schedule.
+    #[error("schedule is {name:?}, but must be {} or a list of these", names(Family::ALL.map(Family::name)))]
+    Schedule {
+        /// The name.
+        name: String,
+    },
+    /// An unknown projection.
+    #[error("projection is {name:?}, but must be {} or a list of these", names(Projection::ALL.map(Projection::name)))]
+    Projection {
+        /// The name.
+        name: String,
+    },
+    /// No projection, not even "none".
+    #[error("projection is empty")]
+    NoProjections,
+    /// The same projection twice.
+    #[error("projection names {name} twice")]
+    ProjectionTwice {
+        /// The name.
+        name: &'static str,
+    },
+    /// A projection in exact mode.
+    #[error(
+        "projection is {name}, but mode exact works only with none: a projection is not linear"
+    )]
+    ExactProjection {
+        /// The name.
+        name: &'static str,
+    },
     /// The same schedule twice.
     #[error("schedule names the same step sizes twice")]
     ScheduleTwice,

@@ -63,7 +63,9 @@ pub(super) fn execute(study: &Study, options: Options<'_>) -> Result<(Vec<SweepR
 fn run(study: &Study, options: &Options<'_>) -> Result<Results> {
     let outcome = match study.mode {
         Mode::Exact => robust_td_engine::exact(study.plan(), options),
-        Mode::Published | Mode::Algorithm => robust_td_engine::run(study.plan(), options),
+        Mode::Published | Mode::Algorithm | Mode::Tdx => {
+            robust_td_engine::run(study.plan(), options)
+        }
     };
     Ok(outcome?.finished()?)
 }

@@ -47,7 +47,7 @@ pub(super) fn figure(findings: &Findings<'_>, place: usize) -> GridFigure {
     GridFigure {
         title: figure.title.clone(),
         x: Text::plain("step size scale ").italic("c"),
-        columns: vec![ratio(), divergence_rate(), gap()],
+        columns: vec![ratio(), divergence_rate(study.mode), gap()],
         series: vec![
             series(&values, Look::Dotted),
             series("exact expectation", Look::Line),
@@ -105,13 +105,17 @@ fn ratio() -> GridColumn {
     }
 }
 
-fn divergence_rate() -> GridColumn {
+fn divergence_rate(mode: Mode) -> GridColumn {
+    let (sign, power) = match mode {
+        Mode::Tdx => (" ≥ 10", "20"),
+        _ => (" > 10", "12"),
+    };
     let share = Text::plain("share of runs with ");
     let share = squared_norm(share, |text| text.italic_subscript("t"));
     GridColumn {
         heading: [
             "Divergence rate".into(),
-            share.upright(" > 10").superscript("12"),
+            share.upright(sign).superscript(power),
         ],
         axis: GridAxis::Rate,
         level: Text::default(),

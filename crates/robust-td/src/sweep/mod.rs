@@ -14,6 +14,7 @@
 //! ```
 
 mod agreement;
+mod collection;
 mod error;
 mod execute;
 mod figure;
@@ -35,13 +36,16 @@ use robust_td_core::Problem;
 use robust_td_data::files;
 
 pub use agreement::{Agreement, AgreementPoint, Diagnostic};
+pub use collection::{Best, CollectionResults, MethodSummary, Slope, SweepCollection};
 pub use error::SweepError;
 pub use execute::Execution;
 pub use grid::{logspace, paper_constants};
 pub use results::SweepResults;
-pub use robust_td_engine::{CurvePoint, Family, Kernel, LaneResult, Progress, Quantiles, Sampled};
+pub use robust_td_engine::{
+    CurvePoint, Family, Kernel, LaneResult, Progress, Projection, Quantiles, Sampled,
+};
 pub use row::SweepRow;
-pub use spec::{Indexing, Mode};
+pub use spec::{Indexing, Mode, projection, schedule};
 
 use spec::Spec;
 use study::{Figure, Request, Study};
@@ -105,10 +109,11 @@ impl<'a> Sweep<'a> {
     /// ```toml
     /// problem = "two-state"          # a catalog name, or a problem file relative to the spec
     /// set = { epsilon = 0.1 }        # parameters of a catalog problem (optional)
-    /// schedule = ["decaying", "constant"]   # or "plain": c is the step size itself
+    /// schedule = ["decaying", "constant"]   # or "plain": c is the step size itself; or one of the authors' (see Family)
+    /// projection = ["none", "oracle", "upper"]   # none by default
     /// scales = [0.0625, 1, 16]       # feature scalings (optional)
     /// c = { from = 1e-4, to = 1e2, per_decade = 6 }   # or a list, or "paper"
-    /// mode = "algorithm"             # or "exact", or "published"
+    /// mode = "algorithm"             # or "exact", "published" or "tdx"
     /// steps = 1_000_000              # the horizon T
     /// simulate = 100_000             # stop earlier (optional)
     /// runs = 48
@@ -137,15 +142,22 @@ impl<'a> Sweep<'a> {
 
     fn of_spec(spec: Spec, directory: &Path) -> Result<Self> {
         let wrong = |message| SweepError::Spec { message };
-        let settings: Vec<(&String, f64)> =
-            spec.set.iter().map(|(key, value)| (key, *value)).collect();
+        let settings = spec.set.iter();
+        let settings: Vec<_> = settings.map(|(key, value)| (key, value.clone())).collect();
         let families = spec.families().map_err(wrong)?;
-        let figures = families.into_iter().zip(1..);
-        let figures =
-            figures.map(|(family, number)| Figure::new(number, spec.title.clone(), family));
+        let projections = spec.projections().map_err(wrong)?;
+        if projections.is_empty() {
+            return Err(SweepError::NoProjections.into());
+        }
+        if let Some(name) = twice(&projections) {
+            return Err(SweepError::ProjectionTwice { name }.into());
+        }
+        // One title for several figures would not tell them apart.
+        let title = spec.title.as_ref();
+        let title = title.filter(|_| projections.len() == 1);
         Ok(Self::of(Request {
             problem: problem_beside(&spec.problem, &settings, directory)?,
-            figures: figures.collect(),
+            figures: Figure::all(title, &families, &projections),
             constants: spec.constants().map_err(wrong)?,
             scales: spec.scales,
             mode: spec.mode,
@@ -173,10 +185,18 @@ impl<'a> Sweep<'a> {
 
     /// The step size schedules, one figure each.
     pub fn schedules(mut self, schedules: impl IntoIterator<Item = Family>) -> Self {
-        let numbered = schedules.into_iter().zip(1..);
-        self.request.figures = numbered
-            .map(|(family, number)| Figure::new(number, None, family))
-            .collect();
+        let families: Vec<Family> = schedules.into_iter().collect();
+        let figures = self.request.figures.iter();
+        let projections = distinct(figures.map(|figure| figure.projection));
+        self.request.figures = Figure::all(None, &families, &projections);
+        self
+    }
+
+    /// The projections, one figure each per schedule; without this, none.
+    pub fn projections(mut self, projections: impl IntoIterator<Item = Projection>) -> Self {
+        let projections = distinct(projections.into_iter());
+        let families = distinct(self.request.figures.iter().map(|figure| figure.family));
+        self.request.figures = Figure::all(None, &families, &projections);
         self
     }
 
@@ -320,6 +340,23 @@ impl<'a> Sweep<'a> {
             checkpoint: self.checkpoint,
         })
     }
+}
+
+/// The distinct values in order of first appearance.
+fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
+    let mut seen = Vec::new();
+    for value in values {
+        if !seen.contains(&value) {
+            seen.push(value);
+        }
+    }
+    seen
+}
+
+/// The name of a projection that is given twice.
+fn twice(projections: &[Projection]) -> Option<&'static str> {
+    let repeated = (1..projections.len()).find(|&k| projections[..k].contains(&projections[k]));
+    repeated.map(|k| projections[k].name())
 }
 
 /// An error with the spec file that caused it.

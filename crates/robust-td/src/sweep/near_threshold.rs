@@ -1,6 +1,6 @@
 //! Computes exact expectations next to the threshold of divergence, where sampled means mislead.
 
-use robust_td_engine::Options;
+use robust_td_engine::{Options, Projection};
 
 use super::row::SweepRow;
 use super::spec::Mode;
@@ -58,7 +58,8 @@ fn near_threshold(lane: &[SweepRow]) -> impl Iterator<Item = &SweepRow> {
         0 => 0..0,
         _ => first.saturating_sub(NEIGHBOURS)..(first + NEIGHBOURS).min(lane.len()),
     };
-    lane[near]
-        .iter()
-        .filter(|row| row.found.peak_step <= STEPS / 2)
+    lane[near].iter().filter(|row| {
+        let projected = row.found.lane.projection != Projection::None;
+        !projected && row.found.peak_step <= STEPS / 2
+    })
 }

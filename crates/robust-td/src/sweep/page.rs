@@ -2,6 +2,7 @@
 
 use robust_td_core::theory::Certification;
 use robust_td_core::{Constants, Mixing};
+use robust_td_engine::Projection;
 use robust_td_report::{Cell, Drawing, Fact, Page, PageFigure, Rerun};
 
 use super::execute::Execution;
@@ -107,8 +108,12 @@ impl<'a> Findings<'a> {
 
     fn caption(&self) -> String {
         let horizon = self.study.steps;
+        let far = match self.study.mode {
+            Mode::Tdx => "≥ 10²⁰",
+            _ => "> 10¹²",
+        };
         format!(
-            "Left: the largest E‖θₜ‖² relative to ‖θ*‖². Middle: share of runs with ‖θₜ‖² > 10¹². Right: f of the averaged \
+            "Left: the largest E‖θₜ‖² relative to ‖θ*‖². Middle: share of runs with ‖θₜ‖² {far}. Right: f of the averaged \
              iterate. Horizon T = {horizon}; one row per feature scaling. Ratio and gap are clamped to [10⁻⁶, 10¹²]. To the right of \
              the mean-square threshold any constant step size keeps E‖θₜ‖² bounded."
         )
@@ -159,6 +164,9 @@ fn mode_in_words(study: &Study) -> &'static str {
         (Mode::Published, _) => {
             "published: the authors' program, with its random numbers and its indexing"
         }
+        (Mode::Tdx, _) => {
+            "tdx: the authors' later engine, with its random numbers, its indexing and its divergence at 10²⁰"
+        }
         (Mode::Algorithm, _) => "algorithm: Algorithm 1 as stated, with our own random streams",
         (Mode::Exact, Indexing::Algorithm) => "exact: expectations of Algorithm 1 without sampling",
         (Mode::Exact, Indexing::Published) => {
@@ -170,6 +178,7 @@ fn mode_in_words(study: &Study) -> &'static str {
 fn seeds_in_words(study: &Study) -> String {
     match study.mode {
         Mode::Published => "Julia's MersenneTwister, seeded by the bits of c and the run".into(),
+        Mode::Tdx => "SplitMix64, seeded by the bits of c and the run".into(),
         Mode::Algorithm => format!("seed {}, one stream per run", study.seed),
         Mode::Exact => "none".into(),
     }
@@ -177,8 +186,16 @@ fn seeds_in_words(study: &Study) -> String {
 
 fn summary(study: &Study) -> String {
     format!(
-        "Unprojected TD(0) on {} problem(s) at {} values of the step size constant c, {} steps each: whether the iterates stay \
+        "{} TD(0) on {} problem(s) at {} values of the step size constant c, {} steps each: whether the iterates stay \
          bounded, how many runs diverge, and how good the averaged iterate is.",
+        match study
+            .figures
+            .iter()
+            .all(|figure| figure.projection == Projection::None)
+        {
+            true => "Unprojected",
+            false => "Projected and unprojected",
+        },
         study.variants.len(),
         study.grid.len(),
         study.simulate

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use robust_td_engine::{Family, LaneResult};
+use robust_td_engine::{Family, LaneResult, Projection};
 
 use super::grid::GridPoint;
 use super::study::Study;
@@ -28,6 +28,18 @@ impl SweepRow {
     #[must_use]
     pub fn schedule(&self) -> Family {
         self.found.lane.family
+    }
+
+    /// The projection.
+    #[must_use]
+    pub fn projection(&self) -> Projection {
+        self.found.lane.projection
+    }
+
+    /// `E|V - V*|_D^2` of the averaged iterate after the last step; `None` in exact mode.
+    #[must_use]
+    pub fn d_norm_sq(&self) -> Option<f64> {
+        self.found.curve.last()?.d_norm
     }
 
     /// The step size constant.
@@ -87,7 +99,8 @@ pub(super) fn results_csv(study: &Study, rows: &[SweepRow]) -> String {
         "figure,mode,scale,omega,kappa,c_index,c,ratio,divergence_rate,gap,\
          peak_step,ratio_stderr,divergence_rate_stderr,gap_stderr,\
          max_norm_sq_lower,max_norm_sq_median,max_norm_sq_upper,\
-         final_norm_sq_lower,final_norm_sq_median,final_norm_sq_upper\n",
+         final_norm_sq_lower,final_norm_sq_median,final_norm_sq_upper,\
+         schedule,projection,d_norm_sq\n",
     );
     for row in rows {
         let variant = &study.variants[row.variant];
@@ -121,6 +134,9 @@ pub(super) fn results_csv(study: &Study, rows: &[SweepRow]) -> String {
             ),
             None => fields.extend(std::iter::repeat_n(String::new(), 9)),
         }
+        fields.push(row.schedule().name().into());
+        fields.push(row.projection().name().into());
+        fields.push(row.d_norm_sq().map_or(String::new(), number));
         csv.push_str(&fields.join(","));
         csv.push('\n');
     }
@@ -130,7 +146,7 @@ pub(super) fn results_csv(study: &Study, rows: &[SweepRow]) -> String {
 /// `curves.csv`: the learning curves of all rows.
 pub(super) fn curves_csv(rows: &[SweepRow]) -> String {
     let mut csv = String::from(
-        "figure,scale,c_index,c,t,norm_sq,norm_sq_stderr,f_of_average,f_of_average_stderr\n",
+        "figure,scale,c_index,c,t,norm_sq,norm_sq_stderr,f_of_average,f_of_average_stderr,d_norm_sq\n",
     );
     for row in rows {
         let index = row.c_index.map_or(String::new(), |index| index.to_string());
@@ -141,12 +157,13 @@ pub(super) fn curves_csv(rows: &[SweepRow]) -> String {
             // Writing to a string cannot fail.
             let _ = writeln!(
                 csv,
-                "{},{scale},{index},{},{},{},{norm_error},{},{gap_error}",
+                "{},{scale},{index},{},{},{},{norm_error},{},{gap_error},{}",
                 row.figure,
                 number(row.c()),
                 point.step,
                 number(point.norm),
                 number(point.gap),
+                point.d_norm.map_or(String::new(), number),
             );
         }
     }

@@ -1,10 +1,12 @@
 //! Reads the TOML file that describes a sweep.
 
-use robust_td_engine::Family;
+use robust_td_core::catalog::Setting;
 use robust_td_engine::grid::published_c;
+use robust_td_engine::{Family, Projection};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
+use super::error::SweepError;
 use super::grid::log_grid;
 
 /// A sweep as the user writes it.
@@ -18,10 +20,13 @@ pub struct Spec {
     pub problem: String,
     /// Parameters of a catalog problem.
     #[serde(default)]
-    pub set: BTreeMap<String, f64>,
+    pub set: BTreeMap<String, Setting>,
     /// Step size families, one figure each.
     #[serde(default = "decaying")]
     pub schedule: toml::Value,
+    /// Projections, one figure each per family.
+    #[serde(default = "unprojected")]
+    pub projection: toml::Value,
     /// Feature scalings, one row of the figure each.
     #[serde(default = "unscaled")]
     pub scales: Vec<f64>,
@@ -53,6 +58,10 @@ fn decaying() -> toml::Value {
     toml::Value::String("decaying".into())
 }
 
+fn unprojected() -> toml::Value {
+    toml::Value::String("none".into())
+}
+
 fn unscaled() -> Vec<f64> {
     vec![1.0]
 }
@@ -70,20 +79,38 @@ fn usual_curve_points() -> u32 {
     CURVE_POINTS
 }
 
-/// The step size families of a spec: one, or a list.
-fn families(value: &toml::Value) -> Result<Vec<Family>, String> {
-    let family = |value: &toml::Value| match value.as_str() {
-        Some("decaying") => Ok(Family::Decaying),
-        Some("constant") => Ok(Family::Constant),
-        Some("plain") => Ok(Family::Plain),
-        _ => Err(format!(
-            "schedule is {value}, but must be \"decaying\", \"constant\", \"plain\" or a list of these"
+/// One name, or a list of them, of things that `named` knows.
+fn named<T>(
+    key: &str,
+    value: &toml::Value,
+    named: impl Fn(&str) -> Result<T, String>,
+) -> Result<Vec<T>, String> {
+    let one = |value: &toml::Value| match value.as_str() {
+        Some(name) => named(name),
+        None => Err(format!(
+            "{key} is {value}, but must be a name or a list of names"
         )),
     };
     match value {
-        toml::Value::Array(values) => values.iter().map(family).collect(),
-        value => family(value).map(|family| vec![family]),
+        toml::Value::Array(values) => values.iter().map(one).collect(),
+        value => one(value).map(|one| vec![one]),
     }
+}
+
+/// The step size schedule of a name.
+///
+/// # Errors
+/// An unknown name, with those that are known.
+pub fn schedule(name: &str) -> Result<Family, SweepError> {
+    Family::named(name).ok_or_else(|| SweepError::Schedule { name: name.into() })
+}
+
+/// The projection of a name.
+///
+/// # Errors
+/// An unknown name, with those that are known.
+pub fn projection(name: &str) -> Result<Projection, SweepError> {
+    Projection::named(name).ok_or_else(|| SweepError::Projection { name: name.into() })
 }
 
 /// How a sweep computes expectations.
@@ -97,6 +124,8 @@ pub enum Mode {
     Algorithm,
     /// Expectations without sampling.
     Exact,
+    /// The authors' engine `tdx`: SplitMix64, uniform average of theta_1..theta_T, divergence from |theta|^2 = 1e20 on.
+    Tdx,
 }
 
 impl Mode {
@@ -107,6 +136,7 @@ impl Mode {
             Self::Published => "published",
             Self::Algorithm => "algorithm",
             Self::Exact => "exact",
+            Self::Tdx => "tdx",
         }
     }
 }
@@ -174,7 +204,14 @@ fn constants(value: &toml::Value) -> Result<Vec<f64>, String> {
 impl Spec {
     /// The step size families.
     pub fn families(&self) -> Result<Vec<Family>, String> {
-        families(&self.schedule)
+        let of = |name: &str| schedule(name).map_err(|error| error.to_string());
+        named("schedule", &self.schedule, of)
+    }
+
+    /// The projections.
+    pub fn projections(&self) -> Result<Vec<Projection>, String> {
+        let of = |name: &str| projection(name).map_err(|error| error.to_string());
+        named("projection", &self.projection, of)
     }
 
     /// The values of c.

@@ -3,9 +3,9 @@
 use robust_td_core::Problem;
 use robust_td_core::schedule::{RobustConstant, RobustDecay, Schedule};
 use robust_td_core::stability::mean_square_threshold;
-use robust_td_engine::Family;
+use robust_td_engine::{Family, Lane, Projection};
 
-use super::study::Study;
+use super::study::{Figure, Study};
 
 /// One threshold per (figure, variant), in that order; `None` where it could not be computed.
 ///
@@ -24,23 +24,28 @@ pub fn thresholds(study: &Study, threads: usize) -> Vec<Vec<Option<f64>>> {
         }
     });
     let first = u64::from(study.published_indexing());
-    let threshold = |family: Family, problem: &Problem, step: f64| -> Option<f64> {
-        let phi_inf = problem.phi_inf();
-        let unit = match family {
-            Family::Decaying => RobustDecay::new(study.steps, 1.0, phi_inf)
-                .ok()?
-                .step_size(first),
-            Family::Constant => RobustConstant::new(study.steps, 1.0, phi_inf)
-                .ok()?
-                .step_size(0),
-            Family::Plain => return Some(step),
+    let plan = study.plan();
+    let threshold =
+        |figure: &Figure, variant: usize, problem: &Problem, step: f64| -> Option<f64> {
+            let phi_inf = problem.phi_inf();
+            let unit = match figure.family {
+                // A projection keeps iterates bounded at any step size.
+                _ if figure.projection != Projection::None => return None,
+                Family::Decaying => RobustDecay::new(study.steps, 1.0, phi_inf)
+                    .ok()?
+                    .step_size(first),
+                Family::Constant => RobustConstant::new(study.steps, 1.0, phi_inf)
+                    .ok()?
+                    .step_size(0),
+                Family::Plain => return Some(step),
+                other => plan.eta(&Lane::new(variant, other, 1.0), 1),
+            };
+            Some(unit / step)
         };
-        Some(unit / step)
-    };
-    let of_figure = |figure: &super::study::Figure| {
-        let steps = steps.iter();
+    let of_figure = |figure: &Figure| {
+        let steps = steps.iter().enumerate();
         steps
-            .map(|&(problem, step)| threshold(figure.family, problem, step?))
+            .map(|(variant, &(problem, step))| threshold(figure, variant, problem, step?))
             .collect()
     };
     study.figures.iter().map(of_figure).collect()

@@ -2,7 +2,7 @@
 
 use robust_td_core::schedule::SHORTEST_HORIZON;
 use robust_td_core::{Matrix, Problem};
-use robust_td_engine::{Family, Lane, Plan, Tables};
+use robust_td_engine::{Family, Lane, Plan, Projection, Tables};
 
 use super::error::SweepError;
 use super::grid::{GridPoint, grid_of};
@@ -82,22 +82,57 @@ pub struct Figure {
     pub title: String,
     /// The step sizes.
     pub family: Family,
+    /// The projection.
+    pub projection: Projection,
 }
 
 impl Figure {
     /// A figure; without a title it is named after its step sizes.
     pub fn new(number: usize, title: Option<String>, family: Family) -> Self {
+        Self::projected(number, title, family, Projection::None)
+    }
+
+    /// A figure with a projection.
+    pub fn projected(
+        number: usize,
+        title: Option<String>,
+        family: Family,
+        projection: Projection,
+    ) -> Self {
         let words = match family {
-            Family::Decaying => "decaying step sizes",
-            Family::Constant => "constant step sizes",
-            Family::Plain => "the step size c itself",
+            Family::Decaying => "decaying step sizes".into(),
+            Family::Constant => "constant step sizes".into(),
+            Family::Plain => "the step size c itself".into(),
+            other => format!("step sizes {}", other.name()),
+        };
+        let words = match projection {
+            Projection::None => words,
+            projected => format!("{words}, projection {}", projected.name()),
         };
         let title = title.unwrap_or_else(|| format!("Figure {number}: {words}"));
         Self {
             number,
             title,
             family,
+            projection,
         }
+    }
+
+    /// One figure per schedule and projection, numbered from 1.
+    pub fn all(
+        title: Option<&String>,
+        families: &[Family],
+        projections: &[Projection],
+    ) -> Vec<Self> {
+        let rules = projections
+            .iter()
+            .flat_map(|&projection| families.iter().map(move |&family| (family, projection)));
+        rules
+            .zip(1..)
+            .map(|((family, projection), number)| {
+                Self::projected(number, title.cloned(), family, projection)
+            })
+            .collect()
     }
 }
 
@@ -126,12 +161,18 @@ impl Study {
         if request.indexing.is_some() && request.mode != Mode::Exact {
             return Err(SweepError::Indexing { mode });
         }
-        let families: Vec<Family> = request.figures.iter().map(|f| f.family).collect();
-        if families.is_empty() {
+        let rules = request.figures.iter().map(|f| (f.family, f.projection));
+        let rules: Vec<_> = rules.collect();
+        if rules.is_empty() {
             return Err(SweepError::NoSchedules);
         }
-        if (1..families.len()).any(|k| families[..k].contains(&families[k])) {
+        if (1..rules.len()).any(|k| rules[..k].contains(&rules[k])) {
             return Err(SweepError::ScheduleTwice);
+        }
+        let projected = rules.iter().find(|(_, p)| *p != Projection::None);
+        if let (Mode::Exact, Some((_, projection))) = (request.mode, projected) {
+            let name = projection.name();
+            return Err(SweepError::ExactProjection { name });
         }
         Ok(Self {
             problem_name: request.name.clone(),
@@ -153,11 +194,11 @@ impl Study {
         let mut lanes = Vec::new();
         for figure in &self.figures {
             for variant in 0..self.variants.len() {
-                let family = figure.family;
                 lanes.extend(self.grid.iter().map(|point| Lane {
                     variant,
-                    family,
+                    family: figure.family,
                     c: point.c,
+                    projection: figure.projection,
                 }));
             }
         }
@@ -176,10 +217,10 @@ impl Study {
             runs: self.runs,
             horizon: self.steps,
             simulate: self.simulate,
-            mode: if self.published_indexing() {
-                robust_td_engine::Mode::Published
-            } else {
-                robust_td_engine::Mode::Algorithm { seed: self.seed }
+            mode: match self.mode {
+                Mode::Tdx => robust_td_engine::Mode::Tdx,
+                _ if self.published_indexing() => robust_td_engine::Mode::Published,
+                _ => robust_td_engine::Mode::Algorithm { seed: self.seed },
             },
             curve_points_per_decade: self.curve_points_per_decade,
         }
@@ -188,7 +229,7 @@ impl Study {
     /// Whether steps are counted as the authors' program counts them: t from 1, uniform average.
     pub fn published_indexing(&self) -> bool {
         match self.mode {
-            Mode::Published => true,
+            Mode::Published | Mode::Tdx => true,
             Mode::Algorithm => false,
             Mode::Exact => self.indexing == Indexing::Published,
         }

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use robust_td_core::Constants;
 use robust_td_data::files;
+use robust_td_engine::{Family, Projection};
 use robust_td_report::Drawing;
 use serde::Serialize;
 
@@ -92,10 +93,13 @@ impl SweepResults {
     }
 }
 
+/// The number of figures of the largest sweep: every schedule with every projection.
+const MOST_FIGURES: usize = Family::ALL.len() * Projection::ALL.len();
+
 /// Removes the figures of an earlier sweep that these results do not replace.
 fn remove_other_figures(study: &Study, directory: &Path) {
     let ours = |number: usize| study.figures.iter().any(|figure| figure.number == number);
-    for number in (1..=3).filter(|&number| !ours(number)) {
+    for number in (1..=MOST_FIGURES).filter(|&number| !ours(number)) {
         for kind in ["svg", "png"] {
             // Usually there is none.
             let _ = std::fs::remove_file(directory.join(format!("figure{number}.{kind}")));
@@ -114,7 +118,7 @@ fn manifest<'a>(findings: &Findings<'a>) -> Manifest<'a> {
         simulate: study.simulate,
         runs: (study.mode != Mode::Exact).then_some(study.runs),
         seeds: match study.mode {
-            Mode::Published => Seeds::Published,
+            Mode::Published | Mode::Tdx => Seeds::Published,
             Mode::Algorithm => Seeds::Seed(study.seed),
             Mode::Exact => Seeds::None,
         },

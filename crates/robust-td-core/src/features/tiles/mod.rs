@@ -73,7 +73,8 @@ struct Part {
 impl Tiles {
     /// The number of tiles of one tiling, unless it overflows.
     pub fn per_tiling(bins: usize, inputs: usize) -> Option<usize> {
-        (bins + 1).checked_pow(u32::try_from(inputs).ok()?)
+        bins.checked_add(1)?
+            .checked_pow(u32::try_from(inputs).ok()?)
     }
 
     pub fn new(tilings: usize, bins: usize, size: usize, range: Range) -> Self {

@@ -1,0 +1,206 @@
+//! Estimates the value of a policy that was not followed, beside least squares: by importance sampling, and doubly robust.
+//!
+//! # Formulas
+//! With rho_t = pi(a_t|s_t) / mu(a_t|s_t) and w_t = rho_0 ... rho_t, for n episodes i:
+//! ```text
+//! per decision        (1/n) sum_i sum_t gamma^t w_it r_it
+//! weighted            sum_t gamma^t (sum_i w_it r_it) / (sum_i w_it)
+//! doubly robust       (1/n) sum_i [ V(s_i0) + sum_t gamma^t w_it (r_it + gamma V(s_i,t+1) - Q(s_it, a_it)) ]
+//! ```
+//! An episode that has terminated stays in the weighted sums with its last weight and reward 0. Without actions, `rho` alone gives V but no Q;
+//! w_it Q(s_it, a_it) is then replaced by w_i,t-1 V(s_it), which has the same mean. Q and V of an episode are fitted without it, by
+//! fifths of the episodes, if there are few enough features.
+//!
+//! Importance sampling needs episodes to their end: those that were cut are left out. Doubly robust estimates replace what would have
+//! followed by V there.
+//!
+//! # Effective sample size
+//! With u_i the mean of w_it over the rows of an episode, discounted by gamma^t: (sum u)^2 / sum u^2 (Kish). It is n where the policy was followed.
+//!
+//! # References
+//! Precup, Sutton & Singh, "Eligibility traces for off-policy policy evaluation", ICML 2000; Thomas & Brunskill, "Data-efficient
+//! off-policy policy evaluation for reinforcement learning", ICML 2016 (weighted); Jiang & Li, "Doubly robust off-policy value
+//! evaluation for reinforcement learning", ICML 2016.
+
+mod episodes;
+mod estimate;
+mod folds;
+pub(crate) mod support;
+mod tally;
+mod weighted;
+
+pub(crate) use estimate::{Wanted, estimate};
+pub(crate) use tally::PolicyTally;
+
+use robust_td_core::spread::independent;
+use robust_td_core::support::Support;
+use serde::{Deserialize, Serialize};
+
+use crate::choices::PolicyKind;
+use crate::start_value::StartValue;
+
+/// Fewer effective episodes than this are too few to rely on importance sampling.
+pub(crate) const FEW_EFFECTIVE: f64 = 30.0;
+
+/// How a log describes a policy that was not followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum TargetKind {
+    /// By the probabilities of all actions.
+    Probabilities,
+    /// By the actions that it takes.
+    Actions,
+    /// By importance ratios alone.
+    Ratios,
+}
+
+impl From<PolicyKind> for TargetKind {
+    fn from(kind: PolicyKind) -> Self {
+        match kind {
+            PolicyKind::Probabilities => Self::Probabilities,
+            _ => Self::Actions,
+        }
+    }
+}
+
+/// An estimator of the value of a policy that was not followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum OffPolicyMethod {
+    /// The TD fixed point, by least squares: no propensities are needed.
+    LeastSquares,
+    /// Per-decision importance sampling.
+    PerDecision,
+    /// Weighted per-decision importance sampling.
+    Weighted,
+    /// Doubly robust.
+    DoublyRobust,
+}
+
+impl OffPolicyMethod {
+    /// The method in words.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::LeastSquares => "least squares",
+            Self::PerDecision => "importance sampling",
+            Self::Weighted => "weighted importance sampling",
+            Self::DoublyRobust => "doubly robust",
+        }
+    }
+}
+
+/// One estimate of the value of a policy that was not followed.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct OffPolicyEstimate {
+    /// The estimator.
+    pub method: OffPolicyMethod,
+    /// The estimate.
+    pub value: f64,
+    /// The ends of its interval, by episodes or clusters of them; infinite where it is not known.
+    pub lower: f64,
+    /// The upper end.
+    pub upper: f64,
+    /// The number of episodes of the policy itself that would weigh as much; `None` without weights.
+    pub effective_sample_size: Option<f64>,
+    /// The number of episodes.
+    pub episodes: u64,
+    /// Whether the values of an episode were fitted without it; `None` where no values are used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cross_fitted: Option<bool>,
+}
+
+/// What is known about a policy that was not followed.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct OffPolicyReport {
+    /// How the log describes the policy.
+    pub target: TargetKind,
+    /// The names of the actions.
+    pub actions: Vec<String>,
+    /// The share of the policy's discounted steps that take an action where the log has none like it; `None` if it is not known.
+    pub unsupported_share: Option<f64>,
+    /// The estimates: least squares first.
+    pub estimates: Vec<OffPolicyEstimate>,
+}
+
+/// The same, as it is saved.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct OffPolicy {
+    pub target: TargetKind,
+    pub actions: Vec<String>,
+    pub unsupported_share: Option<f64>,
+    /// Whether the policy is known at the first rows.
+    pub knows_starts: bool,
+    /// Whether rows have importance ratios.
+    pub has_ratios: bool,
+    /// The number of episodes that were cut.
+    pub cut: u64,
+    pub estimates: Vec<SavedEstimate>,
+}
+
+/// An estimate with what each group of episodes contributes to its error.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SavedEstimate {
+    pub method: OffPolicyMethod,
+    #[serde(with = "robust_td_core::exact_float")]
+    pub value: f64,
+    #[serde(with = "robust_td_core::exact_float")]
+    pub contributions: Vec<f64>,
+    pub clusters: u64,
+    pub episodes: u64,
+    #[serde(with = "robust_td_core::exact_float")]
+    pub effective: f64,
+    pub cross_fitted: Option<bool>,
+}
+
+impl SavedEstimate {
+    fn at(&self, confidence: f64) -> OffPolicyEstimate {
+        let support = Support {
+            clusters: self.clusters as f64,
+            rows: self.effective,
+        };
+        let sides = independent(&self.contributions, support).trusted_sides(confidence);
+        OffPolicyEstimate {
+            method: self.method,
+            value: self.value,
+            lower: self.value - sides.below,
+            upper: self.value + sides.above,
+            effective_sample_size: Some(self.effective),
+            episodes: self.episodes,
+            cross_fitted: self.cross_fitted,
+        }
+    }
+}
+
+impl OffPolicy {
+    /// The estimates at a confidence in (0, 1), with that of least squares.
+    pub fn report(&self, start: Option<StartValue>, confidence: f64) -> OffPolicyReport {
+        let first = start.map(|start| OffPolicyEstimate {
+            method: OffPolicyMethod::LeastSquares,
+            value: start.value,
+            lower: start.lower,
+            upper: start.upper,
+            effective_sample_size: None,
+            episodes: start.starts,
+            cross_fitted: None,
+        });
+        let others = self.estimates.iter().map(|found| found.at(confidence));
+        OffPolicyReport {
+            target: self.target,
+            actions: self.actions.clone(),
+            unsupported_share: self.unsupported_share,
+            estimates: first.into_iter().chain(others).collect(),
+        }
+    }
+
+    /// The effective sample size of the episodes to their end.
+    pub fn effective(&self) -> Option<f64> {
+        let mut found = self.estimates.iter();
+        let found = found.find(|found| found.method == OffPolicyMethod::PerDecision);
+        found.map(|found| found.effective)
+    }
+}

@@ -1,0 +1,93 @@
+//! Tests policies that were not followed on decision processes whose exact values are known.
+
+use robust_td::evaluate;
+use robust_td::logs::{OffPolicyEstimate, OffPolicyMethod};
+use robust_td_core::{Matrix, catalog};
+
+#[path = "../benches/off_policy/processes.rs"]
+mod processes;
+
+use processes::Process;
+
+/// Logs per process, and episodes per log.
+const LOGS: u64 = 40;
+const EPISODES: usize = 250;
+
+fn estimates(process: &Process, log: u64) -> Vec<OffPolicyEstimate> {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("log.csv");
+    std::fs::write(&file, process.log(EPISODES, 7, log)).unwrap();
+    let evaluation = evaluate([file.display().to_string()]).discount(process.discount);
+    let fit = evaluation
+        .features("one-hot(column=0)")
+        .threads(1)
+        .run()
+        .unwrap();
+    fit.off_policy().unwrap().estimates
+}
+
+#[test]
+fn intervals_contain_the_exact_value_as_often_as_they_should() {
+    for process in processes::all().unwrap() {
+        let truth = process.value();
+        let found: Vec<_> = (0..LOGS).map(|log| estimates(&process, log)).collect();
+        for method in [
+            OffPolicyMethod::LeastSquares,
+            OffPolicyMethod::DoublyRobust,
+            OffPolicyMethod::PerDecision,
+        ] {
+            let own = found
+                .iter()
+                .filter_map(|list| list.iter().find(|x| x.method == method));
+            let known: Vec<_> = own.filter(|x| x.upper.is_finite()).collect();
+            assert!(
+                known.len() >= LOGS as usize - 2,
+                "{}: {method:?}",
+                process.name
+            );
+            let inside = known
+                .iter()
+                .filter(|x| x.lower <= truth && truth <= x.upper)
+                .count();
+            // 95 % of 40 is 38, with a standard deviation of 1.4.
+            assert!(
+                inside >= 34,
+                "{}: {method:?} {inside} of {}",
+                process.name,
+                known.len()
+            );
+        }
+        // Estimates with and without propensities agree within their errors.
+        for list in &found {
+            let half = |x: &OffPolicyEstimate| (x.upper - x.lower) / 2.0;
+            for other in &list[1..] {
+                let joint = half(&list[0]).hypot(half(other));
+                assert!(
+                    (list[0].value - other.value).abs() < 2.0 * joint,
+                    "{}: {list:?}",
+                    process.name
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn the_processes_are_those_of_the_catalog() {
+    let all = processes::all().unwrap();
+    let settings = [("width", 3.0), ("height", 3.0), ("order", 2.0)];
+    let grid = catalog::problem("grid-world", &settings).unwrap();
+    let (chain, _) = all[1]
+        .mdp
+        .under(&Matrix::from_fn(9, 4, |_, _| 0.25))
+        .unwrap();
+    assert_eq!(
+        chain.transition().to_dense(),
+        grid.chain().transition().to_dense()
+    );
+    // Gambler's ruin without discount and bias: the right end is reached from the middle with probability 1/2.
+    let mut walk = processes::all().unwrap().swap_remove(0);
+    walk.target = Matrix::from_fn(7, 2, |_, _| 0.5);
+    walk.discount = 1.0;
+    assert!((walk.value() - 0.5).abs() < 1e-12);
+}
