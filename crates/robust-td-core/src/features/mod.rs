@@ -115,7 +115,10 @@ impl Map {
     fn is_sparse(&self) -> bool {
         match self {
             Self::Part(part) => part.map().is_sparse(),
-            map => matches!(map, Self::Tiles(_) | Self::OneHot(_) | Self::Category(_) | Self::PerAction(_)),
+            map => matches!(
+                map,
+                Self::Tiles(_) | Self::OneHot(_) | Self::Category(_) | Self::PerAction(_)
+            ),
         }
     }
 
