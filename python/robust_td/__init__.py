@@ -8,7 +8,7 @@ Estimate(value=21.8, lower=20.7, upper=22.9)
 
 from ._collect import Transitions, collect
 from ._evaluate import evaluate, inspect
-from ._fit import Fit, Fits, load
+from ._fit import Fit, Fits, UnseenCategoryWarning, load
 from ._native import Error, __version__
 from ._online import Algorithm, OnlineTD, algorithms
 from ._problem import Problem, problem, problems
@@ -32,6 +32,7 @@ __all__ = [
     "Problem",
     "Sweep",
     "Transitions",
+    "UnseenCategoryWarning",
     "__version__",
     "algorithms",
     "certify",

@@ -140,6 +140,25 @@ def flags(name: str, values: Any) -> Column:
     return floats(name, array)
 
 
+def is_text(name: str, values: Any) -> bool:
+    """Whether there is one text per row, or none where it is missing."""
+    array = as_array(name, values)
+    if array.ndim != 1:
+        return False
+    if array.dtype.kind in "UT":
+        return True
+    if array.dtype.kind != "O":
+        return False
+    present = [value for value in array if not _missing(value) and value == value]
+    return bool(present) and all(isinstance(value, str) for value in present)
+
+
+def texts(name: str, values: Any) -> Column:
+    """Categories by their texts."""
+    array = as_array(name, values)
+    return [None if _missing(value) or value != value else str(value) for value in array], None
+
+
 def ids(name: str, values: Any) -> Column:
     """Numbers or names of episodes or clusters."""
     array = single(name, values)

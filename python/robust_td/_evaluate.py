@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _native
 from ._fit import Fit, Fits
-from ._log import Columns, column_options, source
+from ._log import Columns, column_options, named_in, source
 from ._native import Error
 from ._numbers import number, whole
 from ._progress import Progress, telling
@@ -78,7 +78,9 @@ def evaluate(
         The discount factor, from 0 to 1; 1 where every episode terminates. A list of them returns :class:`Fits`, a sequence with a fit for each,
         from the same passes over the log.
     features
-        The feature map, by default ``standardise + bias``; with a named algorithm ``identity``. ``"auto"``, or a list of maps: they are
+        The feature map, by default ``standardise + bias``, with ``one-hot`` of the columns of text; with a named algorithm ``identity``.
+        Maps take columns by name: ``standardise(x, y) + one-hot(state) + bias``; then no columns need to be named ``obs``.
+        ``"auto"``, or a list of maps: they are
         compared on held-out rows, and the simplest of the best is taken (``fit.feature_choice``); intervals do not include the choice.
     algorithm
         By default ``auto``: solves for the TD fixed point of the log. :func:`algorithms` lists the others.
@@ -148,7 +150,7 @@ def evaluate(
     if seed is not None:
         whole("seed", seed)
     named = columns if cluster is None else {**(columns or {}), "cluster": cluster}
-    found = source(log, named, layout, passes=True)
+    found = source(log, named, layout, passes=True, used=named_in(features))
     options, pairs = learner_options(parameters)
     if features is None:
         features = found.features
@@ -227,7 +229,7 @@ def inspect(
     Inspection: 3 rows, 3 transitions, 1 episode
       - obs[1] is 7 in every row
     """
-    found = source(log, columns, layout, passes=False)
+    found = source(log, columns, layout, passes=False, used=lambda _: True)
     options = {
         "columns": column_options(columns),
         "layout": layout,

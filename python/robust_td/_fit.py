@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
@@ -16,6 +17,10 @@ from ._results import Estimate, Finding, Prediction, findings, html_findings
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+class UnseenCategoryWarning(UserWarning):
+    """Rows to predict have a category that the log of the model did not have."""
 
 
 class Fit:
@@ -128,7 +133,8 @@ class Fit:
         Parameters
         ----------
         obs
-            An array with one observation per row, one observation alone, or a log as :func:`evaluate` takes it. For a policy that was not
+            An array with one observation per row, one observation alone, or a log as :func:`evaluate` takes it, whose columns
+            are found by name. For a policy that was not
             followed, ``dict(obs=..., target=...)`` gives the values of a policy, and ``dict(obs=..., action=...)`` those of actions; an
             array has the probabilities of all actions after the observation.
         columns
@@ -138,6 +144,11 @@ class Fit:
         -------
         ndarray
             One value per row.
+
+        Warns
+        -----
+        UnseenCategoryWarning
+            Of categories that the log of the model did not have.
         """
         return self._predicted(obs, columns, intervals=False)[0]
 
@@ -170,9 +181,14 @@ class Fit:
         elif columns is None and _is_unnamed(obs):
             obs = np.asarray(obs)
         if _is_array(obs):
-            return self._native.predict(_arrays.observations(obs, self._native.inputs), intervals)
-        found = source(obs, columns, None, passes=False, actions=actions)
-        return self._native.predict_log(found.log, {"columns": column_options(columns)})
+            found = self._native.predict(_arrays.observations(obs, self._native.inputs), intervals)
+        else:
+            log = source(obs, columns, None, passes=False, actions=actions, used=set(self._native.columns).__contains__).log
+            found = self._native.predict_log(log, {"columns": column_options(columns)})
+        value, lower, upper, unseen = found
+        if unseen is not None:
+            warnings.warn(unseen, UnseenCategoryWarning, stacklevel=3)
+        return value, lower, upper
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the model, which :func:`load` and the command read.

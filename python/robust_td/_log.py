@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ ACCEPTED = (
     "d3rlpy data set; or what robust_td.collect returns"
 )
 Columns = Mapping[str, "str | Iterable[str]"]
+Used = Callable[[str], bool]
 
 
 class Source:
@@ -34,16 +35,26 @@ class Source:
         self.features = features
 
 
-def source(log: Any, columns: Columns | None, layout: str | None, *, passes: bool, actions: bool = False) -> Source:
-    """The source of a log; ``passes`` says that it is read more than once, ``actions`` that its actions matter."""
+def named_in(features: Any) -> Used:
+    """Whether a feature map may name a column; patterns may name any."""
+    text = features if isinstance(features, str) else " ".join(features or ())
+    if "*" in text or "?" in text:
+        return lambda _: True
+    return lambda name: name in text or (name.startswith("next_") and name[5:] in text)
+
+
+def source(
+    log: Any, columns: Columns | None, layout: str | None, *, passes: bool, actions: bool = False, used: Used = lambda _: False
+) -> Source:
+    """The source of a log; ``passes`` says that it is read more than once, ``actions`` that its actions matter, ``used`` which columns without a role are needed."""
     found = _paths(log)
     if found is not None:
         return Source(found)
     if isinstance(log, Mapping):
-        table = of_columns(log, columns, layout, actions)
+        table = of_columns(log, columns, layout, actions, used)
         return Source(table, getattr(log, "features", None))
     if isinstance(log, np.ndarray) and log.dtype.names:
-        return Source(of_columns({name: log[name] for name in log.dtype.names}, columns, layout, actions))
+        return Source(of_columns({name: log[name] for name in log.dtype.names}, columns, layout, actions, used))
     if type(log).__name__ == "LazyFrame" and hasattr(log, "collect"):
         log = log.collect()
     if hasattr(log, "__arrow_c_array__") and not hasattr(log, "__arrow_c_stream__"):
@@ -57,15 +68,15 @@ def source(log: Any, columns: Columns | None, layout: str | None, *, passes: boo
                 f"the log is needed more than once, but a {type(log).__name__} can be read only once; "
                 "pass a table instead, such as reader.read_all()"
             )
-        return Source(of_arrow(log, columns, layout, actions))
+        return Source(of_arrow(log, columns, layout, actions, used))
     if hasattr(log, "iterate_episodes"):
         return Source(of_columns(_minari(log), None, None))
     if hasattr(log, "episodes") and not callable(log.episodes):
         return Source(of_columns(_d3rlpy(log.episodes), None, None))
     if callable(getattr(log, "to_table", None)):
-        return Source(of_arrow(log.to_table(), columns, layout, actions))
+        return Source(of_arrow(log.to_table(), columns, layout, actions, used))
     if hasattr(log, "columns") and hasattr(log, "__getitem__"):
-        return Source(of_columns({str(name): log[name] for name in log.columns}, columns, layout, actions))
+        return Source(of_columns({str(name): log[name] for name in log.columns}, columns, layout, actions, used))
     raise Error(f"cannot read a log from a {type(log).__name__}: pass {ACCEPTED}")
 
 
@@ -85,7 +96,9 @@ def is_one_shot(log: Any) -> bool:
     return hasattr(log, "read_next_batch") or hasattr(log, "__next__")
 
 
-def of_arrow(log: Any, columns: Columns | None, layout: str | None, actions: bool = False) -> Table:
+def of_arrow(
+    log: Any, columns: Columns | None, layout: str | None, actions: bool = False, used: Used = lambda _: False
+) -> Table:
     """The table of anything with an Arrow stream."""
     try:
         capsule = log.__arrow_c_stream__()
@@ -94,12 +107,18 @@ def of_arrow(log: Any, columns: Columns | None, layout: str | None, actions: boo
     except Exception as error:
         # pandas exports its frames by pyarrow, which may be missing, and which refuses columns of mixed types without naming the row.
         if hasattr(log, "columns") and hasattr(log, "__getitem__"):
-            return of_columns({str(name): log[name] for name in log.columns}, columns, layout, actions)
+            return of_columns({str(name): log[name] for name in log.columns}, columns, layout, actions, used)
         raise Error(f"the {type(log).__name__} cannot be read as Arrow: {error}") from error
     return Table.of_stream(capsule)
 
 
-def of_columns(log: Mapping[Any, Any], columns: Columns | None, layout: str | None, actions: bool = False) -> Table:
+def of_columns(
+    log: Mapping[Any, Any],
+    columns: Columns | None,
+    layout: str | None,
+    actions: bool = False,
+    used: Used = lambda _: False,
+) -> Table:
     """The table of named arrays; those of actions only for a policy that was not followed, because others may not be discrete."""
     mapped = roles(columns, log)
     named = {mapped.get(str(name)) or _role(str(name)) for name, values in log.items() if values is not None}
@@ -108,7 +127,7 @@ def of_columns(log: Mapping[Any, Any], columns: Columns | None, layout: str | No
     for name, values in log.items():
         name = str(name)
         role = mapped.get(name) or _role(name)
-        unused = (role is None and layout is None) or (role in OF_ACTIONS and not actions)
+        unused = (role is None and layout is None and not used(name)) or (role in OF_ACTIONS and not actions)
         if values is None or unused:
             # An optional column that is not there, or one without a role.
             continue
@@ -117,6 +136,8 @@ def of_columns(log: Mapping[Any, Any], columns: Columns | None, layout: str | No
                 column = _arrays.flags(name, values)
             elif role in _arrays.IDS:
                 column = _arrays.ids(name, values)
+            elif role in ("obs", "next_obs", None) and _arrays.is_text(name, values):
+                column = _arrays.texts(name, values)
             elif role in ("next_obs", "next_target"):
                 column = _arrays.following(name, values)
             elif role in ("obs", "target"):

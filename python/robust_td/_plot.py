@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._native import Error
+from ._results import Prediction
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -62,8 +63,10 @@ def values(fit: Fit, ax: Axes | None, obs: Any) -> Axes:
         rows = fit.to_dict()["typical_rows"]
         if not rows:
             raise Error("the model has no rows of its log; pass obs")
-        obs = np.array([row["obs"] for row in rows])
-    found = fit.predict_interval(obs)
+        ends = [[np.nan if row[end] is None else row[end] for end in ("value", "lower", "upper")] for row in rows]
+        found = Prediction(*np.array(ends, dtype=float).T)
+    else:
+        found = fit.predict_interval(obs)
     order = np.argsort(found.value)
     value, lower, upper = found.value[order], found.lower[order], found.upper[order]
     ax = axes(ax)

@@ -44,6 +44,16 @@ fn words(error: &Error) -> String {
         Error::NoTransitions => format!(
             "{error}; `robust-td inspect` shows why; if this is the start of a longer log, set --horizon and --out"
         ),
+        Error::MissingColumn {
+            file,
+            role,
+            wanted,
+            found,
+            example: Some(example),
+        } => format!(
+            "{file}: no column {wanted} for the role {role}; the file has {found}; use --features '{example}' or --column \
+             {role}=NAME"
+        ),
         Error::MissingColumn { role, .. } => format!("{error}; use --column {role}=NAME"),
         Error::ModelComplete { .. } => {
             format!("{error}; to learn from more data, make a new model with a longer --horizon")

@@ -1,7 +1,7 @@
 //! Reports on logged data without learning from it.
 
 use clap::Args;
-use robust_td_data::{DataReport, Stats};
+use robust_td_data::{CategoryReport, DataReport, Stats};
 
 use crate::data_failure::number_flags;
 use crate::failure::Failure;
@@ -98,6 +98,12 @@ fn page(report: &DataReport) -> String {
     for (name, feature) in features.iter().zip(&report.features) {
         rows.push((name, range(Some(tuple(&feature.stats)))));
     }
+    let names: Vec<String> = (report.categories.iter().take(SHOWN))
+        .map(|category| format!("category {}", category.name))
+        .collect();
+    for (name, category) in names.iter().zip(&report.categories) {
+        rows.push((name, levels(category)));
+    }
     let mut page = text::definitions(&rows);
     if report.features.len() > SHOWN {
         page += &format!(
@@ -108,6 +114,25 @@ fn page(report: &DataReport) -> String {
     page += "\n";
     page += &findings(report);
     page
+}
+
+/// The levels of a category, the most frequent first.
+fn levels(category: &CategoryReport) -> String {
+    const LISTED: usize = 5;
+    let more = if category.complete { "" } else { "more than " };
+    let most: Vec<String> = (category.most.iter().take(LISTED))
+        .map(|level| format!("{} ({})", level.level, level.rows))
+        .collect();
+    let rest = match category.levels as usize > LISTED {
+        true => ", ...",
+        false => "",
+    };
+    let missing = match category.missing {
+        0 => String::new(),
+        missing => format!("; missing in {}", text::count(missing as usize, "row")),
+    };
+    let count = text::count(category.levels as usize, "level");
+    format!("{more}{count}: {}{rest}{missing}", most.join(", "))
 }
 
 /// The findings, one paragraph each.

@@ -4,7 +4,7 @@ use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
 use clap::Args;
-use robust_td_data::{Error, Fit, ValueFormat};
+use robust_td_data::{Error, Fit, Keep, Limits, ValueFormat};
 
 use crate::confidence::Confidence;
 use crate::failure::Failure;
@@ -14,15 +14,18 @@ use crate::machine::KernelOption;
 /// Predict the value of every row with a saved model
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Rows need only the observation columns. The feature map is part of the model.
-A model of a policy that was not followed also needs target_0, target_1, ... or
+Rows need only the observation columns, which are found by the names that the
+model has, in any order. The feature map is part of the model. A model of a
+policy that was not followed also needs target_0, target_1, ... or
 target_action (the value of that policy), or else action (that of the action).
-The columns are found as in the log of the model. Warnings say what limits the
-values: not learned, features that do not fit, rows with an unbounded interval.
+Warnings say what limits the values: not learned, features that do not fit,
+categories that the log of the model does not have, rows with an unbounded
+interval.
 A model whose values are not finite is an error.
 
 Examples:
   robust-td predict model.json new.csv --out values.csv
+  robust-td predict model.json new.csv --keep episode,t --out values.csv
   robust-td predict model.json 'new/*.parquet' --out values.parquet")]
 pub struct Arguments {
     /// The model that `robust-td evaluate --out` wrote
@@ -38,6 +41,10 @@ pub struct Arguments {
     #[command(flatten)]
     confidence: Confidence,
 
+    /// Copy columns to the output, before the values: names separated by commas, or all
+    #[arg(long, value_name = "COLUMNS")]
+    keep: Option<String>,
+
     /// Output file, .csv or .parquet; without it, CSV is written to standard output
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -48,7 +55,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.kernel.select()?;
     let name = arguments.model.display().to_string();
     let fit = Fit::load(&arguments.model)?.with_confidence(arguments.confidence.level)?;
-    let log = arguments.log.log()?;
+    let log = arguments.log.log()?.keep(keep(arguments.keep.as_deref()));
     let format = match &arguments.out {
         Some(path) => ValueFormat::of_file(path).map_err(|error| out_failure(&error))?,
         None => ValueFormat::Csv,
@@ -57,22 +64,40 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         Error::ModelDiverged { .. } => error.in_file(&name),
         error => error,
     };
-    let unbounded = match &arguments.out {
-        Some(path) => robust_td_data::files::write_with(path, |file| -> Result<u64, Failure> {
+    let limits = match &arguments.out {
+        Some(path) => robust_td_data::files::write_with(path, |file| -> Result<Limits, Failure> {
             let written = fit.write_predictions(log, format, BufWriter::new(file));
             Ok(written.map_err(refused)?.1)
         })?,
         None => match fit.write_predictions(log, format, BufWriter::new(std::io::stdout())) {
             // The pipe was closed.
-            Err(error) if error.is_broken_pipe() => 0,
+            Err(error) if error.is_broken_pipe() => Limits::default(),
             Err(error) => return Err(refused(error).into()),
-            Ok((_, unbounded)) => unbounded,
+            Ok((_, limits)) => limits,
         },
     };
     // After the values, so that an error stands alone.
     warn(&fit, &name);
-    warn_of_unbounded(unbounded, &name);
+    if let Some(unseen) = &limits.unseen {
+        say(&format!("{name}: {unseen}"));
+    }
+    let known = limits.unseen.as_ref().map_or(0, |unseen| unseen.rows);
+    warn_of_unbounded(limits.unbounded.saturating_sub(known), &name);
     Ok(())
+}
+
+/// The columns to copy.
+fn keep(text: Option<&str>) -> Keep {
+    match text {
+        None => Keep::Nothing,
+        Some("all") => Keep::All,
+        Some(names) => Keep::Columns(
+            names
+                .split(',')
+                .map(|name| name.trim().to_owned())
+                .collect(),
+        ),
+    }
 }
 
 fn out_failure(error: &Error) -> Failure {
@@ -93,7 +118,7 @@ fn warn_of_unbounded(rows: u64, name: &str) {
     if rows > 0 {
         let rows = robust_td::number::count(rows as usize, "row");
         say(&format!(
-            "{name}: {rows} with an unbounded interval: the log does not have their category or features, or too rarely"
+            "{name}: {rows} with an unbounded interval: the log does not have their features, or too rarely"
         ));
     }
 }

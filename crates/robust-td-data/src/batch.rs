@@ -5,6 +5,7 @@ use std::sync::Arc;
 use robust_td_core::features::FeatureMap;
 
 use crate::choices::Choices;
+use crate::kept::Kept;
 use crate::row::LogRow;
 use crate::written::Written;
 
@@ -34,6 +35,8 @@ pub struct Batch {
     pub(crate) file: usize,
     /// The features of all rows, if the reader thread precomputed them.
     pub(crate) features: Written,
+    /// The columns that are copied to predictions.
+    pub(crate) kept: Kept,
 }
 
 impl Batch {
@@ -170,6 +173,7 @@ impl Batch {
         self.gaps.clear();
         self.gap_after = false;
         self.features.clear();
+        self.kept.clear();
     }
 
     /// Writes the features of all rows.

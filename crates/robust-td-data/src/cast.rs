@@ -28,6 +28,8 @@ pub(crate) struct Cast<'a> {
     pub(crate) columns: &'a [Column],
     pub(crate) wanted: &'a Wanted,
     targets: Vec<Target>,
+    /// Whether the observation is every column without a role.
+    pub takes_all: bool,
 }
 
 impl<'a> Cast<'a> {
@@ -37,6 +39,7 @@ impl<'a> Cast<'a> {
             columns,
             wanted,
             targets: vec![Target::Skip; columns.len()],
+            takes_all: false,
         }
     }
 
@@ -56,7 +59,7 @@ impl<'a> Cast<'a> {
         }
     }
 
-    fn give(&mut self, index: usize, target: Target) -> Result<()> {
+    pub fn give(&mut self, index: usize, target: Target) -> Result<()> {
         if let (Some(first), Some(second)) = (self.targets[index].role(), target.role()) {
             return Err(Error::TwoRoles {
                 file: self.file.to_owned(),
@@ -95,10 +98,9 @@ impl<'a> Cast<'a> {
         self.scalar(Role::Cluster, Target::Cluster)
     }
 
-    /// Assigns a role of several columns.
-    pub fn vector(&mut self, role: Role) -> Result<Option<Vector>> {
-        let named = self.wanted.columns.get(role);
-        let vector = match named {
+    /// The columns of a role of several: those of the mapping, or of the layout.
+    pub fn find_vector(&self, role: Role) -> Result<Option<Vector>> {
+        match self.wanted.columns.get(role) {
             Some(names) if names.len() > 1 => {
                 let mut columns = Vec::new();
                 for name in names {
@@ -108,16 +110,10 @@ impl<'a> Cast<'a> {
                     self.expect_scalar(index)?;
                     columns.push(index);
                 }
-                Some(Vector::Flat(columns))
+                Ok(Some(Vector::Flat(columns)))
             }
-            _ => self.first_vector(role)?,
-        };
-        match &vector {
-            Some(vector) => self.give_vector(role, vector)?,
-            None if named.is_some() => return Err(self.missing(role)),
-            None => {}
+            _ => self.first_vector(role),
         }
-        Ok(vector)
     }
 
     /// Assigns the columns of a vector.
@@ -166,7 +162,9 @@ impl<'a> Cast<'a> {
                 (Some(index), None) => {
                     return Ok(Some(match self.columns[index].kind {
                         CellKind::List => Vector::List(index),
-                        CellKind::Scalar => Vector::Flat(vec![index]),
+                        CellKind::Scalar | CellKind::Text | CellKind::Words | CellKind::Odd => {
+                            Vector::Flat(vec![index])
+                        }
                     }));
                 }
                 (None, Some((_, columns))) => return Ok(Some(Vector::Flat(columns))),
@@ -211,7 +209,7 @@ impl<'a> Cast<'a> {
 
     pub fn expect_scalar(&self, index: usize) -> Result<()> {
         match self.columns[index].kind {
-            CellKind::Scalar => Ok(()),
+            CellKind::Scalar | CellKind::Text | CellKind::Words | CellKind::Odd => Ok(()),
             CellKind::List => Err(Error::ColumnType {
                 file: self.file.to_owned(),
                 column: self.columns[index].name.clone(),
@@ -268,7 +266,11 @@ impl<'a> Cast<'a> {
             (true, [_]) | (true, []) => names.iter().map(|n| format!("{n} or {n}_0")).collect(),
             _ => names,
         };
-        self.missing_as(role, &wanted.join(" or "))
+        let mut error = self.missing_as(role, &wanted.join(" or "));
+        if let (Role::Obs, Error::MissingColumn { example, .. }) = (role, &mut error) {
+            *example = self.example();
+        }
+        error
     }
 
     pub fn missing_as(&self, role: Role, wanted: &str) -> Error {
@@ -283,6 +285,7 @@ impl<'a> Cast<'a> {
             role,
             wanted: wanted.to_owned(),
             found: names.join(", "),
+            example: None,
         }
     }
 }

@@ -53,6 +53,13 @@ impl ColumnMap {
         self
     }
 
+    /// Adds the columns of roles that are not mapped here.
+    pub(crate) fn add_others(&mut self, other: &Self) {
+        for (&role, names) in &other.names {
+            self.names.entry(role).or_insert_with(|| names.clone());
+        }
+    }
+
     fn add(&mut self, spec: &str) -> Result<()> {
         let malformed = || Error::ColumnSpec {
             spec: spec.to_owned(),

@@ -118,7 +118,10 @@ pub enum Error {
         choices: &'static str,
     },
     /// A file without a required column.
-    #[error("{file}: no column {wanted} for the role {role}; the file has {found}")]
+    #[error(
+        "{file}: no column {wanted} for the role {role}; the file has {found}{}",
+        example.as_ref().map_or(String::new(), |example| format!("; name its columns in the features, such as {example}"))
+    )]
     MissingColumn {
         /// The file.
         file: String,
@@ -128,6 +131,24 @@ pub enum Error {
         wanted: String,
         /// The columns of the file.
         found: String,
+        /// A feature map for these columns.
+        example: Option<String>,
+    },
+    /// A name in a feature map that no column has.
+    #[error("{file}: {message}")]
+    UnknownColumn {
+        /// The file.
+        file: String,
+        /// The name, the nearest one, and the columns of the file.
+        message: String,
+    },
+    /// A column that cannot be copied to predictions.
+    #[error("column {column} cannot be kept: {why}")]
+    KeptColumn {
+        /// The column.
+        column: String,
+        /// Why not.
+        why: String,
     },
     /// A column name that two columns share.
     #[error("{file}: two columns are named {column}")]

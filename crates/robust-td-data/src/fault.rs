@@ -6,6 +6,8 @@ use robust_td_core::number::entries;
 use serde::{Deserialize, Serialize};
 
 use crate::dialect::Dialect;
+use crate::value;
+use crate::words::quoted;
 
 /// The maximum number of characters of a value shown in a message.
 const SHOWN: usize = 60;
@@ -105,6 +107,49 @@ pub enum FaultKind {
     },
     /// A JSON line with the same field twice.
     DuplicateField,
+    /// A text of a category that is too long.
+    LongText {
+        /// The text.
+        value: String,
+        /// The maximum number of bytes.
+        limit: usize,
+    },
+    /// Too many different texts.
+    TooManyTexts {
+        /// The maximum size of all in bytes.
+        limit: usize,
+    },
+    /// A text whose code another one has.
+    SameCode {
+        /// The text.
+        value: String,
+        /// The other one.
+        other: String,
+    },
+    /// A value that is neither text, nor a number or a flag.
+    NotALevel {
+        /// The value.
+        value: String,
+    },
+    /// A missing cell of a category.
+    MissingLevel {
+        /// The column.
+        column: String,
+    },
+    /// A number in a column whose first rows are text.
+    NumberInText {
+        /// The number.
+        value: String,
+        /// The column.
+        column: String,
+    },
+    /// A text in a column of numbers.
+    TextInNumbers {
+        /// The text.
+        value: String,
+        /// The column.
+        column: String,
+    },
     /// Text that is not CSV or not JSON.
     Syntax {
         /// The message of the parser.
@@ -149,6 +194,13 @@ impl FaultKind {
             Self::MissingField => "missing-field",
             Self::UnexpectedField { .. } => "unexpected-field",
             Self::DuplicateField => "duplicate-field",
+            Self::LongText { .. } => "long-text",
+            Self::TooManyTexts { .. } => "too-many-texts",
+            Self::SameCode { .. } => "same-code",
+            Self::NotALevel { .. } => "not-a-level",
+            Self::MissingLevel { .. } => "missing-value",
+            Self::NumberInText { .. } => "number-in-text",
+            Self::TextInNumbers { .. } => "not-a-number",
             Self::Syntax { .. } => "syntax",
         }
     }
@@ -210,6 +262,38 @@ impl fmt::Display for FaultKind {
                 )
             }
             Self::DuplicateField => f.write_str("the field appears twice"),
+            Self::LongText { value, limit } => {
+                write!(
+                    f,
+                    "{value:?} is longer than {limit} bytes, the maximum of a category"
+                )
+            }
+            Self::TooManyTexts { limit } => write!(
+                f,
+                "the categories have more than {limit} bytes of different texts; is one of them an identifier or free text?"
+            ),
+            Self::SameCode { value, other } => write!(
+                f,
+                "{value:?} and {other:?} have the same internal code; rename one of them"
+            ),
+            Self::NotALevel { value } => {
+                write!(f, "{value:?} is not a category (text, a number or a flag)")
+            }
+            Self::MissingLevel { column } => write!(
+                f,
+                "the value is missing; one-hot({}; missing=level) makes missing values a level",
+                quoted(column)
+            ),
+            Self::NumberInText { value, column } => write!(
+                f,
+                "{value} is a number, but the first rows are text; if the column is a category, name it: one-hot({})",
+                quoted(column)
+            ),
+            Self::TextInNumbers { value, column } => write!(
+                f,
+                "{value:?} is not a number; if the column is a category, use one-hot({}) in the features",
+                quoted(column)
+            ),
             Self::Syntax { message } => f.write_str(message),
         }
     }
@@ -233,6 +317,23 @@ fn is_answer(text: &str) -> bool {
     ["yes", "no", "y", "n", "t", "f", "on", "off"]
         .iter()
         .any(|word| text.eq_ignore_ascii_case(word))
+}
+
+/// Whether a text may be the level of a category: it starts with a letter, and is neither a flag, nor a word for a missing value or an
+/// answer.
+pub(crate) fn is_word(text: &str) -> bool {
+    text.starts_with(char::is_alphabetic) && is_odd(text) && !is_answer(text)
+}
+
+/// Whether a text is neither a number in any notation, nor a flag, nor a word for a missing value.
+pub(crate) fn is_odd(text: &str) -> bool {
+    const MISSING: [&str; 11] = [
+        "na", "n/a", "#n/a", "nan", "null", "none", "nil", "missing", "inf", "infinity", "-inf",
+    ];
+    !text.is_empty()
+        && !MISSING.iter().any(|word| text.eq_ignore_ascii_case(word))
+        && value::flag(text.as_bytes()).is_err()
+        && Dialect::guesses(text).next().is_none()
 }
 
 /// The text of an offending value, shortened to fit a message.

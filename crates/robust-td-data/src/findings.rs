@@ -84,7 +84,7 @@ pub(crate) fn of_solved(solved: &Solved) -> Vec<Finding> {
     }
     if let Some(rank) = facts.rank
         && let seen = solved.identified.seen()
-        && rank + 1 < seen
+        && rank + solved.features.redundant().max(1) < seen
         && 10 * rank < 9 * seen
     {
         list.push(finding(

@@ -16,6 +16,7 @@ use crate::error::{Error, Result};
 use crate::evaluate::request::check_confidence;
 use crate::findings;
 use crate::inspect::Finding;
+use crate::labels::Labels;
 use crate::log::Log;
 use crate::model::Model;
 use crate::off_policy::OffPolicyReport;
@@ -28,6 +29,7 @@ use crate::returns::ReturnCheck;
 use crate::sample::ValueSample;
 use crate::start_value::{MonteCarlo, StartValue};
 use crate::uncertainty::Uncertainty;
+use crate::unseen::Unseen;
 use crate::warning::Warning;
 use crate::write::{ValueFormat, ValueWriter};
 
@@ -259,9 +261,7 @@ impl Fit {
         let (mut rows, mut batch) = (self.predicted(log)?, Predictions::default());
         let mut all = Predictions::default();
         while rows.read(&mut batch)? {
-            all.values.append(&mut batch.values);
-            all.lower.append(&mut batch.lower);
-            all.upper.append(&mut batch.upper);
+            all.append(&mut batch);
         }
         Ok(all)
     }
@@ -271,28 +271,29 @@ impl Fit {
     ///
     /// # Errors
     /// As [`Fit::predict`], and when the output cannot be written. Nothing is written until the first rows are known to match the model.
-    /// Returns the output, and the number of rows whose interval is unbounded.
+    /// Returns the output, and what limits the values.
     pub fn write_predictions<W: Write + Send>(
         &self,
         log: Log,
         format: ValueFormat,
         out: W,
-    ) -> Result<(W, u64)> {
+    ) -> Result<(W, Limits)> {
         let columns = match self.intervals {
             Some(_) => &["value", "lower", "upper"][..],
             None => &["value"],
         };
         let (mut rows, mut found) = (self.predicted(log)?, Predictions::default());
         let mut more = rows.read(&mut found)?;
-        let mut writer = ValueWriter::new(format, out, columns)?;
-        let mut unbounded = 0;
+        let mut writer = ValueWriter::with_kept(format, out, &rows.batch.kept, columns)?;
+        let mut limits = Limits::default();
         while more {
-            unbounded += found.lower.iter().filter(|x| x.is_infinite()).count() as u64;
+            limits.unbounded += found.lower.iter().filter(|x| x.is_infinite()).count() as u64;
+            limits.unseen = Unseen::join(limits.unseen.take(), found.unseen.take());
             let all = [&found.values[..], &found.lower, &found.upper];
-            writer.write(&all[..columns.len()])?;
+            writer.write_with(&rows.batch.kept, &all[..columns.len()])?;
             more = rows.read(&mut found)?;
         }
-        Ok((writer.finish()?, unbounded))
+        Ok((writer.finish()?, limits))
     }
 
     fn predicted(&self, mut log: Log) -> Result<PredictedRows> {
@@ -300,6 +301,7 @@ impl Fit {
         log.expect_actions(self.model.features().actions());
         let predictor = self.predictor(true)?;
         Ok(PredictedRows {
+            labels: log.labels().clone(),
             reader: log.open(Purpose::Predict)?,
             batch: Batch::default(),
             predictor,
@@ -460,9 +462,20 @@ impl Fit {
     }
 }
 
+/// What limits predicted values.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
+pub struct Limits {
+    /// The number of rows whose interval is unbounded.
+    pub unbounded: u64,
+    /// The rows with a category that the log of the model did not have.
+    pub unseen: Option<Unseen>,
+}
+
 /// The rows of a log with their values, batch by batch.
 struct PredictedRows {
     reader: Reader,
+    labels: Labels,
     batch: Batch,
     predictor: Predictor,
 }
@@ -474,6 +487,10 @@ impl PredictedRows {
         if more {
             let predicted = self.predictor.predict(&self.batch, found);
             predicted.map_err(|error| error.of_batch(self.reader.files(), &self.batch))?;
+            if let Some(unseen) = &mut found.unseen {
+                let file = self.reader.files().get(self.batch.file());
+                unseen.name(|code| self.labels.get(code), file);
+            }
         }
         Ok(more)
     }

@@ -5,6 +5,9 @@ use crate::choices::{At, ChoiceCell};
 use crate::columns::ColumnMap;
 use crate::dialect::Dialect;
 use crate::error::{Error, Result};
+use crate::kept::Keep;
+use crate::labels::Labels;
+use crate::observed::Observed;
 use crate::options::Purpose;
 use crate::preset::Preset;
 use crate::role::Role;
@@ -19,7 +22,20 @@ pub(crate) const DONE: [&str; 2] = ["done", "dones"];
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CellKind {
     Scalar,
+    /// Single values that are text.
+    Text,
+    /// Single values whose first ones are text, in a format without types.
+    Words,
+    /// Single values whose first ones are neither numbers nor words, such as dates.
+    Odd,
     List,
+}
+
+impl CellKind {
+    /// Whether values are text.
+    pub fn is_text(self) -> bool {
+        matches!(self, Self::Text | Self::Words)
+    }
 }
 
 /// One column of a file.
@@ -35,6 +51,14 @@ pub(crate) enum Target {
     Skip,
     Obs(usize),
     NextObs(usize),
+    /// A level of a category in the observation or the next one; a missing cell may be a level.
+    Level {
+        index: usize,
+        next: bool,
+        missing: bool,
+        /// Whether numbers are refused: nothing but the first rows says that it is a category.
+        only_text: bool,
+    },
     ObsList,
     NextObsList,
     Reward,
@@ -69,8 +93,10 @@ impl Target {
     pub fn role(self) -> Option<Role> {
         match self {
             Self::Skip => None,
-            Self::Obs(_) | Self::ObsList => Some(Role::Obs),
-            Self::NextObs(_) | Self::NextObsList => Some(Role::NextObs),
+            Self::Obs(_) | Self::ObsList | Self::Level { next: false, .. } => Some(Role::Obs),
+            Self::NextObs(_) | Self::NextObsList | Self::Level { next: true, .. } => {
+                Some(Role::NextObs)
+            }
             Self::Reward => Some(Role::Reward),
             Self::Terminated => Some(Role::Terminated),
             Self::Truncated => Some(Role::Truncated),
@@ -96,6 +122,14 @@ pub(crate) struct Wanted {
     pub preset: Preset,
     pub purpose: Purpose,
     pub dialect: Dialect,
+    /// What is known about the columns of the observation.
+    pub observed: Observed,
+    /// The texts of categories.
+    pub labels: Labels,
+    /// Whether a text file may be read ahead to recognise columns of text.
+    pub looks_ahead: bool,
+    /// The columns to copy.
+    pub keep: Keep,
     /// The actions of a model of state-action features; empty otherwise.
     pub actions: Vec<String>,
 }
@@ -127,22 +161,26 @@ pub(crate) struct Layout {
     pub schema: Schema,
     /// The reward of rows without a reward column; `None` if rewards are not needed.
     pub reward: Option<f64>,
+    /// The texts of categories.
+    pub labels: Labels,
+    /// The columns to copy.
+    pub kept: Vec<usize>,
 }
 
 impl Layout {
     /// Assigns columns to roles.
     pub fn resolve(file: &str, columns: &[Column], wanted: &Wanted) -> Result<Self> {
         let mut cast = Cast::new(file, columns, wanted);
-        let obs = cast
-            .vector(Role::Obs)?
-            .ok_or_else(|| cast.missing(Role::Obs))?;
+        let (obs, inputs) = cast.observations()?;
+        let categories = inputs.iter().filter(|input| input.category);
         let mut schema = Schema {
             observations: cast.names_of(&obs),
+            categories: categories.map(|input| input.name.clone()).collect(),
             ..Schema::default()
         };
         let mut dimension = obs.width();
         if wanted.purpose != Purpose::Predict {
-            let next = cast.vector(Role::NextObs)?;
+            let next = cast.following(&obs, &inputs)?;
             if let Some(width) = next.as_ref().and_then(Vector::width) {
                 cast.same_width(width, *dimension.get_or_insert(width))?;
             }
@@ -170,7 +208,11 @@ impl Layout {
         if wanted.purpose == Purpose::Predict && !wanted.actions.is_empty() {
             schema.policy = Some(cast.predicted_policy()?);
         }
+        schema.inputs = inputs;
+        let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
         Ok(Self {
+            kept: wanted.keep.find(file, &names)?,
+            labels: wanted.labels.clone(),
             names: columns.iter().map(|column| column.name.clone()).collect(),
             targets: cast.into_targets(),
             dimension,
@@ -200,11 +242,18 @@ impl Layout {
                 absent.push(name);
             }
         }
+        let names = self.schema.inputs.iter().map(|input| &input.name);
+        absent.extend(names.map(|name| format!("next_{name}")));
         if !self.schema.terminated && !self.schema.truncated {
             absent.extend(DONE.map(str::to_owned));
         }
         absent.retain(|name| !self.names.contains(name));
         absent
+    }
+
+    /// The names of the columns to copy.
+    pub fn kept_names(&self) -> Vec<String> {
+        self.kept.iter().map(|&index| self.name(index)).collect()
     }
 
     /// The column of a cell of the choice, or of the list that holds it.

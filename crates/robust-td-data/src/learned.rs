@@ -15,6 +15,7 @@ use crate::diagnostics::Diagnostics;
 use crate::divergence::{Divergence, DivergenceWatch};
 use crate::error::{Error, Result};
 use crate::feature_rows::FeatureRows;
+use crate::options::ReadAs;
 use crate::pairing::{Pairing, Step};
 use crate::predictor::{Intervals, intervals};
 use crate::schema::Schema;
@@ -275,6 +276,14 @@ impl Learned {
     /// What another pass over the log showed.
     pub(crate) fn assessment(&self) -> Option<&Assessment> {
         self.assessment.as_ref()
+    }
+
+    /// How to read further files like those of its log, as far as it is known.
+    pub(crate) fn read_as(&self) -> ReadAs {
+        ReadAs {
+            inputs: self.features.columns().to_vec(),
+            ..ReadAs::default()
+        }
     }
 
     /// The learner.

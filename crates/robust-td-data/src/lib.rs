@@ -34,6 +34,8 @@ mod guard;
 mod hash;
 mod inspect;
 mod interleaved;
+mod kept;
+mod labels;
 mod layout;
 mod learned;
 mod lines;
@@ -41,6 +43,7 @@ mod log;
 mod memory;
 mod model;
 mod monitor;
+mod observed;
 mod off_policy;
 mod option_error;
 mod options;
@@ -66,8 +69,10 @@ mod role;
 mod row;
 mod sample;
 mod schema;
+mod shown_cell;
 mod solved;
 mod source;
+mod spec;
 mod start_value;
 mod streamed;
 mod survey;
@@ -75,6 +80,7 @@ mod table;
 mod thinned;
 mod transitions;
 mod uncertainty;
+mod unseen;
 mod value;
 mod warning;
 mod words;
@@ -88,7 +94,7 @@ pub use divergence::Divergence;
 pub use episode_sample::EpisodeSample;
 pub use error::{Error, Result};
 pub use evaluate::{Evaluation, Progress, ReportAt, evaluate};
-pub use fit::Fit;
+pub use fit::{Fit, Limits};
 pub use learned::Learned;
 pub use log::{Log, inspect};
 pub use model::Model;
@@ -103,6 +109,7 @@ pub use sample::ValueSample;
 pub use solved::{Solved, Solver, Unit};
 pub use start_value::{MonteCarlo, StartValue};
 pub use uncertainty::{Route, Uncertainty};
+pub use unseen::{Entry, Unseen};
 pub use warning::Warning;
 
 // The contents of a log.
@@ -110,7 +117,8 @@ pub use bad_rows::{BadKind, BadRows};
 pub use choices::{PolicyKind, PolicySchema};
 pub use fault::{Fault, FaultKind};
 pub use inspect::{
-    DataReport, DataSample, EpisodeReport, FeatureReport, Finding, FindingKind, Inspector, Stats,
+    CategoryReport, DataReport, DataSample, EpisodeReport, FeatureReport, Finding, FindingKind,
+    Inspector, LevelCount, Stats,
 };
 pub use schema::Schema;
 
@@ -121,6 +129,7 @@ pub use columns::ColumnMap;
 pub use diagnostics::{Diagnostics, TdErrors};
 pub use dialect::Dialect;
 pub use guard::panics_are_caught;
+pub use kept::Keep;
 pub use monitor::Monitor;
 pub use options::{Purpose, ReadOptions};
 pub use pairing::{Pairing, Step};

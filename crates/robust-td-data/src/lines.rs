@@ -80,6 +80,14 @@ impl Lines {
         bytes.strip_suffix(b"\r").unwrap_or(bytes)
     }
 
+    /// What follows the current piece: this many bytes or more, if there are as many.
+    pub fn ahead(&mut self, bytes: usize) -> Result<&[u8]> {
+        while !self.ended && self.filled - self.next < bytes {
+            self.read_more(0)?;
+        }
+        Ok(&self.buffer[self.next..self.filled])
+    }
+
     /// The number of the first line of the current piece.
     pub fn number(&self) -> u64 {
         self.line

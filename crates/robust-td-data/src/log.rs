@@ -3,12 +3,17 @@
 use std::io::Read;
 use std::sync::Arc;
 
+use robust_td_core::features::ColumnUse;
+
 use crate::columns::ColumnMap;
 use crate::dialect::Dialect;
 use crate::error::{Error, Result};
 use crate::inspect::{DataReport, Inspector};
+use crate::kept::Keep;
+use crate::labels::Labels;
 use crate::monitor::Monitor;
-use crate::options::{Purpose, ReadAs, ReadOptions};
+use crate::observed::Observed;
+use crate::options::{Purpose, ReadAs, ReadOptions, Selection};
 use crate::origin::{self, Origin};
 use crate::preset::Preset;
 use crate::reader::Reader;
@@ -32,6 +37,9 @@ pub struct Log {
     dialect: Dialect,
     skip_bad_rows: u64,
     monitor: Monitor,
+    observed: Observed,
+    labels: Labels,
+    keep: Keep,
     /// The actions of the model that predicts.
     actions: Vec<String>,
 }
@@ -80,8 +88,18 @@ impl Log {
             dialect: Dialect::default(),
             skip_bad_rows: 0,
             monitor: Monitor::default(),
+            observed: Observed::default(),
+            labels: Labels::default(),
+            keep: Keep::default(),
             actions: Vec::new(),
         }
+    }
+
+    /// The columns that are copied to predictions.
+    #[must_use]
+    pub fn keep(mut self, keep: Keep) -> Self {
+        self.keep = keep;
+        self
     }
 
     /// The format of files; inferred from their names by default.
@@ -140,6 +158,20 @@ impl Log {
         self
     }
 
+    /// Reads the columns that feature maps name.
+    ///
+    /// # Errors
+    /// When a map is malformed.
+    pub(crate) fn use_columns_of(&mut self, specs: &[&str]) -> Result<()> {
+        self.observed = Observed::Used(Arc::new(ColumnUse::of(specs)?));
+        Ok(())
+    }
+
+    /// The texts of the categories that were read.
+    pub(crate) fn labels(&self) -> &Labels {
+        &self.labels
+    }
+
     /// What counts the rows and stops the reading.
     pub(crate) fn monitored(&self) -> &Monitor {
         &self.monitor
@@ -182,16 +214,19 @@ impl Log {
         }
         names.splice(0..0, before);
         self.format = self.format.or(origin.format);
-        self.default_layout(&origin.read_as());
         self.skip_bad_rows = self.skip_bad_rows.max(origin.skip_bad_rows);
         Ok(())
     }
 
     /// Reads as another log was read where nothing else is set.
     pub(crate) fn default_layout(&mut self, other: &ReadAs) {
-        if self.columns == ColumnMap::default() {
-            self.columns = other.columns.clone();
+        if !other.inputs.is_empty() {
+            self.observed = Observed::Fixed {
+                inputs: other.inputs.as_slice().into(),
+                by_name: self.columns.get(Role::Obs).is_none(),
+            };
         }
+        self.columns.add_others(&other.columns);
         if self.preset == Preset::default() {
             self.preset = other.preset;
         }
@@ -221,6 +256,7 @@ impl Log {
             columns: self.columns.clone(),
             preset: self.preset,
             dialect: self.dialect,
+            inputs: Vec::new(),
         }
     }
 
@@ -265,7 +301,15 @@ impl Log {
                 what: "a stream can be read only once",
             })?],
         };
-        Reader::open(sources, options)
+        let selection = Selection {
+            observed: self.observed.clone(),
+            labels: self.labels.clone(),
+            keep: match purpose {
+                Purpose::Predict => self.keep.clone(),
+                _ => Keep::Nothing,
+            },
+        };
+        Reader::open_with(sources, options, selection)
     }
 
     /// Reports on the log without learning from it; bad rows are counted, not refused.

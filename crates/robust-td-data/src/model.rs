@@ -137,8 +137,8 @@ impl Model {
     /// How the log was read, if that is known.
     pub(crate) fn layout(&self) -> ReadAs {
         match self {
-            Self::Learned(_) => ReadAs::default(),
-            Self::Solved(solved) => solved.origin.read_as(),
+            Self::Learned(learned) => learned.read_as(),
+            Self::Solved(solved) => solved.read_as(),
         }
     }
 

@@ -2,8 +2,12 @@
 
 use crate::columns::ColumnMap;
 use crate::dialect::Dialect;
+use crate::kept::Keep;
+use crate::labels::Labels;
 use crate::monitor::Monitor;
+use crate::observed::Observed;
 use crate::preset::Preset;
+use robust_td_core::features::Input;
 
 /// What the rows are used for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -59,10 +63,23 @@ impl Default for ReadOptions {
     }
 }
 
+/// Which columns a log of its own settings reads.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Selection {
+    /// What is known about the columns of the observation.
+    pub observed: Observed,
+    /// The texts of categories.
+    pub labels: Labels,
+    /// The columns to copy.
+    pub keep: Keep,
+}
+
 /// How to read further files like those of a log.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct ReadAs {
     pub columns: ColumnMap,
     pub preset: Preset,
     pub dialect: Dialect,
+    /// The columns of the observation; empty if they are not known by name.
+    pub inputs: Vec<Input>,
 }

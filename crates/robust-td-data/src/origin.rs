@@ -32,6 +32,7 @@ impl Origin {
             columns: self.columns.clone(),
             preset: self.preset,
             dialect: self.dialect,
+            inputs: Vec::new(),
         }
     }
 

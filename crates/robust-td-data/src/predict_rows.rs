@@ -58,10 +58,7 @@ impl Fit {
         });
         let mut all = Predictions::default();
         for part in parts {
-            let mut part = part?;
-            all.values.append(&mut part.values);
-            all.lower.append(&mut part.lower);
-            all.upper.append(&mut part.upper);
+            all.append(&mut part?);
         }
         Ok(all)
     }
@@ -91,9 +88,7 @@ fn predict(
         };
         predictor.predict(&batch, &mut found)?;
         monitor.add_rows(rows);
-        all.values.append(&mut found.values);
-        all.lower.append(&mut found.lower);
-        all.upper.append(&mut found.upper);
+        all.append(&mut found);
     }
     Ok(all)
 }

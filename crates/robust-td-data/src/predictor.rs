@@ -13,6 +13,7 @@ use crate::batch::Batch;
 use crate::error::{Error, Result};
 use crate::model::Model;
 use crate::policy_rows::write_input;
+use crate::unseen::Unseen;
 
 /// The statistics for intervals, which measure the sampling error around the TD fixed point.
 #[derive(Debug, Clone, PartialEq)]
@@ -110,6 +111,18 @@ pub struct Predictions {
     pub lower: Vec<f64>,
     /// The upper ends.
     pub upper: Vec<f64>,
+    /// The rows with a category that the log of the model did not have.
+    pub unseen: Option<Unseen>,
+}
+
+impl Predictions {
+    /// Adds the predictions of further rows.
+    pub(crate) fn append(&mut self, more: &mut Self) {
+        self.values.append(&mut more.values);
+        self.lower.append(&mut more.lower);
+        self.upper.append(&mut more.upper);
+        self.unseen = Unseen::join(self.unseen.take(), more.unseen.take());
+    }
 }
 
 /// A model's answer, ready to be applied to rows.
@@ -165,6 +178,7 @@ impl Predictor {
         out.values.clear();
         out.lower.clear();
         out.upper.clear();
+        out.unseen = None;
         for i in 0..batch.len() {
             let input = match actions {
                 0 => batch.obs(i),
@@ -182,10 +196,16 @@ impl Predictor {
                 return Err(Error::ValueNotFinite { row, value });
             }
             out.values.push(value);
+            let unseen = self.features.unseen(input);
+            if let Some(column) = unseen {
+                let (code, row) = (batch.obs(i)[column], batch.row_numbers()[i]);
+                let first = Unseen::first(&self.features, column, code, row);
+                out.unseen = Unseen::join(out.unseen.take(), Some(first));
+            }
             if let Some(intervals) = &self.intervals {
-                let sides = match self.features.knows(input) {
-                    true => intervals.sides(phi.dot(&self.value.theta), phi, self.confidence),
-                    false => Spread::UNKNOWN.sides(self.confidence),
+                let sides = match unseen {
+                    None => intervals.sides(phi.dot(&self.value.theta), phi, self.confidence),
+                    Some(_) => Spread::UNKNOWN.sides(self.confidence),
                 };
                 out.lower.push(value - sides.below);
                 out.upper.push(value + sides.above);

@@ -3,9 +3,12 @@
 use crate::bad_rows::BadRows;
 use crate::batch::Batch;
 use crate::error::{Error, Result};
+use crate::kept::Keep;
+use crate::labels::Labels;
 use crate::layout::{Layout, Wanted};
 use crate::monitor::Monitor;
-use crate::options::ReadOptions;
+use crate::observed::Observed;
+use crate::options::{ReadOptions, Selection};
 use crate::read::arrow::ArrowRows;
 use crate::read::csv::CsvRows;
 use crate::read::ndjson::NdjsonRows;
@@ -96,6 +99,15 @@ impl Reader {
     /// # Errors
     /// When there is no input, the first cannot be opened, or its columns do not match.
     pub fn open(sources: Vec<Source>, options: ReadOptions) -> Result<Self> {
+        Self::open_with(sources, options, Selection::default())
+    }
+
+    /// As [`open`](Self::open), for the columns of a log.
+    pub(crate) fn open_with(
+        sources: Vec<Source>,
+        options: ReadOptions,
+        selection: Selection,
+    ) -> Result<Self> {
         options.dialect.check()?;
         let names = sources.iter().map(|s| s.name().to_owned()).collect();
         let mut reader = Self {
@@ -107,6 +119,10 @@ impl Reader {
                 preset: options.preset,
                 purpose: options.purpose,
                 dialect: options.dialect,
+                observed: selection.observed,
+                labels: selection.labels,
+                looks_ahead: false,
+                keep: selection.keep,
                 actions: options.actions,
             },
             schema: Schema::default(),
@@ -171,6 +187,11 @@ impl Reader {
         self.ledger.dimension
     }
 
+    /// The texts of categories.
+    pub(crate) fn labels(&self) -> &Labels {
+        &self.wanted.labels
+    }
+
     /// The bad rows skipped so far.
     #[must_use]
     pub fn bad_rows(&self) -> &BadRows {
@@ -189,6 +210,7 @@ impl Reader {
             return Ok(false);
         };
         self.file = self.names.len() - self.waiting.len() - 1;
+        self.wanted.looks_ahead = !source.is_stream();
         let rows = Rows::open(source, &self.wanted, self.ledger.batch_rows, self.threads)?;
         self.check(rows.layout())?;
         self.current = Some(rows);
@@ -217,6 +239,21 @@ impl Reader {
         }
         if self.file == 0 {
             self.schema = layout.schema.clone();
+            if self.wanted.keep == Keep::All {
+                self.wanted.keep = Keep::Columns(layout.kept_names());
+            }
+            let inputs = &self.schema.inputs;
+            let named = match &self.wanted.observed {
+                Observed::Used(used) => used.names().next().is_some(),
+                _ => false,
+            };
+            // What the first file has is what the others must have.
+            if (named || !self.schema.categories.is_empty()) && !inputs.is_empty() {
+                self.wanted.observed = Observed::Fixed {
+                    inputs: inputs.as_slice().into(),
+                    by_name: true,
+                };
+            }
         } else if let Some((found, expected)) = layout.schema.difference(&self.schema) {
             return Err(changed(found, expected));
         }

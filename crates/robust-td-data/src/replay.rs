@@ -7,6 +7,7 @@ use crate::ahead::ReadAhead;
 use crate::bad_rows::BadRows;
 use crate::batch::Batch;
 use crate::error::Result;
+use crate::labels::Labels;
 use crate::log::Log;
 use crate::memory;
 use crate::monitor::Monitor;
@@ -68,6 +69,11 @@ impl<'a> Replay<'a> {
     /// The roles that have columns; known after a pass.
     pub fn schema(&self) -> &Schema {
         &self.schema
+    }
+
+    /// The texts of categories; known after a pass.
+    pub fn labels(&self) -> &Labels {
+        self.log.labels()
     }
 
     /// The columns of observations of the given length; known after a pass.

@@ -18,6 +18,7 @@ use crate::returns::ReturnCheck;
 use crate::solved::{Solved, Solver, Unit};
 use crate::start_value::{MonteCarlo, StartValue};
 use crate::uncertainty::Uncertainty;
+use crate::unseen::Entry;
 
 /// The result of an evaluation.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -120,7 +121,7 @@ pub struct EvaluationReport {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TypicalRow {
     /// The observation.
-    pub obs: Vec<f64>,
+    pub obs: Vec<Entry>,
     /// Its value.
     pub value: f64,
     /// The lower end of its interval.
@@ -261,7 +262,9 @@ fn typical_rows(fit: &Fit) -> Vec<TypicalRow> {
     let rows = fit.typical_rows().iter().filter_map(|obs| {
         let interval = fit.interval(obs).ok()?;
         Some(TypicalRow {
-            obs: obs.clone(),
+            obs: (obs.iter().enumerate())
+                .map(|(k, &value)| Entry::of(fit.model().features(), k, value))
+                .collect(),
             value: fit.value(obs).ok()?,
             lower: interval.map(|(lower, _)| lower),
             upper: interval.map(|(_, upper)| upper),

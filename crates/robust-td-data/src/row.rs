@@ -5,7 +5,9 @@ use crate::batch::Batch;
 use crate::choices::{At, ChoiceCell, RowChoice};
 use crate::error::Result;
 use crate::fault::{Fault, FaultKind};
+use crate::labels::Coder;
 use crate::layout::{Layout, Target};
+use robust_td_core::features::level::MISSING;
 
 /// One row under construction.
 #[derive(Debug, Clone)]
@@ -21,15 +23,19 @@ pub(crate) struct LogRow {
     pub choice: RowChoice,
     /// A cell of the next observation that is missing, which only matters if something follows.
     missing_next: Option<Bad>,
+    /// The codes of categories.
+    coder: Coder,
 }
 
 impl LogRow {
     /// A row with space for the layout's columns; lists allocate their own.
     pub fn of(layout: &Layout) -> Self {
         let count = |of: fn(&Target) -> bool| layout.targets.iter().filter(|t| of(t)).count();
+        let here = |t: &Target| matches!(t, Target::Obs(_) | Target::Level { next: false, .. });
+        let next = |t: &Target| matches!(t, Target::NextObs(_) | Target::Level { next: true, .. });
         Self {
-            obs: vec![0.0; count(|t| matches!(t, Target::Obs(_)))],
-            next_obs: vec![0.0; count(|t| matches!(t, Target::NextObs(_)))],
+            obs: vec![0.0; count(here)],
+            next_obs: vec![0.0; count(next)],
             reward: layout.reward,
             terminated: false,
             truncated: false,
@@ -47,7 +53,62 @@ impl LogRow {
                 (layout.targets).contains(&Target::Choice(ChoiceCell::Taken)),
             ),
             missing_next: None,
+            coder: Coder::new(layout.labels.clone()),
         }
+    }
+
+    /// Stores the level that a text means.
+    pub fn set_level(&mut self, target: Target, text: &[u8]) -> std::result::Result<(), FaultKind> {
+        let code = self.coder.code(text);
+        if let (
+            Ok(code),
+            Target::Level {
+                only_text: true, ..
+            },
+        ) = (&code, target)
+            && !robust_td_core::features::level::is_text(*code)
+        {
+            return Err(FaultKind::NumberInText {
+                value: crate::fault::shown(text.trim_ascii()),
+                column: String::new(),
+            });
+        }
+        self.put_level(target, code)
+    }
+
+    /// Stores the level of a number.
+    pub fn set_number_level(
+        &mut self,
+        target: Target,
+        value: f64,
+    ) -> std::result::Result<(), FaultKind> {
+        let code = self.coder.number_code(value);
+        self.put_level(target, code)
+    }
+
+    fn put_level(
+        &mut self,
+        target: Target,
+        code: std::result::Result<f64, FaultKind>,
+    ) -> std::result::Result<(), FaultKind> {
+        let Target::Level {
+            index,
+            next,
+            missing,
+            ..
+        } = target
+        else {
+            return Ok(());
+        };
+        let code = match code {
+            Err(FaultKind::Missing | FaultKind::MissingField) if missing => MISSING,
+            code => code?,
+        };
+        match next {
+            true => self.next_obs[index] = code,
+            false => self.obs[index] = code,
+        }
+        Ok(())
     }
 
     /// Stores a number for a numeric target; false if it is out of bounds.
@@ -94,6 +155,13 @@ impl LogRow {
         column: usize,
         kind: FaultKind,
     ) -> std::result::Result<(), Bad> {
+        if let Target::Level { missing: true, .. } = target
+            && matches!(kind, FaultKind::Missing | FaultKind::MissingField)
+        {
+            return self
+                .put_level(target, Err(kind))
+                .map_err(|kind| Bad::at(column, kind));
+        }
         let kind = match (target, kind) {
             (Target::Choice(_), FaultKind::NotAnEpisode { value }) => {
                 FaultKind::not_an_action(&value, "an integer or text")
@@ -103,7 +171,9 @@ impl LogRow {
         let bad = Bad::at(column, kind);
         let missing = matches!(bad.kind, FaultKind::Missing | FaultKind::MissingField);
         match target {
-            Target::NextObs(_) | Target::NextObsList if missing => {
+            Target::NextObs(_) | Target::NextObsList | Target::Level { next: true, .. }
+                if missing =>
+            {
                 self.missing_next.get_or_insert(bad);
                 Ok(())
             }
@@ -224,7 +294,7 @@ impl Ledger {
                     row: place.row,
                     line: place.line,
                     column: bad.column.map(|index| layout.name(index)),
-                    kind: bad.kind,
+                    kind: explained(bad, layout),
                 })
             }
         }
@@ -240,6 +310,25 @@ impl Ledger {
         }
         self.dimension = Some(expected);
         Ok(())
+    }
+}
+
+/// The fault of a cell with the name of its column, where the remedy needs it.
+#[cold]
+fn explained(bad: Bad, layout: &Layout) -> FaultKind {
+    let Some(index) = bad.column else {
+        return bad.kind;
+    };
+    let (target, column) = (layout.targets.get(index), layout.name(index));
+    match (bad.kind, target) {
+        (FaultKind::Missing, Some(Target::Level { .. })) => FaultKind::MissingLevel { column },
+        (FaultKind::NumberInText { value, .. }, _) => FaultKind::NumberInText { value, column },
+        (FaultKind::NotANumber { value }, Some(Target::Obs(_) | Target::NextObs(_)))
+            if crate::fault::is_word(&value) =>
+        {
+            FaultKind::TextInNumbers { value, column }
+        }
+        (kind, _) => kind,
     }
 }
 

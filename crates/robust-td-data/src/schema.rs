@@ -1,5 +1,6 @@
 //! Records which roles have columns in a log.
 
+use robust_td_core::features::Input;
 use serde::{Deserialize, Serialize};
 
 use crate::choices::PolicySchema;
@@ -9,6 +10,15 @@ use crate::choices::PolicySchema;
 pub struct Schema {
     /// The columns of the observation: one per feature, or the name of one list.
     pub observations: Vec<String>,
+    /// Those of them that are categories.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub categories: Vec<String>,
+    /// How they are read; empty for a list.
+    #[serde(skip)]
+    pub(crate) inputs: Vec<Input>,
+    /// Those that are times, with what their seconds count from.
+    #[serde(skip)]
+    pub(crate) times: Vec<(String, &'static str)>,
     /// Whether there are next observations.
     pub next_obs: bool,
     /// Whether there are rewards, which learning requires.
@@ -38,6 +48,21 @@ impl Schema {
             [list] => format!("{list}[{k}]"),
             _ => format!("obs[{k}]"),
         }
+    }
+
+    /// The columns of observations of the given length.
+    pub(crate) fn inputs(&self, dimension: usize) -> Vec<Input> {
+        match self.inputs.len() == dimension {
+            true => self.inputs.clone(),
+            false => (0..dimension)
+                .map(|k| Input::number(self.feature_name(k, dimension)))
+                .collect(),
+        }
+    }
+
+    /// Whether feature k is a category.
+    pub(crate) fn is_category(&self, k: usize) -> bool {
+        self.inputs.get(k).is_some_and(|input| input.category)
     }
 
     /// Describes the first role in which two logs differ: what this one has, what the other has.

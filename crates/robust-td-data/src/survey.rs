@@ -8,11 +8,13 @@ use robust_td_core::features::{FeatureMap, Fitting, FittingPart, Row};
 use crate::batch::Batch;
 use crate::error::{Error, Result};
 use crate::inspect::{DataReport, Inspector, Values};
+use crate::labels::Labels;
 use crate::off_policy::PolicyTally;
 use crate::ordered::in_order;
 use crate::parts::{Part, Parts};
 use crate::replay::Replay;
 use crate::schema::Schema;
+use crate::spec::Spec;
 
 /// The properties of a log after the first passes over it.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,7 +34,7 @@ impl Survey {
     ///
     /// # Errors
     /// Those of reading, and those of the feature map.
-    pub fn take(replay: &mut Replay<'_>, spec: &str, measures: bool) -> Result<Self> {
+    pub fn take(replay: &mut Replay<'_>, spec: &Spec, measures: bool) -> Result<Self> {
         let mut inspector = Inspector::default();
         let mut policy = PolicyTally::default();
         let fitting = OnceLock::new();
@@ -42,7 +44,7 @@ impl Survey {
             inspector.follow(schema, batch);
             policy.push(schema, batch);
             if !batch.is_empty() && fitting.get().is_none() {
-                let _ = fitting.set(Fitting::new(spec, batch.dimension())?);
+                let _ = fitting.set(spec.fitting(schema, batch.dimension())?);
             }
             Ok(())
         };
@@ -59,12 +61,14 @@ impl Survey {
             },
         )?;
         inspector.measured(values);
-        let report = inspector.finish(replay.schema(), replay.files(), replay.bad_rows());
+        let labels = replay.labels().clone();
+        let (schema, files) = (replay.schema(), replay.files());
+        let report = inspector.finish_with(schema, files, replay.bad_rows(), &labels);
         let mut fitting = fitting.into_inner().ok_or(Error::NoInput {
             what: "the files contain no usable rows",
         })?;
         if fitting.needs_pass() {
-            end_pass(&mut fitting, observed)?;
+            end_pass(&mut fitting, observed, &labels)?;
         }
         while fitting.needs_pass() {
             let mut observed = None;
@@ -74,7 +78,7 @@ impl Survey {
                 |part| observe(&fitting, &part),
                 |part| merge(&mut observed, Some(part?)),
             )?;
-            end_pass(&mut fitting, observed)?;
+            end_pass(&mut fitting, observed, &labels)?;
         }
         let features = fitting.finish()?;
         let features = match &report.schema.policy {
@@ -133,7 +137,7 @@ pub(crate) fn observe(fitting: &Fitting, part: &Part) -> Result<FittingPart> {
             let place = rows.start * d..rows.end * d;
             fitting.observe_in(&mut observed, &batch.obs[place.clone()])?;
             if !batch.next_obs.is_empty() {
-                fitting.observe_in(&mut following, &batch.next_obs[place])?;
+                fitting.observe_next_in(&mut following, &batch.next_obs[place])?;
             }
         }
         observed.merge(following)?;
@@ -152,11 +156,15 @@ pub(crate) fn merge(all: &mut Option<FittingPart>, part: Option<FittingPart>) ->
 }
 
 /// Ends a pass in which this was observed.
-pub(crate) fn end_pass(fitting: &mut Fitting, observed: Option<FittingPart>) -> Result<()> {
+pub(crate) fn end_pass(
+    fitting: &mut Fitting,
+    observed: Option<FittingPart>,
+    labels: &Labels,
+) -> Result<()> {
     if let Some(observed) = observed {
         fitting.merge(observed)?;
     }
-    Ok(fitting.end_pass()?)
+    Ok(fitting.end_pass_with(&|code| labels.get(code))?)
 }
 
 /// The observations and next observations of a batch, row by row, so that their order does not depend on the batches.

@@ -12,6 +12,7 @@ use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 
 use crate::error::{Error, Result};
+use crate::kept::{self, Kept};
 
 /// The format of predictions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,13 +90,7 @@ impl<W: Write + Send> ValueWriter<W> {
                 let fields: Vec<Field> = (columns.iter())
                     .map(|name| Field::new(*name, DataType::Float64, false))
                     .collect();
-                let schema = Arc::new(Schema::new(fields));
-                let properties = WriterProperties::builder()
-                    .set_compression(Compression::ZSTD(ZstdLevel::default()))
-                    .build();
-                let writer = ArrowWriter::try_new(out, schema.clone(), Some(properties))
-                    .map_err(table_failed)?;
-                Sink::Parquet(Box::new(writer), schema)
+                Self::parquet(out, fields)?
             }
         };
         Ok(Self {
@@ -104,12 +99,72 @@ impl<W: Write + Send> ValueWriter<W> {
         })
     }
 
+    /// Starts a table with copied columns, whose types are those of their first cells, before the given ones.
+    ///
+    /// # Errors
+    /// When a copied column has the name of another one, or the output cannot be written.
+    pub(crate) fn with_kept(
+        format: ValueFormat,
+        mut out: W,
+        kept: &Kept,
+        columns: &[&str],
+    ) -> Result<Self> {
+        if let Some(name) = kept
+            .names
+            .iter()
+            .find(|name| columns.contains(&name.as_str()))
+        {
+            return Err(Error::KeptColumn {
+                column: name.clone(),
+                why: "the output has a column of this name; rename it, or list the columns to keep"
+                    .into(),
+            });
+        }
+        let sink = match format {
+            ValueFormat::Csv => {
+                let names = kept.names.iter().map(|name| kept::field(name));
+                let names = names.chain(columns.iter().map(|&name| name.to_owned()));
+                writeln!(out, "{}", names.collect::<Vec<_>>().join(",")).map_err(failed)?;
+                Sink::Csv(out)
+            }
+            ValueFormat::Parquet => {
+                let copied = kept.names.iter().zip(&kept.columns);
+                let copied = copied.map(|(name, cells)| Field::new(name, cells.data_type(), true));
+                let values = columns.iter();
+                let values = values.map(|name| Field::new(*name, DataType::Float64, false));
+                Self::parquet(out, copied.chain(values).collect())?
+            }
+        };
+        Ok(Self {
+            columns: columns.len(),
+            sink,
+        })
+    }
+
+    fn parquet(out: W, fields: Vec<Field>) -> Result<Sink<W>> {
+        let schema = Arc::new(Schema::new(fields));
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::ZSTD(ZstdLevel::default()))
+            .build();
+        let writer =
+            ArrowWriter::try_new(out, schema.clone(), Some(properties)).map_err(table_failed)?;
+        Ok(Sink::Parquet(Box::new(writer), schema))
+    }
+
     /// Writes rows, given column by column.
     ///
     /// # Errors
     /// When the number of columns differs from the header, their lengths differ, or the output cannot be
     /// written.
     pub fn write(&mut self, columns: &[&[f64]]) -> Result<()> {
+        self.write_with(&Kept::default(), columns)
+    }
+
+    /// As [`write`](Self::write), with the copied columns of the same rows.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write), and when a copied cell does not have the type of the first ones.
+    pub(crate) fn write_with(&mut self, kept: &Kept, columns: &[&[f64]]) -> Result<()> {
         let shape = |expected, found| match expected == found {
             true => Ok(()),
             false => Err(Error::WriteShape { expected, found }),
@@ -120,11 +175,34 @@ impl<W: Write + Send> ValueWriter<W> {
             .iter()
             .try_for_each(|column| shape(rows, column.len()))?;
         match &mut self.sink {
-            Sink::Csv(out) => write_csv(out, columns, rows).map_err(failed),
+            Sink::Csv(out) => {
+                let mut texts = Vec::new();
+                for (name, cells) in kept.names.iter().zip(&kept.columns) {
+                    texts.push(cells.csv().map_err(|found| Error::KeptColumn {
+                        column: name.clone(),
+                        why: format!("{found} cannot be written as text; write .parquet"),
+                    })?);
+                }
+                write_csv(out, &texts, columns, rows).map_err(failed)
+            }
             Sink::Parquet(writer, schema) => {
-                let arrays = (columns.iter())
-                    .map(|column| Arc::new(Float64Array::from(column.to_vec())) as ArrayRef)
-                    .collect();
+                let mut arrays = Vec::new();
+                for ((name, cells), field) in
+                    kept.names.iter().zip(&kept.columns).zip(schema.fields())
+                {
+                    let array = cells.array(field.data_type());
+                    arrays.push(array.map_err(|found| Error::KeptColumn {
+                        column: name.clone(),
+                        why: format!(
+                            "{found} is not {} like the first rows; write .csv",
+                            field.data_type()
+                        ),
+                    })?);
+                }
+                arrays.extend(
+                    (columns.iter())
+                        .map(|column| Arc::new(Float64Array::from(column.to_vec())) as ArrayRef),
+                );
                 let records = RecordBatch::try_new(schema.clone(), arrays).map_err(table_failed)?;
                 writer.write(&records).map_err(table_failed)
             }
@@ -145,8 +223,16 @@ impl<W: Write + Send> ValueWriter<W> {
     }
 }
 
-fn write_csv(out: &mut impl Write, columns: &[&[f64]], rows: usize) -> std::io::Result<()> {
+fn write_csv(
+    out: &mut impl Write,
+    texts: &[Vec<String>],
+    columns: &[&[f64]],
+    rows: usize,
+) -> std::io::Result<()> {
     for i in 0..rows {
+        for column in texts {
+            write!(out, "{},", column.get(i).map_or("", String::as_str))?;
+        }
         for (k, column) in columns.iter().enumerate() {
             let comma = if k == 0 { "" } else { "," };
             let value = column[i];

@@ -24,11 +24,12 @@ impl Fit {
     }
 }
 
-/// Values, lower and upper ends; the ends are empty where there are no intervals.
+/// Values, lower and upper ends, and a warning; the ends are empty where there are no intervals.
 type Columns<'py> = (
     Bound<'py, PyArray1<f64>>,
     Bound<'py, PyArray1<f64>>,
     Bound<'py, PyArray1<f64>>,
+    Option<String>,
 );
 
 #[pymethods]
@@ -101,6 +102,13 @@ impl Fit {
     #[getter]
     fn inputs(&self) -> usize {
         self.inside.model().features().inputs()
+    }
+
+    /// The names of the columns of an observation; empty if they have none.
+    #[getter]
+    fn columns(&self) -> Vec<String> {
+        let columns = self.inside.model().features().columns().iter();
+        columns.map(|input| input.name.clone()).collect()
     }
 
     /// The actions, for a policy that was not followed; their weights follow the observation.
@@ -197,5 +205,6 @@ fn columns(py: Python<'_>, found: Predictions) -> Columns<'_> {
         found.values.into_pyarray(py),
         found.lower.into_pyarray(py),
         found.upper.into_pyarray(py),
+        found.unseen.map(|unseen| unseen.to_string()),
     )
 }

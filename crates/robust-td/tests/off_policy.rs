@@ -1,4 +1,5 @@
 //! Tests policies that were not followed on decision processes whose exact values are known.
+#![allow(clippy::unwrap_used)]
 
 use robust_td::evaluate;
 use robust_td::logs::{OffPolicyEstimate, OffPolicyMethod};

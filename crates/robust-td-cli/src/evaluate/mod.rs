@@ -15,6 +15,7 @@ use clap::Args;
 use robust_td_core::learner::Learner;
 use robust_td_data::{
     DiscountsReport, Error, Evaluation, Fit, Learned, Model, OptionError, Progress, ReportAt,
+    StartValue,
 };
 
 use crate::confidence::Confidence;
@@ -58,8 +59,12 @@ alg1 without --c runs sixteen constants and lets the data choose.
 
 Features: identity, bias, standardise, running, polynomial(degree=2),
 fourier(order=3), tiles(tilings=8, bins=8), rbf(centres=5, width=1),
-one-hot(column=0). Join maps with +, chain them with |. `--features auto`, or
-several --features, compares maps by how well they predict the returns of
+one-hot. Join maps with +, chain them with |. Maps take columns by name, also
+with * and ?: standardise(x, num_*) + one-hot(city) + bias. Then the file needs
+no obs columns, and next observations are next_x for x. one-hot takes text,
+integers and flags: one-hot(city; min_count=20, missing=level); on standard
+input the levels must be given: one-hot(city; levels=Bern/Oslo).
+`--features auto`, or several --features, compares maps by how well they predict the returns of
 held-out episodes (or blocks of rows), prints the table, and takes the simplest
 map within one standard error of the best. The answer is then fitted to all
 rows; its intervals do not include the choice.
@@ -68,6 +73,8 @@ Examples:
   robust-td evaluate log.csv --discount 0.99
   robust-td evaluate 'logs/*.parquet' --discount 0.99 \\
       --features 'fourier(order=3)' --out model.json
+  robust-td evaluate log.csv --discount 0.99 --out model.json \\
+      --features 'standardise(x, y) + one-hot(state) + bias'
   robust-td evaluate log.csv --discount 0.99 --features auto
   robust-td evaluate log.csv --discount 0.9,0.99,0.999
   robust-td evaluate log.csv --discount 0.99 --return-variance
@@ -111,7 +118,7 @@ pub struct Arguments {
     #[arg(long = "param", value_name = "KEY=VALUE", allow_hyphen_values = true)]
     parameters: Vec<String>,
 
-    /// Feature map [default: standardise + bias, on standard input identity + bias; with an algorithm other than auto, identity]. Repeat it, or use auto, to compare maps on held-out rows
+    /// Feature map [default: standardise + bias, with one-hot of text columns; on standard input identity + bias; with an algorithm other than auto, identity]. Repeat it, or use auto, to compare maps on held-out rows
     #[arg(long, value_name = "SPEC")]
     features: Vec<String>,
 
@@ -173,7 +180,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         robust_td_data::files::check_writable(path)?;
     }
     arguments.report.check(arguments.out.as_deref())?;
-    let evaluation = evaluation(arguments)?.on_progress(|progress| show(&progress));
+    let confidence = arguments.confidence.level;
+    let evaluation =
+        evaluation(arguments)?.on_progress(move |progress| show(&progress, confidence));
     if arguments.discount.len() > 1 {
         return several(arguments, evaluation);
     }
@@ -304,11 +313,15 @@ fn replicates(text: &str) -> Result<usize, Failure> {
 }
 
 /// Reports progress on standard error.
-fn show(progress: &Progress<'_>) {
+fn show(progress: &Progress<'_>, confidence: f64) {
     match progress {
         Progress::Warning(warning) => eprintln!("warning: {warning}"),
-        Progress::SoFar(model) => so_far(model),
-        Progress::Following { steps, theta } => following(*steps, theta),
+        Progress::SoFar(model) => so_far(model, confidence),
+        Progress::Following {
+            steps,
+            theta,
+            start_value,
+        } => following(*steps, theta, *start_value),
         Progress::Product { passes, residual } => {
             progress::say(&format!(
                 "product {passes}: relative residual {residual:.1e}"
@@ -319,11 +332,14 @@ fn show(progress: &Progress<'_>) {
     }
 }
 
-/// Prints the answer of a stream so far.
-fn following(steps: u64, theta: &[f64]) {
+/// Prints the answer of a stream so far: the value of the policy with its interval, and the weights.
+fn following(steps: u64, theta: &[f64], start_value: Option<StartValue>) {
     let norm: f64 = theta.iter().map(|x| x * x).sum();
     line(&serde_json::json!({
         "steps": steps,
+        "value": start_value.map(|found| found.value),
+        "lower": start_value.map(|found| found.lower),
+        "upper": start_value.map(|found| found.upper),
         "theta_bar": theta,
         "max_theta_norm_sq": norm,
         "diverged": false,
@@ -331,13 +347,22 @@ fn following(steps: u64, theta: &[f64]) {
     }));
 }
 
-/// Prints the answer of a learner so far.
-fn so_far(model: &Learned) {
+/// Prints the answer of a learner so far, with the intervals of the weights if there are any.
+fn so_far(model: &Learned, confidence: f64) {
     let learner = model.learner();
+    let intervals = model
+        .intervals()
+        .map(|found| found.of_theta(&learner.output(), confidence));
+    let [lower, upper] = match intervals {
+        Some([lower, upper]) => [Some(lower), Some(upper)],
+        None => [None, None],
+    };
     line(&serde_json::json!({
         "steps": learner.steps(),
         "theta_bar": learner.output(),
         "max_theta_norm_sq": learner.health().max_theta_norm_sq,
+        "lower": lower,
+        "upper": upper,
         "diverged": model.divergence().is_some(),
         "residual": model.diagnostics().residual(),
     }));

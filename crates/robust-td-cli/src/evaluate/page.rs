@@ -1,6 +1,8 @@
 //! Prints the result of an evaluation: the answer first, then what it rests on.
 
-use robust_td_data::{EvaluationReport, MonteCarlo, ReturnVariance, StartValue, Unit, Warning};
+use robust_td_data::{
+    Entry, EvaluationReport, MonteCarlo, ReturnVariance, StartValue, Unit, Warning,
+};
 
 use super::{choice, features, intervals, off_policy, returns};
 use crate::text;
@@ -176,7 +178,11 @@ fn typical_rows(report: &EvaluationReport, confidence: f64) -> String {
         let names = report.columns.iter().zip(&row.obs);
         let mut obs: Vec<String> = names
             .take(4)
-            .map(|(name, x)| format!("{name} = {}", text::number(*x)))
+            .map(|(name, x)| match x {
+                Entry::Number(x) => format!("{name} = {}", text::number(*x)),
+                Entry::Text(level) => format!("{name} = {level}"),
+                Entry::Missing => format!("{name} missing"),
+            })
             .collect();
         if row.obs.len() > 4 {
             obs.push(format!("... {} columns", row.obs.len()));

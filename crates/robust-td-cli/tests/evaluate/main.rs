@@ -8,6 +8,7 @@ mod auto;
 mod bad_data;
 mod bad_words;
 mod choose;
+mod columns;
 mod dialects;
 mod formats;
 mod library;

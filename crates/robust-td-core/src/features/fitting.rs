@@ -1,40 +1,59 @@
 //! Fits a feature map to data, with one pass for each stage that needs the range of its input.
 
-use super::spec::{MapSpec, Stages, parse, refused};
-use super::{FeatureMap, Fourier, MAX_FEATURES, Map, OneHot, Polynomial, Range, Rbf, Row};
+use std::collections::BTreeMap;
+
+use super::category::{Category, Label};
+use super::column::Input;
+use super::select::{Selected, select};
+use super::spec::{Item, MapSpec, OneHotSpec, parse, refused};
+use super::{FeatureMap, Fourier, MAX_FEATURES, Map, OneHot, Part, Polynomial, Range, Rbf, Row};
 use super::{Running, Standardise, Tiles, stage_outputs};
 use crate::column_moments::ColumnMoments;
 use crate::error::{Error, Result};
 use crate::phi::Features;
 
-/// The maximum number of values that `one-hot` accepts without `count`.
-const MAX_VALUES: usize = 100_000;
+/// The maximum number of levels that `one-hot` accepts without `count`.
+pub const MAX_LEVELS: usize = 100_000;
 
 /// A feature map whose later stages are not fitted yet.
 #[derive(Debug)]
 pub struct Fitting {
-    stages: std::vec::IntoIter<Vec<MapSpec>>,
+    stages: std::vec::IntoIter<Vec<Item>>,
     /// The stage to fit next, if its maps need data.
-    waiting: Option<Vec<MapSpec>>,
+    waiting: Option<Vec<Selected>>,
     map: FeatureMap,
+    /// The columns of the observation.
+    inputs: Vec<Input>,
     row: Row,
     moments: Moments,
 }
 
 impl Fitting {
-    /// Parses the description of a map for observations of the given length.
+    /// Parses the description of a map for observations of the given length, whose columns are `obs_0`, `obs_1`, ...
     ///
     /// # Errors
     /// Names the part of the description that is invalid or does not fit.
     pub fn new(spec: &str, inputs: usize) -> Result<Self> {
-        let stages: Stages = parse(spec)?;
+        let names = (0..inputs).map(|k| Input::number(format!("obs_{k}")));
+        let mut fitting = Self::with_columns(spec, names.collect())?;
+        fitting.map.columns.clear();
+        Ok(fitting)
+    }
+
+    /// Parses the description of a map for observations with the given columns, whose names the map keeps.
+    ///
+    /// # Errors
+    /// Names the part of the description that is invalid or does not fit.
+    pub fn with_columns(spec: &str, inputs: Vec<Input>) -> Result<Self> {
+        let stages = parse(spec)?;
         let late = stages.iter().skip(1).flatten();
-        if late.clone().any(|map| *map == MapSpec::Running) {
+        if late.clone().any(|item| item.map == MapSpec::Running) {
             return Err(refused("running", "it can only be in the first stage"));
         }
         let map = FeatureMap {
             spec: spec.into(),
-            inputs,
+            inputs: inputs.len(),
+            columns: inputs.clone(),
             stages: Vec::new(),
         };
         let mut fitting = Self {
@@ -43,6 +62,7 @@ impl Fitting {
             row: Row::default(),
             moments: Moments::default(),
             map,
+            inputs,
         };
         fitting.go_on()?;
         Ok(fitting)
@@ -60,7 +80,7 @@ impl Fitting {
     /// When a discrete column has too many values.
     pub fn observe(&mut self, observation: &[f64]) -> Result<()> {
         let mut row = std::mem::take(&mut self.row);
-        let added = self.moments.observe(&self.map, observation, &mut row);
+        let added = self.moments.observe(&self.map, observation, 1, &mut row);
         self.row = row;
         added
     }
@@ -77,7 +97,16 @@ impl Fitting {
     /// When a discrete column has too many values.
     pub fn observe_in(&self, part: &mut FittingPart, observations: &[f64]) -> Result<()> {
         let mut row = Row::for_map(&self.map);
-        part.0.observe(&self.map, observations, &mut row)
+        part.0.observe(&self.map, observations, 1, &mut row)
+    }
+
+    /// As [`observe_in`](Self::observe_in), for the observations after rows: their levels are known, but do not count as rows.
+    ///
+    /// # Errors
+    /// When a discrete column has too many values.
+    pub fn observe_next_in(&self, part: &mut FittingPart, observations: &[f64]) -> Result<()> {
+        let mut row = Row::for_map(&self.map);
+        part.0.observe(&self.map, observations, 0, &mut row)
     }
 
     /// Adds the observations of a part to the current pass.
@@ -93,6 +122,14 @@ impl Fitting {
     /// # Errors
     /// When the pass had no observations, or the map would have too many features.
     pub fn end_pass(&mut self) -> Result<()> {
+        self.end_pass_with(&|_| None)
+    }
+
+    /// As [`end_pass`](Self::end_pass), with the texts of the levels by their [codes](super::Level::code).
+    ///
+    /// # Errors
+    /// As [`end_pass`](Self::end_pass).
+    pub fn end_pass_with(&mut self, label: Label<'_>) -> Result<()> {
         if let Some(stage) = self.waiting.take() {
             self.moments.columns = std::mem::take(&mut self.moments.columns).finished();
             if self.moments.columns.count() == 0 {
@@ -101,7 +138,7 @@ impl Fitting {
                     "there are no observations to measure ranges from",
                 ));
             }
-            self.add(&stage)?;
+            self.add(&stage, label)?;
         }
         self.go_on()
     }
@@ -113,7 +150,7 @@ impl Fitting {
     pub fn finish(self) -> Result<FeatureMap> {
         if self.waiting.is_some() {
             let by_hand = "it needs a first pass over the data; on a stream set the range explicitly \
-                           (low and high; for one-hot, count) or use the map `running`";
+                           (low and high; for one-hot, levels=a/b/c or count) or use the map `running`";
             return Err(refused(self.map.spec(), by_hand));
         }
         Ok(self.map)
@@ -121,21 +158,39 @@ impl Fitting {
 
     /// Adds stages until one needs data.
     fn go_on(&mut self) -> Result<()> {
-        while let Some(stage) = self.stages.next() {
-            if stage.iter().any(needs_data) {
+        while let Some(items) = self.stages.next() {
+            let stage = match self.map.stages.is_empty() {
+                true => select(&items, &self.inputs)?,
+                false => select(&items, &self.features(&items))?,
+            };
+            if stage.iter().any(|part| needs_data(&part.map)) {
                 self.row = Row::for_map(&self.map);
                 self.moments = Moments::new(&stage, self.map.outputs())?;
                 self.waiting = Some(stage);
                 return Ok(());
             }
-            self.add(&stage)?;
+            self.add(&stage, &|_| None)?;
         }
         Ok(())
     }
 
-    fn add(&mut self, stage: &[MapSpec]) -> Result<()> {
+    /// The features so far as columns of the next stage; their names are made only if they are used.
+    fn features(&self, items: &[Item]) -> Vec<Input> {
+        let named = items.iter().any(|item| !item.columns.is_empty());
+        let columns: Vec<String> = self.inputs.iter().map(|input| input.name.clone()).collect();
+        (0..self.map.outputs())
+            .map(|k| {
+                Input::number(match named {
+                    true => self.map.name(k, &columns),
+                    false => String::new(),
+                })
+            })
+            .collect()
+    }
+
+    fn add(&mut self, stage: &[Selected], label: Label<'_>) -> Result<()> {
         let inputs = self.map.outputs();
-        let maps = stage.iter().map(|spec| self.moments.fit(spec, inputs));
+        let maps = (stage.iter()).map(|part| self.moments.fit(part, inputs, label));
         let maps = maps.collect::<Result<Vec<_>>>()?;
         if stage_outputs(&maps) > MAX_FEATURES {
             return Err(too_many(self.map.spec()));
@@ -151,7 +206,7 @@ fn needs_data(map: &MapSpec) -> bool {
         MapSpec::Fourier { bounds, .. }
         | MapSpec::Tiles { bounds, .. }
         | MapSpec::Rbf { bounds, .. } => bounds.is_none(),
-        MapSpec::OneHot { count, .. } => count.is_none(),
+        MapSpec::OneHot(one_hot) => one_hot.count.is_none() && one_hot.levels.is_none(),
         _ => false,
     }
 }
@@ -181,26 +236,65 @@ impl FittingPart {
 #[derive(Debug, Default)]
 struct Moments {
     columns: ColumnMoments,
-    /// The values of the discrete columns, as ordered bits.
-    values: Vec<(usize, std::collections::BTreeSet<i64>)>,
+    /// The values of the discrete columns, as ordered bits, with the number of their rows.
+    values: Vec<(usize, BTreeMap<i64, u64>)>,
+    /// The names of these columns, for messages.
+    names: Vec<String>,
+}
+
+/// What a map of numbers takes from them, column by column.
+struct Picked {
+    means: Vec<f64>,
+    deviations: Vec<f64>,
+    low: Vec<f64>,
+    high: Vec<f64>,
+}
+
+impl Picked {
+    /// The statistics of some columns, or of all.
+    fn of(moments: &ColumnMoments, columns: Option<&[usize]>) -> Self {
+        // Before the first pass there are none.
+        let pick = |values: &[f64]| match columns {
+            None => values.to_vec(),
+            Some(columns) => (columns.iter())
+                .filter_map(|&k| values.get(k).copied())
+                .collect(),
+        };
+        Self {
+            means: pick(moments.means()),
+            deviations: pick(&moments.deviations()),
+            low: pick(moments.low()),
+            high: pick(moments.high()),
+        }
+    }
+
+    fn range(&self, bounds: Option<(f64, f64)>, inputs: usize) -> Range {
+        match bounds {
+            Some((low, high)) => Range::uniform(low, high, inputs),
+            None => Range::new(self.low.clone(), self.high.clone()),
+        }
+    }
 }
 
 impl Moments {
-    fn new(stage: &[MapSpec], inputs: usize) -> Result<Self> {
-        let mut values = Vec::new();
-        for map in stage {
-            if let MapSpec::OneHot {
-                column,
-                count: None,
-            } = *map
+    fn new(stage: &[Selected], inputs: usize) -> Result<Self> {
+        let (mut values, mut names) = (Vec::new(), Vec::new());
+        for part in stage {
+            if let MapSpec::OneHot(one_hot) = &part.map
+                && needs_data(&part.map)
             {
-                check_column(column, inputs)?;
-                values.push((column, std::collections::BTreeSet::new()));
+                check_column(one_hot.column, inputs)?;
+                values.push((one_hot.column, BTreeMap::new()));
+                names.push(match &part.name {
+                    Some(name) => name.clone(),
+                    None => one_hot.column.to_string(),
+                });
             }
         }
         Ok(Self {
             columns: ColumnMoments::new(inputs),
             values,
+            names,
         })
     }
 
@@ -210,54 +304,100 @@ impl Moments {
         Self {
             columns: ColumnMoments::new(self.columns.columns()),
             values: values
-                .map(|(column, _)| (*column, std::collections::BTreeSet::new()))
+                .map(|(column, _)| (*column, BTreeMap::new()))
                 .collect(),
+            names: self.names.clone(),
         }
     }
 
     /// Adds consecutive observations, after the stages so far.
-    fn observe(&mut self, map: &FeatureMap, observations: &[f64], row: &mut Row) -> Result<()> {
+    fn observe(
+        &mut self,
+        map: &FeatureMap,
+        observations: &[f64],
+        count: u64,
+        row: &mut Row,
+    ) -> Result<()> {
         if map.stages.is_empty() {
-            return self.add(observations);
+            return self.add(observations, count);
         }
         for observation in observations.chunks_exact(map.inputs.max(1)) {
             map.write(observation, row);
             match row.features() {
-                Features::Dense(x) => self.add(x)?,
-                Features::Sparse { .. } => self.add(&row.to_dense())?,
+                Features::Dense(x) => self.add(x, count)?,
+                Features::Sparse { .. } => self.add(&row.to_dense(), count)?,
             }
         }
         Ok(())
     }
 
-    fn add(&mut self, rows: &[f64]) -> Result<()> {
+    fn add(&mut self, rows: &[f64], count: u64) -> Result<()> {
         self.columns.add(rows);
         let inputs = self.columns.columns().max(1);
-        for (column, values) in &mut self.values {
+        for ((column, values), name) in self.values.iter_mut().zip(&self.names) {
             for x in rows.chunks_exact(inputs) {
-                values.insert(order(x[*column]));
+                *values.entry(order(x[*column])).or_default() += count;
             }
-            check_values(*column, values)?;
+            check_values(name, values)?;
         }
         Ok(())
     }
 
     fn merge(&mut self, other: Self) -> Result<()> {
         self.columns.merge(other.columns);
-        for ((column, values), (_, more)) in self.values.iter_mut().zip(other.values) {
-            values.extend(more);
-            check_values(*column, values)?;
+        let pairs = self.values.iter_mut().zip(other.values);
+        for (((_, values), (_, more)), name) in pairs.zip(&self.names) {
+            for (value, count) in more {
+                *values.entry(value).or_default() += count;
+            }
+            check_values(name, values)?;
         }
         Ok(())
     }
 
-    fn range(&self, bounds: Option<(f64, f64)>, inputs: usize) -> Range {
-        match bounds {
-            Some((low, high)) => Range::uniform(low, high, inputs),
-            None => Range::new(self.columns.low().to_vec(), self.columns.high().to_vec()),
+    /// The fitted map for some columns.
+    fn fit(&self, part: &Selected, inputs: usize, label: Label<'_>) -> Result<Map> {
+        match (&part.map, &part.columns) {
+            (MapSpec::OneHot(spec), _) => self.one_hot(spec, part.category, inputs, label),
+            (map, None) => Picked::of(&self.columns, None).fit(map, inputs),
+            (map, Some(columns)) => {
+                let map = Picked::of(&self.columns, Some(columns)).fit(map, columns.len())?;
+                Ok(Map::Part(Part::new(columns.clone(), map)))
+            }
         }
     }
 
+    fn one_hot(
+        &self,
+        spec: &OneHotSpec,
+        category: bool,
+        inputs: usize,
+        label: Label<'_>,
+    ) -> Result<Map> {
+        let column = spec.column;
+        check_column(column, inputs)?;
+        if spec.count.is_some_and(|count| count > MAX_FEATURES) {
+            return Err(too_many("one-hot"));
+        }
+        let measured = self.values.iter().find(|(own, _)| *own == column);
+        let counts = measured.into_iter().flat_map(|(_, values)| values);
+        let counts = counts.map(|(&bits, &count)| (unorder(bits), count));
+        Ok(match (&spec.levels, spec.count) {
+            (Some(levels), _) => Map::Category(Category::of_names(column, levels, spec.missing)),
+            (None, Some(count)) => {
+                Map::OneHot(OneHot::new(column, (0..count).map(|v| v as f64).collect()))
+            }
+            (None, None) if category || spec.min_count.is_some() => {
+                let min_count = spec.min_count.unwrap_or(0);
+                Map::Category(Category::new(column, counts, min_count, label))
+            }
+            (None, None) => Map::OneHot(OneHot::new(column, counts.map(|(v, _)| v).collect())),
+        })
+    }
+}
+
+impl Picked {
+    /// The fitted map of all picked columns.
     fn fit(&self, spec: &MapSpec, inputs: usize) -> Result<Map> {
         let countable = |name: &str, count: Option<usize>| match count {
             Some(count) if count <= MAX_FEATURES => Ok(count),
@@ -266,10 +406,10 @@ impl Moments {
         Ok(match *spec {
             MapSpec::Identity => Map::Identity { inputs },
             MapSpec::Bias => Map::Bias,
-            MapSpec::Standardise => {
-                let mean = self.columns.means().to_vec();
-                Map::Standardise(Standardise::new(mean, self.columns.deviations()))
-            }
+            MapSpec::Standardise => Map::Standardise(Standardise::new(
+                self.means.clone(),
+                self.deviations.clone(),
+            )),
             MapSpec::Running => Map::Running(Running::new(inputs)),
             MapSpec::Polynomial { degree } => {
                 countable("polynomial", Polynomial::count(inputs, degree))?;
@@ -306,26 +446,17 @@ impl Moments {
                 countable("rbf", Rbf::count(centres, inputs))?;
                 Map::Rbf(Rbf::new(centres, width, self.range(bounds, inputs)))
             }
-            MapSpec::OneHot { column, count } => {
-                check_column(column, inputs)?;
-                let measured = self.values.iter().find(|(own, _)| *own == column);
-                let values = match (count, measured) {
-                    (Some(count), _) => (0..countable("one-hot", Some(count))?)
-                        .map(|v| v as f64)
-                        .collect(),
-                    (None, Some((_, values))) => values.iter().map(|&bits| unorder(bits)).collect(),
-                    (None, None) => Vec::new(),
-                };
-                Map::OneHot(OneHot::new(column, values))
-            }
+            MapSpec::OneHot(_) => return Err(refused("one-hot", "it takes one column")),
         })
     }
 }
 
 /// Refuses a discrete column with too many values.
-fn check_values(column: usize, values: &std::collections::BTreeSet<i64>) -> Result<()> {
-    if values.len() > MAX_VALUES {
-        let problem = format!("column {column} has more than {MAX_VALUES} different values");
+fn check_values(name: &str, values: &BTreeMap<i64, u64>) -> Result<()> {
+    if values.len() > MAX_LEVELS {
+        let problem = format!(
+            "column {name} has more than {MAX_LEVELS} different values; is it an identifier rather than a category?"
+        );
         return Err(refused("one-hot", problem));
     }
     Ok(())

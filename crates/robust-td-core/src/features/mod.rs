@@ -21,10 +21,14 @@
 //! # Ok::<(), robust_td_core::Error>(())
 //! ```
 
+mod category;
+pub mod column;
 mod fitting;
 mod fourier;
+pub mod level;
 mod names;
 mod one_hot;
+mod part;
 mod per_action;
 mod polynomial;
 mod range;
@@ -32,19 +36,25 @@ mod rbf;
 mod row;
 mod rows;
 mod running;
+mod select;
 mod sink;
 pub mod spec;
 mod standardise;
 mod tiles;
 
-pub use fitting::{Fitting, FittingPart};
+pub use column::Input;
+pub use fitting::{Fitting, FittingPart, MAX_LEVELS};
+pub use level::Level;
 pub use row::Row;
 pub use rows::Rows;
+pub use select::ColumnUse;
 
 use serde::{Deserialize, Serialize};
 
+use category::Category;
 use fourier::Fourier;
 use one_hot::OneHot;
+use part::Part;
 use per_action::PerAction;
 use polynomial::Polynomial;
 use range::Range;
@@ -77,6 +87,8 @@ enum Map {
     Tiles(Tiles),
     Rbf(Rbf),
     OneHot(OneHot),
+    Category(Category),
+    Part(Part),
     PerAction(PerAction),
 }
 
@@ -93,18 +105,35 @@ impl Map {
             Self::Tiles(map) => map.outputs(),
             Self::Rbf(map) => map.outputs(),
             Self::OneHot(map) => map.outputs(),
+            Self::Category(map) => map.outputs(),
+            Self::Part(part) => part.map().outputs(),
             Self::PerAction(map) => map.outputs(),
         }
     }
 
     /// Whether most of its features are zero.
     fn is_sparse(&self) -> bool {
-        matches!(self, Self::Tiles(_) | Self::OneHot(_) | Self::PerAction(_))
+        match self {
+            Self::Part(part) => part.map().is_sparse(),
+            map => matches!(
+                map,
+                Self::Tiles(_) | Self::OneHot(_) | Self::Category(_) | Self::PerAction(_)
+            ),
+        }
     }
 
     /// Writes each feature that may be nonzero, in increasing order of index.
     #[inline]
     fn write(&self, x: &[f64], sink: &mut (impl Sink + ?Sized)) {
+        match self {
+            Self::Part(part) => part.of(x, |x| part.map().write_all(x, sink)),
+            map => map.write_all(x, sink),
+        }
+    }
+
+    /// As [`Map::write`], for a map of all columns.
+    #[inline]
+    fn write_all(&self, x: &[f64], sink: &mut (impl Sink + ?Sized)) {
         let put = &mut |index, value| sink.put(index, value);
         match self {
             Self::Identity { .. } => x.iter().enumerate().for_each(|(i, &v)| put(i, v)),
@@ -116,6 +145,8 @@ impl Map {
             Self::Tiles(map) => map.write(x, sink),
             Self::Rbf(map) => map.write(x, put),
             Self::OneHot(map) => map.write(x, put),
+            Self::Category(map) => map.write(x, put),
+            Self::Part(_) => unreachable!("a part of a part"),
             Self::PerAction(map) => map.write(x, sink),
         }
     }
@@ -135,7 +166,8 @@ impl Map {
     fn norm_sq_bound(&self) -> Option<f64> {
         match self {
             Self::Identity { .. } | Self::Standardise(_) | Self::Polynomial(_) => None,
-            Self::Bias | Self::OneHot(_) => Some(1.0),
+            Self::Bias | Self::OneHot(_) | Self::Category(_) => Some(1.0),
+            Self::Part(part) => part.map().norm_sq_bound(),
             Self::Running(map) => Some(map.norm_sq_bound()),
             Self::Tiles(map) => Some(map.tilings() as f64),
             Self::PerAction(map) => map.norm_sq_bound(),
@@ -156,6 +188,8 @@ impl Map {
             Self::Tiles(map) => map.fits(inputs),
             Self::Rbf(map) => map.fits(inputs),
             Self::OneHot(map) => map.fits(inputs),
+            Self::Category(map) => map.fits(inputs),
+            Self::Part(part) => part.fits(inputs),
             Self::PerAction(map) => map.fits(inputs),
         };
         if fits {
@@ -173,6 +207,9 @@ impl Map {
 pub struct FeatureMap {
     spec: String,
     inputs: usize,
+    /// The columns of an observation; empty if they have no names.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    columns: Vec<Input>,
     stages: Vec<Vec<Map>>,
 }
 
@@ -183,6 +220,7 @@ impl FeatureMap {
         Self {
             spec: "identity".into(),
             inputs,
+            columns: Vec::new(),
             stages: vec![vec![Map::Identity { inputs }]],
         }
     }
@@ -219,18 +257,62 @@ impl FeatureMap {
         last.is_some_and(|stage| stage.iter().any(Map::is_sparse))
     }
 
+    /// The columns of an observation; empty if they have no names.
+    #[must_use]
+    pub fn columns(&self) -> &[Input] {
+        &self.columns
+    }
+
     /// Whether the log that the map was fitted to had all the categories of an observation.
     ///
     /// # Panics
     /// When the observation does not have [`FeatureMap::inputs`] entries.
     #[must_use]
     pub fn knows(&self, observation: &[f64]) -> bool {
+        self.unseen(observation).is_none()
+    }
+
+    /// The first column of an observation whose level the log that the map was fitted to did not have.
+    ///
+    /// # Panics
+    /// When the observation does not have [`FeatureMap::inputs`] entries.
+    #[must_use]
+    pub fn unseen(&self, observation: &[f64]) -> Option<usize> {
         let mut first = self.stages.first().into_iter().flatten();
-        first.all(|map| match map {
-            Map::OneHot(map) => map.knows(observation),
-            Map::PerAction(map) => map.knows(observation),
-            _ => true,
+        first.find_map(|map| match map {
+            Map::OneHot(map) => (!map.knows(observation)).then(|| map.column()),
+            Map::Category(map) => (!map.knows(observation)).then(|| map.column()),
+            Map::PerAction(map) => map.unseen(observation),
+            _ => None,
         })
+    }
+
+    /// The text of a level of a column, if it is a text.
+    #[must_use]
+    pub fn label(&self, column: usize, code: f64) -> Option<&str> {
+        let mut first = self.stages.first().into_iter().flatten();
+        first.find_map(|map| match map {
+            Map::Category(map) if map.column() == column => map.label(code),
+            Map::PerAction(map) => map.label(column, code),
+            _ => None,
+        })
+    }
+
+    /// The columns whose rare levels share a feature, with the number of these levels.
+    pub fn rare(&self) -> impl Iterator<Item = (usize, usize)> {
+        let first = self.stages.first().into_iter().flatten();
+        first.filter_map(|map| match map {
+            Map::Category(map) if map.rare() > 0 => Some((map.column(), map.rare())),
+            _ => None,
+        })
+    }
+
+    /// The number of features that the others determine by construction: the features of each `one-hot` add up to 1, as does the bias.
+    #[must_use]
+    pub fn redundant(&self) -> usize {
+        let last = self.stages.last().into_iter().flatten();
+        let one = |map: &&Map| matches!(map, Map::Bias | Map::OneHot(_) | Map::Category(_));
+        last.filter(one).count().saturating_sub(1)
     }
 
     /// A bound on the norm of the features that holds for every observation, if there is one.
@@ -244,14 +326,24 @@ impl FeatureMap {
     #[must_use]
     pub fn adapts(&self) -> bool {
         let first = self.stages.first().into_iter().flatten();
-        first.into_iter().any(|map| matches!(map, Map::Running(_)))
+        first.into_iter().any(|map| match map {
+            Map::Part(part) => matches!(part.map(), Map::Running(_)),
+            map => matches!(map, Map::Running(_)),
+        })
     }
 
     /// Updates the running moments of maps that adapt.
     pub fn observe(&mut self, observation: &[f64]) {
         for map in self.stages.first_mut().into_iter().flatten() {
-            if let Map::Running(running) = map {
-                running.observe(observation);
+            match map {
+                Map::Running(running) => running.observe(observation),
+                Map::Part(part) => {
+                    let x = part.of(observation, <[f64]>::to_vec);
+                    if let Map::Running(running) = part.map_mut() {
+                        running.observe(&x);
+                    }
+                }
+                _ => {}
             }
         }
     }
@@ -364,6 +456,8 @@ fn write_stage(stage: &[Map], x: &[f64], sink: &mut (impl Sink + ?Sized)) {
 struct SavedFeatureMap {
     spec: String,
     inputs: usize,
+    #[serde(default)]
+    columns: Vec<Input>,
     stages: Vec<Vec<Map>>,
 }
 
@@ -371,6 +465,12 @@ impl TryFrom<SavedFeatureMap> for FeatureMap {
     type Error = Error;
 
     fn try_from(saved: SavedFeatureMap) -> Result<Self> {
+        // Weights of actions have no columns.
+        if saved.columns.len() > saved.inputs {
+            return Err(Error::Saved {
+                contradiction: "its columns do not fit its feature map".into(),
+            });
+        }
         let mut length = saved.inputs;
         for stage in &saved.stages {
             for map in stage {
@@ -381,6 +481,7 @@ impl TryFrom<SavedFeatureMap> for FeatureMap {
         Ok(Self {
             spec: saved.spec,
             inputs: saved.inputs,
+            columns: saved.columns,
             stages: saved.stages,
         })
     }

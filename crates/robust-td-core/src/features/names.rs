@@ -4,7 +4,7 @@ use super::{FeatureMap, Map};
 
 impl Map {
     /// The name of a feature; `input` names the inputs of the map.
-    fn name(&self, index: usize, input: &dyn Fn(usize) -> String) -> String {
+    pub(super) fn name(&self, index: usize, input: &dyn Fn(usize) -> String) -> String {
         match self {
             Self::Identity { .. } | Self::Standardise(_) | Self::Running(_) => input(index),
             Self::Bias => "bias".into(),
@@ -13,6 +13,8 @@ impl Map {
             Self::Tiles(map) => map.name(index),
             Self::Rbf(map) => map.name(index, input),
             Self::OneHot(map) => map.name(index, input),
+            Self::Category(map) => map.name(index, input),
+            Self::Part(part) => part.name(index, input),
             Self::PerAction(map) => map.name(index, input),
         }
     }
@@ -30,7 +32,7 @@ impl FeatureMap {
     /// | `fourier` | `1`, `cos(2 pi x)`, `cos(pi(x + 2 y))`, with `x` and `y` scaled to [0, 1] |
     /// | `tiles` | `tiles(3:417)`: tiling and tile, both from 0 |
     /// | `rbf` | `rbf(x=0.5, y=1)`: the centre, in the units of the map's input |
-    /// | `one-hot` | `one-hot(state=6)` |
+    /// | `one-hot` | `one-hot(state=6)`, `one-hot(city=Paris)`, `one-hot(city is missing)`, `one-hot(city is rare)` |
     ///
     /// The names of a later stage contain those of the earlier ones.
     ///

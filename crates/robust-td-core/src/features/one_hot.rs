@@ -20,6 +20,10 @@ impl OneHot {
         Self { column, values }
     }
 
+    pub fn column(&self) -> usize {
+        self.column
+    }
+
     pub fn outputs(&self) -> usize {
         self.values.len()
     }

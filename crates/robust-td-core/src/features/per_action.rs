@@ -67,8 +67,14 @@ impl PerAction {
         self.observation.norm_bound().map(|bound| bound * bound)
     }
 
-    pub fn knows(&self, x: &[f64]) -> bool {
-        self.observation.knows(&x[..self.observation.inputs()])
+    /// The first column of the observation whose level was not seen.
+    pub fn unseen(&self, x: &[f64]) -> Option<usize> {
+        self.observation.unseen(&x[..self.observation.inputs()])
+    }
+
+    /// The text of a level.
+    pub fn label(&self, column: usize, code: f64) -> Option<&str> {
+        self.observation.label(column, code)
     }
 
     pub fn name(&self, index: usize, input: &dyn Fn(usize) -> String) -> String {
@@ -96,6 +102,7 @@ impl FeatureMap {
         Ok(Self {
             spec: self.spec.clone(),
             inputs: self.inputs + actions.len(),
+            columns: self.columns.clone(),
             stages: vec![vec![Map::PerAction(PerAction {
                 observation: Box::new(self),
                 actions,

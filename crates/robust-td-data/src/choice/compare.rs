@@ -236,9 +236,10 @@ fn fit(
             Ok(())
         }
     };
+    let labels = replay.labels().clone();
     let mut fittings = Vec::new();
     for listed in listed {
-        match Fitting::new(&listed.spec, report.dimension) {
+        match Fitting::with_columns(&listed.spec, report.schema.inputs(report.dimension)) {
             Ok(fitting) => fittings.push((listed, fitting, None)),
             Err(error) => leave_out(&listed, error.into())?,
         }
@@ -271,7 +272,9 @@ fn fit(
         )?;
         for ((_, fitting, failed), observed) in fittings.iter_mut().zip(observed) {
             if failed.is_none() && fitting.needs_pass() {
-                *failed = observed.and_then(|found| end_pass(fitting, found)).err();
+                *failed = observed
+                    .and_then(|found| end_pass(fitting, found, &labels))
+                    .err();
             }
         }
     }

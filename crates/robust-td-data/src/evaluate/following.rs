@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use robust_td_core::features::Fitting;
-
 use super::learning::next_report;
 use super::request::{STREAM_FEATURES, out_of_range};
 use super::{Evaluation, Progress};
@@ -18,6 +16,8 @@ use crate::option_error::OptionName;
 use crate::options::Purpose;
 use crate::replay::Replay;
 use crate::solved::{self, Solved};
+use crate::spec::Spec;
+use crate::start_value::StartValue;
 use crate::streamed::{self, Streamed};
 
 /// The number of bytes of rows that are kept for features too many for their equations.
@@ -70,8 +70,9 @@ impl Evaluation {
             // The rows are needed more than once.
             return Ok(None);
         }
-        let spec = self.request.features.as_deref().unwrap_or(STREAM_FEATURES);
-        let features = Fitting::new(spec, batch.dimension()).and_then(Fitting::finish)?;
+        let spec = Spec::or(self.request.features.as_ref(), STREAM_FEATURES);
+        let fitting = spec.fitting(reader.schema(), batch.dimension())?;
+        let features = fitting.finish()?;
         if features.outputs() > streamed::LARGEST {
             return Ok(None);
         }
@@ -94,9 +95,21 @@ impl Evaluation {
             if streamed.transitions() < until || streamed.is_complete() {
                 return Ok(());
             }
+            let steps = streamed.transitions();
+            // Sums that overflow have no solution.
+            let model = streamed.clone().solved(self.log.origin(&[]));
+            let model = model.map(|solved| Model::Solved(Box::new(solved)));
+            let (theta, start_value) = match &model {
+                Ok(model) => (
+                    model.value_function().theta,
+                    StartValue::of(model, self.confidence),
+                ),
+                Err(_) => (vec![f64::NAN; streamed.features()], None),
+            };
             self.tell(Progress::Following {
-                steps: streamed.transitions(),
-                theta: &streamed.theta(),
+                steps,
+                theta: &theta,
+                start_value,
             });
         }
     }
@@ -105,7 +118,7 @@ impl Evaluation {
     fn solve_kept(&mut self, mut reader: ReadAhead, mut batch: Batch) -> Result<Fit> {
         let mut request = self.request.to_solve(self.check, self.threads)?;
         if self.request.features.is_none() {
-            request.spec = STREAM_FEATURES.into();
+            request.spec = Spec::Default(STREAM_FEATURES);
         }
         let (mut rows, mut bytes, mut more) = (Vec::new(), 0, true);
         while more && bytes <= KEPT {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use robust_td_core::features::{FeatureMap, Fitting};
+use robust_td_core::features::FeatureMap;
 use robust_td_core::learner::recipe::{Output, Recipe};
 use robust_td_core::learner::{Learner, Td0};
 use robust_td_core::portfolio::{RobustTd, RobustTdParams};
@@ -18,6 +18,7 @@ use crate::learned::Learned;
 use crate::memory;
 use crate::option_error::{OptionError, OptionName};
 use crate::schema::Schema;
+use crate::spec::Spec;
 use crate::warning::Warning;
 
 /// Stands for an unknown horizon; methods that need it are refused.
@@ -32,7 +33,7 @@ pub(super) struct NewModel {
     method: &'static Method,
     discount: f64,
     given: Vec<(String, f64)>,
-    spec: String,
+    spec: Spec,
     phi_inf: Option<f64>,
     limit: Option<u64>,
     replicates: usize,
@@ -77,25 +78,25 @@ impl NewModel {
             method,
             discount,
             given,
-            spec: (request.features.clone()).unwrap_or_else(|| "identity".into()),
+            spec: Spec::or(request.features.as_ref(), "identity"),
             phi_inf: request.phi_inf,
             limit: request.horizon,
         })
     }
 
     /// The feature map as text.
-    pub fn features(&self) -> &str {
+    pub fn features(&self) -> &Spec {
         &self.spec
     }
 
     /// Whether everything that a first pass over the files would measure is set.
     pub fn needs_no_survey(&self) -> bool {
-        self.phi_inf.is_some() && self.limit.is_some() && self.spec == "identity"
+        self.phi_inf.is_some() && self.limit.is_some() && self.spec.text() == "identity"
     }
 
     /// The model for observations of the length of the first row.
-    pub fn model(&self, inputs: usize) -> Result<Learned> {
-        let features = Fitting::new(&self.spec, inputs).and_then(Fitting::finish)?;
+    pub fn model(&self, schema: &Schema, inputs: usize) -> Result<Learned> {
+        let features = self.spec.fitting(schema, inputs)?.finish()?;
         let bound = features.norm_bound();
         self.build(features, bound, UNKNOWN)
     }

@@ -62,7 +62,8 @@ impl Evaluation {
             let other_policy = reader.schema().policy.is_some();
             while reader.read(&mut batch)? {
                 if let (Learning::Ahead(new), false) = (&mut *learning, batch.is_empty()) {
-                    *learning = Learning::Under(Box::new(new.model(batch.dimension())?));
+                    let model = new.model(reader.schema(), batch.dimension())?;
+                    *learning = Learning::Under(Box::new(model));
                 }
                 let Learning::Under(model) = learning else {
                     continue;

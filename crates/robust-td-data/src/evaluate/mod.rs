@@ -21,11 +21,13 @@ use crate::log::Log;
 use crate::model::Model;
 use crate::monitor::Monitor;
 use crate::option_error::{OptionError, OptionName};
+use crate::options::ReadAs;
 use crate::preset::Preset;
 use crate::replay::Replay;
 use crate::solved::gather::Plan;
 use crate::solved::{self, Stage, Unit};
 use crate::source::Format;
+use crate::start_value::StartValue;
 use crate::warning::Warning;
 use learning::Learning;
 use request::{Constant, Request, check_confidence, threads};
@@ -87,6 +89,8 @@ pub enum Progress<'a> {
         steps: u64,
         /// The solution of their equations.
         theta: &'a [f64],
+        /// The value of the policy, with its interval as far as it is known.
+        start_value: Option<StartValue>,
     },
     /// A pass over the log has ended.
     PassDone {
@@ -392,6 +396,7 @@ impl Evaluation {
             let option = OptionName::Passes;
             return Err(OptionError::ReadOnce { option }.into());
         }
+        self.use_columns()?;
         if let Some(wanted) = &self.request.wanted {
             self.check_choice(wanted)?;
         }
@@ -401,7 +406,7 @@ impl Evaluation {
         let mut fit = match self.resumed.take() {
             Some(Model::Solved(mut solved)) if solved.stream.is_some() => {
                 resume::streamed(&self.request, &solved, &self.log)?;
-                self.log.default_layout(&solved.origin.read_as());
+                self.log.default_layout(&solved.read_as());
                 let stream = solved.stream.take();
                 self.follow(stream.map(|stream| *stream))?
             }
@@ -414,17 +419,36 @@ impl Evaluation {
             }
             Some(Model::Solved(solved)) => {
                 resume::solved(&mut self.request, &solved)?;
+                self.log.default_layout(&solved.read_as());
                 self.log.after(&solved.origin)?;
                 self.solve()?
             }
             None if self.request.is_auto() && self.log.is_stream() => self.follow(None)?,
             None if self.request.is_auto() => self.solve()?,
-            Some(Model::Learned(learned)) => self.step(Some(learned))?,
+            Some(Model::Learned(learned)) => {
+                self.log.default_layout(&learned.read_as());
+                self.step(Some(learned))?
+            }
             None => self.step(None)?,
         };
-        fit.layout = self.log.layout_used();
+        fit.layout = ReadAs {
+            inputs: fit.layout.inputs,
+            ..self.log.layout_used()
+        };
         fit.elapsed = started.elapsed();
         Ok(fit)
+    }
+
+    /// Reads the columns that the feature maps name.
+    fn use_columns(&mut self) -> Result<()> {
+        let mut specs: Vec<&str> = self.request.features.iter().map(String::as_str).collect();
+        if let Some(wanted) = &self.request.wanted {
+            specs.extend(wanted.specs.iter().map(String::as_str));
+        }
+        match specs.is_empty() {
+            true => Ok(()),
+            false => self.log.use_columns_of(&specs),
+        }
     }
 
     /// Learns from the log for each of several discounts: the same answers, to the bit, as one evaluation for each, but the log is read,
@@ -442,6 +466,7 @@ impl Evaluation {
             self.request.check()?;
         }
         self.check_discounts(discounts)?;
+        self.use_columns()?;
         if let Some(wanted) = &self.request.wanted {
             self.check_choice(wanted)?;
         }
@@ -458,7 +483,10 @@ impl Evaluation {
         let (layout, elapsed) = (self.log.layout_used(), started.elapsed());
         let fits = all.into_iter().map(|solved| {
             let mut fit = Fit::new(Model::Solved(Box::new(solved)), self.confidence)?;
-            fit.layout = layout.clone();
+            fit.layout = ReadAs {
+                inputs: fit.layout.inputs,
+                ..layout.clone()
+            };
             fit.elapsed = elapsed;
             Ok(fit)
         });

@@ -5,6 +5,7 @@ use super::learner_choice::NewModel;
 use super::request::Request;
 use crate::error::Result;
 use crate::log::Log;
+use crate::schema::Schema;
 use robust_td_core::registry::{self, AnyLearner};
 
 impl Evaluation {
@@ -40,7 +41,7 @@ impl Evaluation {
             features: Some("identity".into()),
             ..self.request.clone()
         };
-        let model = NewModel::choose(&request, true)?.model(dimension)?;
+        let model = NewModel::choose(&request, true)?.model(&Schema::default(), dimension)?;
         Ok(model.learner().clone())
     }
 }

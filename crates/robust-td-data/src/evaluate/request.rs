@@ -4,6 +4,7 @@ use crate::choice::Wanted;
 use crate::error::Result;
 use crate::option_error::{OptionError, OptionName};
 use crate::solved;
+use crate::spec::Spec;
 use robust_td_core::registry;
 use robust_td_core::schedule::SHORTEST_HORIZON;
 
@@ -101,7 +102,7 @@ impl Request {
         self.check_auto()?;
         Ok(solved::Request {
             discount: self.discount()?,
-            spec: (self.features.clone()).unwrap_or_else(|| DEFAULT_FEATURES.into()),
+            spec: Spec::or(self.features.as_ref(), DEFAULT_FEATURES),
             wanted: self.wanted.clone(),
             horizon: self.horizon,
             check,

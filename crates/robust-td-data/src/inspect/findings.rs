@@ -9,8 +9,10 @@ use crate::inspect::tally::Tally;
 use crate::inspect::values::constant;
 use crate::interleaved;
 use crate::schema::Schema;
-use crate::words::counted;
+use crate::words::{counted, quoted};
 
+/// Up to here all integers are exact.
+const EXACT: f64 = 9_007_199_254_740_992.0;
 /// With fewer episodes, equal lengths are no evidence of a time limit.
 const FEW_EPISODES: u64 = 3;
 
@@ -149,17 +151,39 @@ impl Inspector {
         let values = &self.values;
         let dimension = values.features.columns();
         let name = |k| schema.feature_name(k, dimension);
+        for (column, origin) in &schema.times {
+            let message = format!("column {column} is a time: it is read as {origin}");
+            findings.add(FindingKind::TimesAsSeconds, once, message);
+        }
+        for k in (0..dimension).filter(|&k| !schema.is_category(k)) {
+            let (low, high) = (values.features.low()[k], values.features.high()[k]);
+            if high > EXACT || low < -EXACT {
+                let message = format!(
+                    "{} is above 2^53: integers of this size are rounded; if it names a category, one-hot({}) takes it exactly",
+                    name(k),
+                    quoted(&name(k))
+                );
+                findings.add(FindingKind::RoundedIntegers, once, message);
+            }
+        }
         for (k, codes) in values.sentinels.iter().enumerate() {
+            if schema.is_category(k) {
+                continue;
+            }
             sentinels(findings, &name(k), codes);
         }
         sentinels(findings, "the reward", &values.reward_sentinels);
-        for k in 0..dimension {
+        for k in (0..dimension).filter(|&k| !schema.is_category(k)) {
             if let Some(value) = constant(&values.features, k) {
                 let message = format!("{} is {value} in every row", name(k));
                 findings.add(FindingKind::ConstantFeature, once, message);
             }
         }
         for (k, alone) in values.moments.collinear() {
+            // The codes of categories are no numbers.
+            if schema.is_category(k) || alone.is_some_and(|other| schema.is_category(other)) {
+                continue;
+            }
             let message = match alone {
                 Some(other) => format!("{} is a linear function of {}", name(k), name(other)),
                 None => format!(
@@ -229,7 +253,7 @@ fn without_end(schema: &Schema, stopped: u64, episodes: u64) -> String {
 fn bad_rows(findings: &mut Findings<'_>, bad_rows: &BadRows) {
     for bad in bad_rows.kinds() {
         let kind = match bad.first.kind {
-            FaultKind::Missing => FindingKind::MissingValues,
+            FaultKind::Missing | FaultKind::MissingLevel { .. } => FindingKind::MissingValues,
             FaultKind::NotFinite { .. } => FindingKind::NotFiniteValues,
             _ => FindingKind::BadRows,
         };

@@ -3,6 +3,7 @@
 mod collinear;
 mod episodes;
 mod findings;
+mod levels;
 mod report;
 mod sample;
 mod sentinels;
@@ -14,6 +15,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 pub(crate) use findings::starts_unknown;
+pub use levels::{CategoryReport, LevelCount};
 pub use report::{DataReport, EpisodeReport, FeatureReport, Finding, FindingKind};
 pub use sample::DataSample;
 pub use stats::Stats;
@@ -21,11 +23,13 @@ pub use stats::Stats;
 use crate::bad_rows::BadRows;
 use crate::batch::Batch;
 use crate::error::Result;
+use crate::labels::Labels;
 use crate::pairing::Pairing;
 use crate::parts::Parts;
 use crate::reader::Reader;
 use crate::schema::Schema;
 use episodes::{EpisodeRow, Episodes, hash};
+use levels::Levels;
 use tally::Tally;
 pub(crate) use values::Values;
 use values::stats;
@@ -37,6 +41,8 @@ pub struct Inspector {
     /// The rows whose numbers are not measured yet.
     parts: Parts,
     values: Values,
+    /// The categories, in order.
+    levels: Vec<Levels>,
     episodes: Episodes,
     last: Option<Last>,
     /// Rows whose next observation could be compared with the following row.
@@ -137,7 +143,9 @@ impl Inspector {
             let shared = Arc::new(std::mem::take(&mut batch));
             inspector.push(reader.schema(), &shared);
         }
-        Ok(inspector.finish(reader.schema(), reader.files(), reader.bad_rows()))
+        let labels = reader.labels().clone();
+        let (schema, files) = (reader.schema(), reader.files());
+        Ok(inspector.finish_with(schema, files, reader.bad_rows(), &labels))
     }
 
     /// Adds the rows of a batch.
@@ -161,8 +169,20 @@ impl Inspector {
         for i in 0..batch.len() {
             self.look_at_order(schema, batch, i);
         }
+        self.count_levels(schema, batch);
         if let Some(i) = batch.len().checked_sub(1) {
             self.last.get_or_insert_default().replace(batch, i);
+        }
+    }
+
+    fn count_levels(&mut self, schema: &Schema, batch: &Batch) {
+        self.levels
+            .resize(schema.categories.len(), Levels::default());
+        let columns = (0..batch.dimension).filter(|&k| schema.is_category(k));
+        for (levels, k) in self.levels.iter_mut().zip(columns) {
+            for i in 0..batch.len() {
+                levels.add(batch.obs(i)[k]);
+            }
         }
     }
 
@@ -215,7 +235,18 @@ impl Inspector {
 
     /// The report on all rows so far.
     #[must_use]
-    pub fn finish(mut self, schema: &Schema, files: &[String], bad_rows: &BadRows) -> DataReport {
+    pub fn finish(self, schema: &Schema, files: &[String], bad_rows: &BadRows) -> DataReport {
+        self.finish_with(schema, files, bad_rows, &Labels::default())
+    }
+
+    /// As [`finish`](Self::finish), with the texts of categories.
+    pub(crate) fn finish_with(
+        mut self,
+        schema: &Schema,
+        files: &[String],
+        bad_rows: &BadRows,
+        labels: &Labels,
+    ) -> DataReport {
         self.episodes.finish();
         if let Some(part) = std::mem::take(&mut self.parts).finish() {
             self.measured(Values::of(&part));
@@ -223,7 +254,10 @@ impl Inspector {
         self.values = std::mem::take(&mut self.values).finished();
         let values = &self.values;
         let dimension = values.features.columns();
+        let categories = self.levels.iter().zip(&schema.categories);
+        let categories = categories.map(|(levels, name)| levels.report(name.clone(), labels));
         let features = (0..dimension)
+            .filter(|&k| !schema.is_category(k))
             .filter_map(|k| {
                 Some(FeatureReport {
                     name: schema.feature_name(k, dimension),
@@ -241,6 +275,7 @@ impl Inspector {
             bad_rows: bad_rows.clone(),
             dimension,
             features,
+            categories: categories.collect(),
             reward: stats(&values.reward, 0),
             max_norm: obs_norm.map_or(0.0, |norm| norm.max).max(values.next_norm),
             obs_norm,
@@ -257,7 +292,8 @@ impl Inspector {
                 dimension,
                 &self.episodes.sampled_lengths,
                 &values.moments,
-            ),
+            )
+            .without(|k| schema.is_category(k)),
         }
     }
 }

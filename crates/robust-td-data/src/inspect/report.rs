@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::bad_rows::BadRows;
+use crate::inspect::levels::CategoryReport;
 use crate::inspect::sample::DataSample;
 use crate::inspect::stats::Stats;
 use crate::schema::Schema;
@@ -26,6 +27,9 @@ pub struct DataReport {
     pub dimension: usize,
     /// The features, in order.
     pub features: Vec<FeatureReport>,
+    /// The categories, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub categories: Vec<CategoryReport>,
     /// The rewards.
     pub reward: Option<Stats>,
     /// The Euclidean norms of the observations.
@@ -140,6 +144,12 @@ pub enum FindingKind {
     CutEpisodes,
     /// A stream that was not used to its end.
     MemoryLimit,
+    /// Times that are read as numbers of seconds.
+    TimesAsSeconds,
+    /// Integers that are too large to be exact.
+    RoundedIntegers,
+    /// Rows with a category that the log of the model did not have.
+    UnseenLevels,
 }
 
 impl FindingKind {

@@ -33,4 +33,20 @@ impl DataSample {
             correlations: moments.correlations(),
         }
     }
+
+    /// The same without the features that are categories.
+    pub(super) fn without(mut self, is_category: impl Fn(usize) -> bool) -> Self {
+        let keep = |k: usize| !is_category(k);
+        if (0..self.features.len()).all(keep) {
+            return self;
+        }
+        fn kept<T>(list: Vec<T>, keep: &impl Fn(usize) -> bool) -> Vec<T> {
+            let numbered = list.into_iter().enumerate();
+            numbered.filter(|(k, _)| keep(*k)).map(|(_, x)| x).collect()
+        }
+        self.features = kept(self.features, &keep);
+        let rows = kept(self.correlations, &keep).into_iter();
+        self.correlations = rows.map(|row| kept(row, &keep)).collect();
+        self
+    }
 }

@@ -7,6 +7,7 @@ use super::sentinels::Sentinels;
 use super::stats::Stats;
 use crate::batch::Batch;
 use crate::parts::Part;
+use crate::schema::Schema;
 use crate::thinned::Thinned;
 
 /// Statistics of the numbers in consecutive rows; those of parts can be merged.
@@ -50,14 +51,14 @@ impl Values {
                 values.reward.add(&batch.rewards[rows.clone()]);
             }
             norms.clear();
-            norms.extend(rows.clone().map(|i| norm(batch.obs(i))));
+            norms.extend(rows.clone().map(|i| norm(&part.schema, batch.obs(i))));
             values.norm.add(&norms);
             for i in rows {
                 let reward = &batch.rewards[i..i + usize::from(has_reward)];
                 values.rows.consider(number, [batch.obs(i), reward]);
                 number += 1;
                 if let Some(next) = batch.next_obs(i) {
-                    values.next_norm = values.next_norm.max(norm(next));
+                    values.next_norm = values.next_norm.max(norm(&part.schema, next));
                     values.next_is_same += u64::from(next == batch.obs(i));
                 }
             }
@@ -139,6 +140,11 @@ fn sentinels(
     found
 }
 
-fn norm(x: &[f64]) -> f64 {
-    x.iter().map(|x| x * x).sum::<f64>().sqrt()
+/// The norm of the numbers of an observation; the codes of categories are none.
+fn norm(schema: &Schema, x: &[f64]) -> f64 {
+    if schema.categories.is_empty() {
+        return x.iter().map(|x| x * x).sum::<f64>().sqrt();
+    }
+    let numbers = (x.iter().enumerate()).filter(|(k, _)| !schema.is_category(*k));
+    numbers.map(|(_, x)| x * x).sum::<f64>().sqrt()
 }

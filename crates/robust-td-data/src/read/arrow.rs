@@ -1,15 +1,18 @@
 //! Reads rows from Arrow record batches, of a Parquet file or in memory.
 
-use arrow_array::RecordBatch;
-use arrow_schema::SchemaRef;
+use arrow_array::{ArrayRef, RecordBatch, UInt64Array};
+use arrow_schema::{DataType, SchemaRef};
+use arrow_select::take::take;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReader;
 
 use crate::batch::Batch;
 use crate::error::{Error, Result};
 use crate::guard::guarded;
+use crate::kept::Cells;
 use crate::layout::{CellKind, Column, Layout, Target, Wanted};
 use crate::read::arrow_column::{ArrowColumn, is_list};
 use crate::read::column_groups::ColumnGroups;
+use crate::read::quantity;
 use crate::read::row_major::RowMajor;
 use crate::read::table::TablePieces;
 use crate::row::{Bad, Ledger, LogRow, Place};
@@ -19,8 +22,13 @@ pub(crate) struct ArrowRows {
     name: String,
     records: Records,
     layout: Layout,
-    /// The columns with a role, in the order of the record batches.
+    /// The columns with a role, and their places in the record batches.
     columns: Vec<ArrowColumn>,
+    places: Vec<usize>,
+    /// The columns to copy: their names, their places, and the rows of the current record batch to copy.
+    kept: (Vec<String>, Vec<usize>),
+    arrays: Vec<ArrayRef>,
+    picked: Vec<u64>,
     row: LogRow,
     rows: u64,
     /// Rows of the current record batch, and the number already used.
@@ -54,7 +62,7 @@ impl Records {
 pub(crate) struct ArrowLayout {
     layout: Layout,
     columns: Vec<ArrowColumn>,
-    /// The indices of the columns with a role.
+    /// The indices of the columns with a role or to copy.
     pub used: Vec<usize>,
 }
 
@@ -64,19 +72,27 @@ impl ArrowLayout {
         let columns: Vec<Column> = (schema.fields().iter())
             .map(|field| Column {
                 name: field.name().clone(),
-                kind: match is_list(field.data_type()) {
-                    true => CellKind::List,
-                    false => CellKind::Scalar,
+                kind: match field.data_type() {
+                    kind if is_list(kind) => CellKind::List,
+                    DataType::Utf8 => CellKind::Text,
+                    _ => CellKind::Scalar,
                 },
             })
             .collect();
-        let layout = Layout::resolve(name, &columns, wanted)?;
+        let mut layout = Layout::resolve(name, &columns, wanted)?;
         let mut used = Vec::new();
-        let mut readers = Vec::new();
+        let (mut readers, mut times) = (Vec::new(), Vec::new());
         for (index, &target) in layout.targets.iter().enumerate() {
-            if target != Target::Skip {
+            if target != Target::Skip || layout.kept.contains(&index) {
                 used.push(index);
+            }
+            if target != Target::Skip {
                 let data_type = schema.field(index).data_type();
+                if quantity::is_time(data_type) && matches!(target, Target::Obs(_)) {
+                    let column = layout.names[index].clone();
+                    let origin = quantity::origin(data_type);
+                    times.push((column, origin));
+                }
                 let column = ArrowColumn::new(index, target, data_type);
                 readers.push(column.map_err(|wanted| Error::ColumnType {
                     file: name.to_owned(),
@@ -86,6 +102,7 @@ impl ArrowLayout {
                 })?);
             }
         }
+        layout.schema.times = times;
         Ok(Self {
             layout,
             columns: readers,
@@ -95,7 +112,19 @@ impl ArrowLayout {
 
     /// The rows of record batches that have the used columns.
     pub fn rows(self, name: &str, records: Records) -> ArrowRows {
+        let place = |index: &usize| self.used.iter().position(|used| used == index).unwrap_or(0);
         ArrowRows {
+            places: self
+                .columns
+                .iter()
+                .map(|column| place(&column.index()))
+                .collect(),
+            kept: (
+                self.layout.kept_names(),
+                self.layout.kept.iter().map(place).collect(),
+            ),
+            arrays: Vec::new(),
+            picked: Vec::new(),
             name: name.to_owned(),
             records,
             row: LogRow::of(&self.layout),
@@ -118,8 +147,15 @@ impl ArrowRows {
 
     /// Adds rows until the batch is full; false when there are no more.
     pub fn fill(&mut self, batch: &mut Batch, ledger: &mut Ledger) -> Result<bool> {
+        let more = self.fill_rows(batch, ledger);
+        self.keep(batch);
+        more
+    }
+
+    fn fill_rows(&mut self, batch: &mut Batch, ledger: &mut Ledger) -> Result<bool> {
         while batch.len() < ledger.batch_rows {
             if self.used == self.loaded {
+                self.keep(batch);
                 match self.records.next() {
                     Ok(None) => return Ok(false),
                     Ok(Some(records)) => self.load(&records),
@@ -147,15 +183,33 @@ impl ArrowRows {
                 row: self.rows,
                 line: None,
             };
+            let before = batch.len();
             ledger.enter(batch, &mut self.row, &self.layout, place, read)?;
+            if batch.len() > before && !self.arrays.is_empty() {
+                self.picked.push(self.used as u64 - 1);
+            }
         }
         Ok(true)
     }
 
-    fn load(&mut self, records: &RecordBatch) {
-        for (column, array) in self.columns.iter_mut().zip(records.columns()) {
-            column.load(array);
+    /// Copies the rows of the current record batch that were used since the last time.
+    fn keep(&mut self, batch: &mut Batch) {
+        if self.picked.is_empty() {
+            return;
         }
+        batch.kept.start(&self.kept.0, Cells::arrays);
+        let rows = UInt64Array::from(std::mem::take(&mut self.picked));
+        // The rows exist, so nothing can fail.
+        let taken = self.arrays.iter().map(|array| take(array, &rows, None));
+        batch.kept.append(taken.filter_map(std::result::Result::ok));
+    }
+
+    fn load(&mut self, records: &RecordBatch) {
+        for (column, &place) in self.columns.iter_mut().zip(&self.places) {
+            column.load(records.column(place));
+        }
+        let kept = self.kept.1.iter();
+        self.arrays = kept.map(|&place| records.column(place).clone()).collect();
         self.loaded = records.num_rows();
         self.used = 0;
         self.arranged = self.arrange();

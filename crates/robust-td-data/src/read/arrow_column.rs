@@ -10,14 +10,15 @@ use arrow_schema::DataType;
 
 use crate::fault::FaultKind;
 use crate::layout::Target;
+use crate::read::quantity;
 use crate::row::{LogRow, refused_number};
 use crate::value;
 
 /// The cells of a column in the current record batch.
 enum Cells {
     Numbers(Vec<f64>),
-    /// Integers, where f64 would lose digits that distinguish episodes.
-    Whole(Vec<i64>),
+    /// Integers, where f64 would lose digits that distinguish episodes; those without a sign wrap.
+    Whole(Vec<i64>, bool),
     Text(StringArray),
     /// Lists, with their shared values.
     Lists(ListArray, Vec<f64>),
@@ -38,7 +39,15 @@ pub(crate) fn is_list(data_type: &DataType) -> bool {
 }
 
 fn is_number(data_type: &DataType) -> bool {
-    data_type.is_integer() || data_type.is_floating()
+    data_type.is_integer() || data_type.is_floating() || quantity::is_quantity(data_type)
+}
+
+/// Whether seconds make sense.
+fn takes_times(target: Target) -> bool {
+    matches!(
+        target,
+        Target::Obs(_) | Target::NextObs(_) | Target::Level { .. }
+    )
 }
 
 impl ArrowColumn {
@@ -49,12 +58,20 @@ impl ArrowColumn {
                 Cells::Numbers(Vec::new())
             }
             (target, _) if target.is_list() => return Err("a list of numbers"),
-            (target, kind) if target.is_name() && kind.is_integer() => Cells::Whole(Vec::new()),
+            (target, kind)
+                if (target.is_name() || matches!(target, Target::Level { .. }))
+                    && kind.is_integer() =>
+            {
+                Cells::Whole(Vec::new(), *kind == DataType::UInt64)
+            }
+            (Target::Level { .. }, DataType::Utf8) => Cells::Text(StringArray::new_null(0)),
             (Target::Episode | Target::Cluster, DataType::Boolean) => {
                 return Err("integers or text");
             }
             (_, DataType::Boolean) => Cells::Numbers(Vec::new()),
-            (_, kind) if is_number(kind) => Cells::Numbers(Vec::new()),
+            (_, kind) if is_number(kind) && (takes_times(target) || !quantity::is_time(kind)) => {
+                Cells::Numbers(Vec::new())
+            }
             (target, DataType::Utf8)
                 if target.is_name() || matches!(target, Target::Terminated | Target::Truncated) =>
             {
@@ -62,6 +79,10 @@ impl ArrowColumn {
             }
             (Target::Terminated | Target::Truncated, _) => return Err("flags"),
             (target, _) if target.is_name() => return Err("integers or text"),
+            (Target::Level { .. }, _) => return Err("text, a number or a flag"),
+            (Target::Obs(_) | Target::NextObs(_), DataType::Utf8) => {
+                return Err("a number; if it is a category, name it in one-hot");
+            }
             _ => return Err("a number"),
         };
         Ok(Self {
@@ -97,7 +118,7 @@ impl ArrowColumn {
                 self.cells = Cells::Lists(list, numbers);
             }
             Cells::Numbers(numbers) => to_f64(array, numbers),
-            Cells::Whole(numbers) => to_i64(array, numbers),
+            Cells::Whole(numbers, _) => to_i64(array, numbers),
             Cells::Text(text) => *text = array.as_string::<i32>().clone(),
             Cells::Lists(..) => {}
         }
@@ -131,11 +152,24 @@ impl ArrowColumn {
                 row.set_id(target, value::numeric_episode(numbers[i])?);
                 Ok(())
             }
+            (Cells::Numbers(numbers), Target::Level { .. }) => {
+                row.set_number_level(self.target, numbers[i])
+            }
+            (Cells::Whole(numbers, unsigned), Target::Level { .. }) => {
+                let number = numbers[i];
+                match unsigned {
+                    true => whole_level(row, self.target, i128::from(number as u64)),
+                    false => whole_level(row, self.target, i128::from(number)),
+                }
+            }
+            (Cells::Text(text), Target::Level { .. }) => {
+                row.set_level(self.target, text.value(i).as_bytes())
+            }
             (Cells::Numbers(numbers), _) => match row.set_number(self.target, numbers[i]) {
                 true => Ok(()),
                 false => Err(refused_number(numbers[i], numbers[i].to_string())),
             },
-            (Cells::Whole(numbers), _) => {
+            (Cells::Whole(numbers, _), _) => {
                 row.set_id(self.target, value::whole_episode(numbers[i]));
                 Ok(())
             }
@@ -148,6 +182,14 @@ impl ArrowColumn {
                 Ok(())
             }
         }
+    }
+}
+
+/// Puts the level of an integer into the row.
+fn whole_level(row: &mut LogRow, target: Target, number: i128) -> Result<(), FaultKind> {
+    match number.unsigned_abs() < 1 << 52 {
+        true => row.set_number_level(target, number as f64),
+        false => row.set_level(target, number.to_string().as_bytes()),
     }
 }
 
@@ -197,7 +239,8 @@ pub(crate) fn to_f64(array: &ArrayRef, out: &mut Vec<f64>) {
             out.extend(flags.iter().map(|flag| f64::from(u8::from(flag))));
         }
         // `ArrowColumn::new` rejects all other types.
-        other => unreachable!("a column of type {other}"),
+        other if !quantity::to_f64(array, out) => unreachable!("a column of type {other}"),
+        _ => {}
     }
 }
 

@@ -13,14 +13,19 @@ use crate::batch::Batch;
 use crate::choices::ChoiceCell;
 use crate::dialect::Dialect;
 use crate::error::{Error, Result};
-use crate::fault::FaultKind;
+use crate::fault::{FaultKind, is_odd, is_word};
+use crate::kept::Cells;
 use crate::layout::{CellKind, Column, Layout, Target, Wanted};
 use crate::lines::Lines;
-use crate::read::csv_field::{Field, Stop, count, unclosed};
+use crate::read::csv_field::{Field, Stop, count, texts, unclosed};
 use crate::read::csv_header::{Comments, Header, next_record};
 use crate::role::Role;
 use crate::row::{Bad, Ledger, LogRow, Place, refused_number};
 use crate::value;
+
+/// The number of bytes and of records in which columns of text are recognised.
+const AHEAD: usize = 1 << 16;
+const LOOKED_AT: usize = 100;
 
 /// The rows of a CSV file.
 pub(crate) struct CsvRows {
@@ -29,6 +34,7 @@ pub(crate) struct CsvRows {
     style: Style,
     comments: Comments,
     layout: Layout,
+    kept_names: Vec<String>,
     row: LogRow,
     rows: u64,
     /// Whether the current record is still to be consumed: the first one is read before the rows.
@@ -63,7 +69,7 @@ impl CsvRows {
             });
         }
         let style = Style { separator, dialect };
-        let columns: Vec<Column> = names
+        let mut columns: Vec<Column> = names
             .into_iter()
             .enumerate()
             .map(|(index, name)| Column {
@@ -74,10 +80,14 @@ impl CsvRows {
                 },
             })
             .collect();
+        if wanted.looks_ahead && first.iter().any(|cell| is_odd(cell) || cell.is_empty()) {
+            mark_words(&mut columns, &first, lines.ahead(AHEAD)?, separator);
+        }
         let layout = Layout::resolve(file, &columns, wanted)?;
         Ok(Self {
             file: file.to_owned(),
             row: LogRow::of(&layout),
+            kept_names: layout.kept_names(),
             lines,
             style,
             comments,
@@ -120,9 +130,55 @@ impl CsvRows {
                 row: self.rows,
                 line: Some(self.lines.number()),
             };
+            let before = batch.len();
             ledger.enter(batch, &mut self.row, &self.layout, place, read)?;
+            if batch.len() > before && !self.layout.kept.is_empty() {
+                self.keep(batch);
+            }
         }
         Ok(true)
+    }
+
+    /// Copies the cells of the current record.
+    fn keep(&self, batch: &mut Batch) {
+        let (bytes, mut fields, mut at) = (self.lines.bytes(), Vec::new(), Some(0));
+        while let Some(from) = at {
+            let Ok(field) = Field::cut(bytes, from, self.style.separator) else {
+                break;
+            };
+            let text = String::from_utf8_lossy(&field.text(bytes)).into_owned();
+            fields.push(Some(text).filter(|text| !text.is_empty()));
+            at = field.next;
+        }
+        batch.kept.start(&self.kept_names, Cells::text);
+        let cell = |&index: &usize| fields.get(index).cloned().flatten();
+        batch.kept.push(self.layout.kept.iter().map(cell));
+    }
+}
+
+/// Marks the columns that have no numbers in the first records.
+fn mark_words(columns: &mut [Column], first: &[String], ahead: &[u8], separator: u8) {
+    let mut records = vec![first.to_vec()];
+    let mut lines = ahead.split(|&byte| byte == b'\n');
+    // The last line may be cut.
+    lines.next_back();
+    for line in lines.take(LOOKED_AT) {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        match texts(line, separator) {
+            Ok(record) if record.len() == columns.len() => records.push(record),
+            // A field with a line feed is not looked at.
+            _ => {}
+        }
+    }
+    for (k, column) in columns.iter_mut().enumerate() {
+        let cells = records.iter().filter_map(|record| record.get(k));
+        let cells: Vec<&String> = cells.filter(|cell| !cell.is_empty()).collect();
+        let all = |is: fn(&str) -> bool| !cells.is_empty() && cells.iter().all(|cell| is(cell));
+        column.kind = match column.kind {
+            CellKind::Scalar if all(is_word) => CellKind::Words,
+            CellKind::Scalar if all(is_odd) => CellKind::Odd,
+            kind => kind,
+        };
     }
 }
 
@@ -201,6 +257,7 @@ fn read_cell(
         }
         target if target.is_name() => dialect.episode(&text).map(|id| row.set_id(target, id)),
         target if target.is_list() => value::list(&text, row.list(target)),
+        Target::Level { .. } => row.set_level(target, &text),
         _ => dialect
             .number(&text)
             .and_then(|number| match row.set_number(target, number) {

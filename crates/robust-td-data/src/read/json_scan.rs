@@ -11,6 +11,8 @@ use crate::value;
 
 /// Values nested deeper than this are left to the full parser.
 const DEPTH: usize = 16;
+/// The longest number that is read as the level of a category.
+const LONGEST_PLAIN: usize = 18;
 
 /// The result for a line.
 #[derive(Debug)]
@@ -255,6 +257,33 @@ impl<'a> Cursor<'a> {
                 let id = id.map_err(|kind| Scanned::Bad(Bad::at(column, kind)))?;
                 row.set_id(target, id);
                 Ok(())
+            }
+            Target::Level { .. } => {
+                let text = match self.peek() {
+                    Some(b'"') => self.string()?,
+                    _ => {
+                        let start = self.at;
+                        self.number()?;
+                        let token = &self.line[start..self.at];
+                        // As text these would be other levels.
+                        if token.len() > LONGEST_PLAIN
+                            || token.iter().any(|byte| b"eE".contains(byte))
+                        {
+                            return Err(Scanned::Unsure);
+                        }
+                        token
+                    }
+                };
+                if !text.is_ascii() && std::str::from_utf8(text).is_err() {
+                    return Err(Scanned::Unsure);
+                }
+                match row.set_level(target, text) {
+                    Ok(()) => Ok(()),
+                    Err(kind) => match row.miss(target, column, kind) {
+                        Ok(()) => Ok(()),
+                        Err(bad) => Err(Scanned::Bad(bad)),
+                    },
+                }
             }
             _ => {
                 let value = self.finite(column)?;

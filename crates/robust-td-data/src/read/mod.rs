@@ -10,5 +10,9 @@ mod json_scan;
 pub(crate) mod ndjson;
 pub(crate) mod parquet;
 mod plain;
+mod quantity;
 mod row_major;
 pub(crate) mod table;
+
+pub(crate) use arrow_column::to_i64 as integers;
+pub(crate) use quantity::to_f64 as quantities;

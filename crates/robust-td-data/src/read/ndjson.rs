@@ -15,6 +15,7 @@ use serde_json::{Map, Value};
 use crate::batch::Batch;
 use crate::error::{Error, Result};
 use crate::fault::{Fault, FaultKind, shown};
+use crate::kept::Cells;
 use crate::layout::{CellKind, Column, Layout, Target, Wanted};
 use crate::lines::Lines;
 use crate::read::json_scan::{Scan, Scanned};
@@ -57,6 +58,7 @@ impl NdjsonRows {
                 name: name.clone(),
                 kind: match value {
                     Value::Array(_) => CellKind::List,
+                    Value::String(_) => CellKind::Text,
                     _ => CellKind::Scalar,
                 },
             })
@@ -99,9 +101,27 @@ impl NdjsonRows {
                 row: self.rows,
                 line: Some(self.lines.number()),
             };
+            let before = batch.len();
             ledger.enter(batch, &mut self.row, &self.layout, place, read)?;
+            if batch.len() > before && !self.layout.kept.is_empty() {
+                self.keep(batch);
+            }
         }
         Ok(true)
+    }
+
+    /// Copies the fields of the current line.
+    fn keep(&self, batch: &mut Batch) {
+        let object = parse(self.lines.bytes()).unwrap_or_default();
+        let names = self.layout.kept_names();
+        batch.kept.start(&names, Cells::text);
+        batch
+            .kept
+            .push(names.iter().map(|name| match object.get(name) {
+                None | Some(Value::Null) => None,
+                Some(Value::String(text)) => Some(text.clone()),
+                Some(value) => Some(value.to_string()),
+            }));
     }
 }
 
@@ -241,6 +261,13 @@ fn read_value(
         (target, _) if target.is_list() => {
             return Err(FaultKind::NotAList { value: text() });
         }
+        (Target::Level { .. }, Value::String(text)) => row.set_level(target, text.as_bytes())?,
+        (Target::Level { .. }, Value::Bool(_)) => row.set_level(target, text().as_bytes())?,
+        (Target::Level { .. }, Value::Number(number)) => match number.as_f64() {
+            Some(value) if number.is_f64() => row.set_number_level(target, value)?,
+            _ => row.set_level(target, text().as_bytes())?,
+        },
+        (Target::Level { .. }, _) => return Err(FaultKind::NotALevel { value: text() }),
         _ => {
             let number = finite(value)?;
             if !row.set_number(target, number) {

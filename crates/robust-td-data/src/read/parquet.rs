@@ -5,14 +5,47 @@
 
 use std::fs::File;
 use std::path::Path;
+use std::sync::Arc;
 
+use arrow_schema::{DataType, Schema};
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
+use parquet::arrow::parquet_to_arrow_schema;
 
 use crate::error::{Error, Result};
 use crate::guard::guarded;
 use crate::layout::Wanted;
 use crate::read::arrow::{ArrowLayout, ArrowRows, Records};
 use crate::read::column_groups::{ColumnGroups, reader};
+
+/// The types of a Parquet file. Only the writer's hints say which integers are durations, and in which unit.
+fn with_durations(file: &File) -> parquet::errors::Result<ArrowReaderMetadata> {
+    let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
+    let plain = ArrowReaderMetadata::load(file, options.clone())?;
+    let contents = plain.metadata().file_metadata();
+    let hints = parquet_to_arrow_schema(contents.schema_descr(), contents.key_value_metadata());
+    // Hints that cannot be read do not matter.
+    let Ok(hints) = hints else {
+        return Ok(plain);
+    };
+    let mut found = false;
+    let fields = plain.schema().fields().iter().map(|field| {
+        let hint = hints
+            .field_with_name(field.name())
+            .map(|hint| hint.data_type());
+        match (field.data_type(), hint) {
+            (DataType::Int64, Ok(hint @ DataType::Duration(_))) => {
+                found = true;
+                Arc::new(field.as_ref().clone().with_data_type(hint.clone()))
+            }
+            _ => field.clone(),
+        }
+    });
+    let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+    match found {
+        false => Ok(plain),
+        true => ArrowReaderMetadata::try_new(plain.metadata().clone(), options.with_schema(schema)),
+    }
+}
 
 /// The rows of a Parquet file, decoded with up to this number of threads.
 pub(crate) fn open(
@@ -32,8 +65,7 @@ pub(crate) fn open(
             file: name.to_owned(),
         });
     }
-    let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
-    let metadata = guarded(|| ArrowReaderMetadata::load(&file, options)).map_err(damaged)?;
+    let metadata = guarded(|| with_durations(&file)).map_err(damaged)?;
     let layout = ArrowLayout::resolve(name, metadata.schema(), wanted)?;
     if metadata.metadata().file_metadata().num_rows() == 0 {
         return Err(Error::NoRows {

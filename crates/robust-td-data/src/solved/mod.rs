@@ -34,6 +34,7 @@ use crate::error::{Error, Result};
 use crate::inspect::Finding;
 use crate::off_policy::OffPolicy;
 use crate::off_policy::support::TOLERATED;
+use crate::options::ReadAs;
 use crate::origin::Origin;
 use crate::streamed::Streamed;
 
@@ -114,6 +115,14 @@ impl Solved {
         LinearValue {
             theta: self.theta.clone(),
             offset: 0.0,
+        }
+    }
+
+    /// How to read further files like those of its log.
+    pub(crate) fn read_as(&self) -> ReadAs {
+        ReadAs {
+            inputs: self.features.columns().to_vec(),
+            ..self.origin.read_as()
         }
     }
 

@@ -21,6 +21,7 @@ use crate::option_error::{OptionError, OptionName};
 use crate::replay::Replay;
 use crate::returns::{self, Predicts};
 use crate::sample::Predictions;
+use crate::spec::Spec;
 use crate::survey::Survey;
 
 /// The memory for the sums of chunks that are processed at the same time.
@@ -32,7 +33,7 @@ const FEWEST_HELD_OUT: u64 = 40;
 #[derive(Debug, Clone)]
 pub(crate) struct Request {
     pub discount: f64,
-    pub spec: String,
+    pub spec: Spec,
     /// What to choose the feature map among, instead.
     pub wanted: Option<Wanted>,
     pub horizon: Option<u64>,

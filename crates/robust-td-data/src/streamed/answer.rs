@@ -114,13 +114,4 @@ impl Streamed {
             Grouping::Independent => Unit::Episode,
         }
     }
-
-    /// theta so far; NaN where the sums overflowed.
-    pub fn theta(&self) -> Vec<f64> {
-        let found = self.online.fixed_point();
-        found.map_or_else(
-            |_| vec![f64::NAN; self.online.dimension()],
-            |found| found.theta,
-        )
-    }
 }

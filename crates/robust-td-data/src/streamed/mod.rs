@@ -83,6 +83,11 @@ impl Streamed {
         self.online.count()
     }
 
+    /// The number of features.
+    pub fn features(&self) -> usize {
+        self.online.dimension()
+    }
+
     /// Whether it has used all transitions that it may.
     pub fn is_complete(&self) -> bool {
         self.limit.is_some_and(|limit| self.transitions() >= limit)

@@ -3,6 +3,7 @@
 
 mod ahead;
 mod bad_rows;
+mod columns;
 mod dialects;
 mod evaluate;
 mod formats;
@@ -18,4 +19,5 @@ mod solved;
 mod source;
 mod stream;
 mod table;
+mod types;
 mod write;

@@ -23,6 +23,7 @@ pub fn document(report: &DataReport, command: Option<&str>) -> Result<Document> 
     let mut sections = vec![findings(&report.findings)];
     sections.extend(rewards(report)?);
     sections.extend(features(report)?);
+    sections.extend(categories(report));
     sections.extend(correlations(report)?);
     sections.extend(bad_rows(report));
     sections.push(rerun(command.map(String::from)));
@@ -204,6 +205,40 @@ fn stats_table(title: &str, rows: Vec<Vec<Cell>>) -> Table {
         rows,
         ..Table::default()
     }
+}
+
+/// The most frequent levels of each category.
+fn categories(report: &DataReport) -> Option<Section> {
+    let mut blocks = Vec::new();
+    for (k, category) in report.categories.iter().enumerate().take(DRAWN) {
+        let key = |name: &str| format!("categories.{k}.{name}");
+        let levels = category.most.iter().enumerate().map(|(i, level)| {
+            vec![
+                Cell::prose(level.level.clone()),
+                Cell::exact_count(level.rows, key(&format!("most.{i}.rows"))),
+            ]
+        });
+        let mut rows: Vec<Vec<Cell>> = levels.collect();
+        if category.missing > 0 {
+            rows.push(vec![
+                Cell::prose("missing"),
+                Cell::exact_count(category.missing, key("missing")),
+            ]);
+        }
+        let more = if category.complete { "" } else { "more than " };
+        blocks.push(paragraph(format!(
+            "{}: {more}{}, the most frequent first.",
+            category.name,
+            count(category.levels, "level")
+        )));
+        blocks.push(Block::Table(Table {
+            title: category.name.clone(),
+            columns: vec![Column::words("level"), Column::numbers("rows")],
+            rows,
+            ..Table::default()
+        }));
+    }
+    (!blocks.is_empty()).then(|| section("Categories", "Categories", blocks))
 }
 
 fn correlations(report: &DataReport) -> Result<Option<Section>> {

@@ -1,6 +1,6 @@
 //! Fills in the page of an evaluation.
 
-use robust_td_data::{EpisodeSample, EvaluationReport, Fit, ReturnCheck, ValueSample};
+use robust_td_data::{Entry, EpisodeSample, EvaluationReport, Fit, ReturnCheck, ValueSample};
 use robust_td_report::{Block, Cell, Column, Document, PageFigure, Section, Table};
 
 use super::answers::answers;
@@ -244,7 +244,11 @@ fn typical_rows(report: &EvaluationReport, confidence: f64) -> Table {
         let names = report.columns.iter().zip(&row.obs);
         let mut obs: Vec<String> = names
             .take(ROW)
-            .map(|(name, x)| format!("{name} = {}", short(*x)))
+            .map(|(name, x)| match x {
+                Entry::Number(x) => format!("{name} = {}", short(*x)),
+                Entry::Text(level) => format!("{name} = {level}"),
+                Entry::Missing => format!("{name} missing"),
+            })
             .collect();
         if row.obs.len() > ROW {
             obs.push(format!("... {} columns", row.obs.len()));
