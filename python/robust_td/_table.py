@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 #: Columns of whole numbers and of words; all others are numbers.
 WHOLE = {"figure", "c_index", "peak_step", "t", "updates", "samples"}
-WORDS = {"mode", "label", "id", "standing", "guarantee_quantity"}
+WORDS = {"mode", "label", "id", "standing", "guarantee_quantity", "schedule", "projection"}
 
 
 class Table:
