@@ -158,7 +158,13 @@ fn what_cannot_be_made_is_refused() {
     let refused = |spec: &str| Fitting::new(spec, 2).unwrap_err().to_string();
     assert!(refused("one-hot(column=2)").contains("the columns are 0 to 1"));
     assert!(refused("one-hot(column=2, count=4)").contains("the columns are 0 to 1"));
-    assert!(refused("polynomial(degree=100000)").contains("more than"));
+    assert!(refused("polynomial(degree=100000)").contains("at most 64"));
+    assert!(
+        Fitting::new("polynomial(degree=60)", 6)
+            .unwrap_err()
+            .to_string()
+            .contains("more than")
+    );
     assert!(refused("fourier(order=9999, low=0, high=1)").contains("coupled=0"));
     assert!(refused("tiles(bins=99999, low=0, high=1)").contains("hash"));
     assert!(refused("identity | running").contains("first stage"));

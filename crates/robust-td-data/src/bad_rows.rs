@@ -55,6 +55,7 @@ impl BadRows {
     /// Skips a row, or fails when no more rows may be skipped.
     pub(crate) fn skip(&mut self, fault: Fault) -> Result<()> {
         if self.count >= self.allowed {
+            let fault = Box::new(fault);
             return Err(match self.allowed {
                 0 => Error::BadRow { fault },
                 allowed => Error::TooManyBadRows { fault, allowed },

@@ -16,13 +16,13 @@ pub enum Error {
     #[error("{fault}")]
     BadRow {
         /// Where and why.
-        fault: Fault,
+        fault: Box<Fault>,
     },
     /// One more bad row than allowed.
     #[error("{fault}; {before} already skipped, the maximum allowed", before = counted(*allowed, "bad row was", "bad rows were"))]
     TooManyBadRows {
         /// The row that exceeds the limit.
-        fault: Fault,
+        fault: Box<Fault>,
         /// The number allowed.
         allowed: u64,
     },

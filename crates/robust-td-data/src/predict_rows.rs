@@ -103,5 +103,7 @@ fn not_finite(value: f64, row: usize, column: usize) -> Error {
             value: value.to_string(),
         },
     };
-    Error::BadRow { fault }
+    Error::BadRow {
+        fault: Box::new(fault),
+    }
 }

@@ -123,7 +123,7 @@ impl<'a> Replay<'a> {
         }
         let reader = self.log.open_with(Purpose::Evaluate, self.threads)?;
         let mut reader = match self.threads > 1 {
-            true => Batches::Ahead(ReadAhead::start(reader)?),
+            true => Batches::Ahead(Box::new(ReadAhead::start(reader)?)),
             false => Batches::Here(Box::new(reader)),
         };
         self.schema = reader.schema().clone();
@@ -156,7 +156,7 @@ impl<'a> Replay<'a> {
 /// A reader on this thread or another.
 enum Batches {
     Here(Box<Reader>),
-    Ahead(ReadAhead),
+    Ahead(Box<ReadAhead>),
 }
 
 impl Batches {

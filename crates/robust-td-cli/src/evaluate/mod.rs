@@ -64,10 +64,11 @@ with * and ?: standardise(x, num_*) + one-hot(city) + bias. Then the file needs
 no obs columns, and next observations are next_x for x. one-hot takes text,
 integers and flags: one-hot(city; min_count=20, missing=level); on standard
 input the levels must be given: one-hot(city; levels=Bern/Oslo).
-`--features auto`, or several --features, compares maps by how well they predict the returns of
-held-out episodes (or blocks of rows), prints the table, and takes the simplest
-map within one standard error of the best. The answer is then fitted to all
-rows; its intervals do not include the choice.
+
+`--features auto`, or several --features, compares maps by how well they predict
+the returns of held-out episodes (or blocks of rows), prints the table, and
+takes the simplest map within one standard error of the best. The answer is then
+fitted to all rows; its intervals do not include the choice.
 
 Examples:
   robust-td evaluate log.csv --discount 0.99

@@ -201,9 +201,11 @@ fn all_formats_agree() {
         assert_eq!(run_in(folder.path(), &words(&line)).code, 0);
         let text = std::fs::read(folder.path().join("model.json")).unwrap();
         let mut model: Value = serde_json::from_slice(&text).unwrap();
-        // A list has no names for its entries.
-        let columns = &mut model["model"]["learned"]["assessment"]["columns"];
-        assert_eq!(columns.take().as_array().unwrap().len(), 4);
+        // The entries of a list have other names.
+        for part in ["assessment", "features"] {
+            let columns = &mut model["model"]["learned"][part]["columns"];
+            assert_eq!(columns.take().as_array().unwrap().len(), 4);
+        }
         model
     });
     assert!(texts[0] == texts[1] && texts[1] == texts[2]);

@@ -213,6 +213,12 @@ pub fn unassessed(path: &Path) -> serde_json::Value {
     let learned = &mut model["model"]["learned"];
     assert!(learned.get("assessment").is_some());
     learned["assessment"] = serde_json::Value::Null;
+    // The end of a file closes its episodes but the last: rows that wait for a successor in one file are left out in two.
+    let pairing = &mut learned["pairing"];
+    let waiting = pairing["waiting"].take().as_u64().unwrap();
+    let left_out = pairing["left_out"].as_u64().unwrap();
+    pairing["left_out"] = (left_out + waiting).into();
+    pairing["others"] = serde_json::Value::Null;
     model
 }
 

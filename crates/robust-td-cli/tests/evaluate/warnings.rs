@@ -48,7 +48,7 @@ fn predict_prints_nothing_when_the_rows_do_not_fit() {
     let line = "evaluate log.csv --discount 0.9 --c 0.1 --out model.json --json";
     assert_eq!(run_in(folder.path(), &words(line)).code, 0);
     for (line, part) in [
-        ("predict model.json other.csv", "2 numbers"),
+        ("predict model.json other.csv", "no column obs_1"),
         ("predict model.json bad.csv", "row 1"),
     ] {
         assert_refused(&run_in(folder.path(), &words(line)), 2, &[part], line);

@@ -111,6 +111,17 @@ impl Map {
         }
     }
 
+    /// The largest number of features that are not 0 at the same time.
+    fn active(&self) -> usize {
+        match self {
+            Self::Tiles(map) => map.tilings(),
+            Self::OneHot(_) | Self::Category(_) => 1,
+            Self::PerAction(map) => map.active(),
+            Self::Part(part) => part.map().active(),
+            map => map.outputs(),
+        }
+    }
+
     /// Whether most of its features are zero.
     fn is_sparse(&self) -> bool {
         match self {

@@ -40,6 +40,11 @@ impl PerAction {
         self.actions.len() * self.observation.outputs()
     }
 
+    /// The largest number of nonzero features with one action.
+    pub fn active(&self) -> usize {
+        self.observation.active()
+    }
+
     /// Writes the blocks of the actions whose weights are not 0.
     pub fn write(&self, x: &[f64], sink: &mut (impl Sink + ?Sized)) {
         let (observation, weights) = x.split_at(self.observation.inputs());
@@ -119,25 +124,19 @@ impl FeatureMap {
         }
     }
 
-    /// The number of nonzero features of an observation at 0, and of the mean over all actions there.
+    /// The largest number of nonzero features of an observation with one action, and with the mean over all actions.
     #[must_use]
     pub fn nonzero(&self) -> (usize, usize) {
-        let mut input = vec![0.0; self.inputs];
-        let actions = self.actions().len();
-        let count = |input: &[f64]| {
-            let (mut row, mut nonzero) = (Row::for_map(self), 0);
-            self.write(input, &mut row);
-            row.features().for_each(|_, _| nonzero += 1);
-            nonzero
-        };
-        if actions == 0 {
-            let nonzero = count(&input);
-            return (nonzero, nonzero);
+        let active = self.active();
+        (active, active * self.actions().len().max(1))
+    }
+
+    /// The largest number of nonzero features of an observation, with one action.
+    fn active(&self) -> usize {
+        match self.stages.last() {
+            Some(maps) => maps.iter().map(Map::active).sum(),
+            None => self.inputs,
         }
-        let first = self.inputs - actions;
-        input[first] = 1.0;
-        let one = count(&input);
-        (one, one * actions)
     }
 }
 

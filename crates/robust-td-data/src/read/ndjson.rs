@@ -44,13 +44,13 @@ impl NdjsonRows {
             });
         }
         let first = parse(lines.bytes()).map_err(|bad| Error::BadRow {
-            fault: Fault {
+            fault: Box::new(Fault {
                 file: file.to_owned(),
                 row: 1,
                 line: Some(lines.number()),
                 column: None,
                 kind: bad.kind,
-            },
+            }),
         })?;
         let columns: Vec<Column> = first
             .iter()
