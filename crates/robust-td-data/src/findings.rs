@@ -1,5 +1,7 @@
 //! Describes what a reader of an answer must know: whether it was learned, whether the features fit, whether the intervals hold.
 
+use robust_td_core::number::short;
+
 use crate::assess::Assessment;
 use crate::inspect::{Finding, FindingKind};
 use crate::learned::Learned;
@@ -50,8 +52,8 @@ fn of_assessment(assessment: &Assessment, remedy: &str, richer: &str) -> Vec<Fin
 fn not_learned(relative_residual: f64, remedy: &str) -> Finding {
     let how = match relative_residual.is_finite() {
         true => format!(
-            "the equations of the log are solved only up to {:.2} % of their size",
-            100.0 * relative_residual
+            "the equations of the log are solved only up to {} % of their size",
+            short(100.0 * relative_residual)
         ),
         false => "the answer is not finite".into(),
     };

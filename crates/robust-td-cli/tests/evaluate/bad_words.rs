@@ -106,7 +106,12 @@ fn a_model_that_does_not_fit_is_refused() {
         "predict model.json other.csv --out values.csv",
     ] {
         let run = run_in(folder.path(), &words(line));
-        assert_refused(&run, 2, &["other.csv", "2 numbers", "1"], line);
+        assert_refused(
+            &run,
+            2,
+            &["other.csv", "no column obs_1", "the file has obs_0"],
+            line,
+        );
     }
     let run = run_in(
         folder.path(),

@@ -32,7 +32,7 @@ mod weighted;
 pub(crate) use estimate::{Wanted, estimate};
 pub(crate) use tally::PolicyTally;
 
-use robust_td_core::spread::independent;
+use robust_td_core::spread::{Spread, independent};
 use robust_td_core::support::Support;
 use serde::{Deserialize, Serialize};
 
@@ -163,7 +163,12 @@ impl SavedEstimate {
             clusters: self.clusters as f64,
             rows: self.effective,
         };
-        let sides = independent(&self.contributions, support).trusted_sides(confidence);
+        // Where all weighted returns are the same, the log does not show how they vary: often the weight is on a few episodes that earned nothing.
+        let rounding = 1e-14 * self.value.abs();
+        let sides = match self.contributions.iter().all(|part| part.abs() <= rounding) {
+            true => Spread::UNKNOWN.sides(confidence),
+            false => independent(&self.contributions, support).trusted_sides(confidence),
+        };
         OffPolicyEstimate {
             method: self.method,
             value: self.value,
