@@ -162,7 +162,7 @@ impl Plan {
         family == Family::Decaying && matches!(self.mode, Mode::Algorithm { .. })
     }
 
-    /// The step size eta = b_t k1 + k0 of a lane, as (k1, k0), with b_t of the family's [`pattern`](Self::pattern).
+    /// The step size eta = b_t k1 + k0 of a lane, as (k1, k0), with b_t of the family's pattern.
     pub fn step_size(&self, lane: &Lane) -> (f64, f64) {
         let tables = &self.variants[lane.variant];
         let phi2 = tables.phi_inf_squared();

@@ -1,6 +1,6 @@
 //! Builds the authors' family E1: two states that alternate, one feature.
 //!
-//! Source: see [`family`](super::family). Can one-dimensional steps that expand add up? (Expected: no.)
+//! Source: the authors' later experiments, see `catalog/family.rs`. Can one-dimensional steps that expand add up? (Expected: no.)
 //! ```text
 //! P = [[eps1, 1-eps1], [1-eps1, eps1]]    Phi = (e, 1), e = eps2    r = (0, rho) driven, 0 zero
 //! ```

@@ -1,6 +1,6 @@
 //! Builds the authors' family E8: the shortest cycle longer than two.
 //!
-//! Source: see [`family`](super::family). The ring of [`e4`](super::cycle_transport) with four states,
+//! Source: the authors' later experiments, see `catalog/family.rs`. The ring of [`e4`](super::cycle_transport) with four states,
 //! `Phi = (1, 0), (1, e), (0, 1), (-1, e)`, e = eps2; `signed-cycle`: r = (0, rho, 0, -rho).
 //!
 //! Known answer for e <= 1, beta = 1: pi is uniform, `omega = (1 + 2e^2)/(4 h^2)` with `h^2 = 1 + e^2`: e hardly moves it (0.25 to

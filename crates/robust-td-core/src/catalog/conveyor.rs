@@ -1,6 +1,6 @@
 //! Builds the authors' family E5: rare, long one-way excursions instead of a closed cycle.
 //!
-//! Source: see [`family`](super::family). n = m + 1 states, d = m. State 0 stays with 1 - eps1 and goes to 1 with eps1; the
+//! Source: the authors' later experiments, see `catalog/family.rs`. n = m + 1 states, d = m. State 0 stays with 1 - eps1 and goes to 1 with eps1; the
 //! others go to the next one surely, the last back to 0. State 0 has no features, state i has column i - 1. `launch`: r = rho
 //! at state 1; `excursion`: r = rho at states 1..m.
 //!

@@ -1,6 +1,6 @@
 //! Builds the authors' family E9: a corridor that mixes slowly by diffusion, without a trap.
 //!
-//! Source: see [`family`](super::family). n = m + 1 states, d = 2. Inside, one step down or up with 1/4 each; at an end the
+//! Source: the authors' later experiments, see `catalog/family.rs`. n = m + 1 states, d = 2. Inside, one step down or up with 1/4 each; at an end the
 //! chain stays with 3/4. `x_i = (2i - m)/m`, `Phi_i = (1, e x_i)`, e = eps2. `linear`: r = rho x; `half-space`: r = rho sign(x).
 //!
 //! Known answer: pi is uniform, `|lambda_2| = (1 + cos(pi/(m+1)))/2`; with `h^2 = 1 + e^2`, beta = 1, e <= 1, `X = (m+2)/(3m)`,

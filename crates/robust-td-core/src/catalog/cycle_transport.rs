@@ -1,6 +1,6 @@
 //! Builds the authors' family E4: a directed ring with one-hot features.
 //!
-//! Source: see [`family`](super::family). As many directions as states. On a ring of m states the chain stays with `eps1` and
+//! Source: the authors' later experiments, see `catalog/family.rs`. As many directions as states. On a ring of m states the chain stays with `eps1` and
 //! moves on by one otherwise; Phi is the identity. `single-site`: r = rho at state 0; `alternating`: -rho at even,
 //! +rho at odd states.
 //!

@@ -1,6 +1,6 @@
 //! Builds the authors' family E3: a trap without features, which sets mixing and the weak direction apart.
 //!
-//! Source: see [`family`](super::family).
+//! Source: the authors' later experiments, see `catalog/family.rs`.
 //! ```text
 //! P = [[0, 1, 0], [1-eps1, 0, eps1], [eps1, 0, 1-eps1]]    Phi = (1, 0), (1, e), (0, 0), e = eps2
 //! r = (0, rho, -rho) signed, (0, rho, 0) weak, 0 zero

@@ -1,6 +1,6 @@
 //! Builds the authors' family E7: like E6, but the path breaks off and restarts at a hub without features.
 //!
-//! Source: see [`family`](super::family). n = m + 1 states, d = 2. 0 -> 1 surely; 0 < i < m goes to i + 1 with 1 - eps1 and to 0
+//! Source: the authors' later experiments, see `catalog/family.rs`. n = m + 1 states, d = 2. 0 -> 1 surely; 0 < i < m goes to i + 1 with 1 - eps1 and to 0
 //! with eps1; m -> 0. `Phi_0 = 0`, `Phi_i = (cos a_i, sin a_i)`, `a_i = alpha_max i/m`. `uniform`: r = rho at states 1..m;
 //! `late-excursion`: r = rho at states 1 + floor((m+1)/2) .. m.
 //!

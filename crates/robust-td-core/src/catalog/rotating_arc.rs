@@ -1,6 +1,6 @@
 //! Builds the authors' family E6: features that turn slowly with the chain, many directions in two dimensions.
 //!
-//! Source: see [`family`](super::family). The ring of [`e4`](super::cycle_transport) with `Phi_i = (cos a_i, sin a_i)`,
+//! Source: the authors' later experiments, see `catalog/family.rs`. The ring of [`e4`](super::cycle_transport) with `Phi_i = (cos a_i, sin a_i)`,
 //! `a_i = 2 pi i/m`. `single-harmonic`: r_i = rho cos a_i; `phase-shifted`: r_i = rho sin a_i.
 //!
 //! Known answer: pi is uniform, `omega = beta^2/2` (beta <= 1), `|lambda_2|` as for E4. With `a = eps1 + (1-eps1) cos(2 pi/m)`,

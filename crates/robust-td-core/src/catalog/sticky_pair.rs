@@ -1,6 +1,6 @@
 //! Builds the authors' family E2: two states that the chain rarely leaves.
 //!
-//! Source: see [`family`](super::family). Does slow mixing alone do harm? (A negative control.)
+//! Source: the authors' later experiments, see `catalog/family.rs`. Does slow mixing alone do harm? (A negative control.)
 //! ```text
 //! P = [[1-eps1, eps1], [eps1, 1-eps1]]    Phi = (1, 0), (1, e), e = eps2    r = (0, rho) driven, 0 zero
 //! ```

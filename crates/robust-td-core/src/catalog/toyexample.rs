@@ -1,6 +1,6 @@
 //! Builds the authors' generic dense problem on the paper's ring.
 //!
-//! Source: see [`family`](super::family). The chain of [`paper-ring`](super::paper_ring) with other rewards and features: with
+//! Source: the authors' later experiments, see `catalog/family.rs`. The chain of [`paper-ring`](super::paper_ring) with other rewards and features: with
 //! `u_0, u_1, ...` the uniforms of SplitMix64 for `seed`, `r(i,j) = rho u_{50i+j}` and `Phi(i,j) = 10 u_{5i+j}`, so that the
 //! features repeat the first 250 rewards. A `scale_factor` of at most 1 multiplies column 0; above 1 it would multiply
 //! all of Phi, which the rescaling undoes.

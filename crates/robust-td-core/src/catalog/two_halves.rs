@@ -1,6 +1,6 @@
 //! Builds the authors' family E10: slow change between two well-mixed halves with opposite rewards.
 //!
-//! Source: see [`family`](super::family). n = 2k states, d = 2. The next state is uniform in the same half with 1 - eps1, in the
+//! Source: the authors' later experiments, see `catalog/family.rs`. n = 2k states, d = 2. The next state is uniform in the same half with 1 - eps1, in the
 //! other with eps1. `Phi = (1, e)` in states 0..k, `(1, -e)` in the others, e = eps2. `cluster-opposite`: r = rho, -rho;
 //! `uniform`: r = rho everywhere (the authors' program takes every other word as this).
 //!

@@ -1,7 +1,7 @@
 //! Computes the expectations of a sweep without sampling: E|theta_t|^2 at every step and E f of the average.
 //!
 //! Steps are counted according to the plan's mode: Algorithm 1 by default, the published
-//! program's indexing with [`Mode::Published`]. Eight lanes of one variant form a unit.
+//! program's indexing with [`Mode::Published`](crate::Mode::Published). Eight lanes of one variant form a unit.
 //! A unit ends early once the expectations of all its lanes have overflowed. Lanes with a constant
 //! step size jump over many steps at once when the chain has mixed (see `jumps.rs`).
 
