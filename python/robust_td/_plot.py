@@ -77,8 +77,8 @@ def values(fit: Fit, ax: Axes | None, obs: Any) -> Axes:
             sides = np.array([value - lower, upper - value])[:, bounded]
             ax.errorbar(places[bounded], value[bounded], yerr=sides, fmt="none", capsize=3, label="interval")
         else:
-            ends = np.where(bounded, lower, np.nan), np.where(bounded, upper, np.nan)
-            ax.fill_between(places, *ends, alpha=0.3, label="interval")
+            below, above = np.where(bounded, lower, np.nan), np.where(bounded, upper, np.nan)
+            ax.fill_between(places, below, above, alpha=0.3, label="interval")
     ax.plot(places, value, "o" if len(value) <= 50 else "-", color="C0", label="value")
     start = fit.start_value
     if start is not None:
