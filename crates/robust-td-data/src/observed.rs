@@ -116,6 +116,13 @@ impl Cast<'_> {
 
     /// The columns of a model; those of the layout if the file has none of the names.
     fn of_model(&self, inputs: &[Input]) -> Result<Option<Vector>> {
+        // A list of one number has the name of its column.
+        if let [input] = inputs
+            && let Some(index) = self.find(&input.name)?
+            && self.columns[index].kind == CellKind::List
+        {
+            return Ok(Some(Vector::List(index)));
+        }
         let mut columns = Vec::new();
         let mut absent = None;
         for input in inputs {

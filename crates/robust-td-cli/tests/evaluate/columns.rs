@@ -251,3 +251,22 @@ fn reports_on_the_way_have_intervals() {
     assert_eq!(lines[0]["lower"], last["intervals"]["lower"]);
     assert_eq!(lines[0]["upper"].as_array().unwrap().len(), 2);
 }
+
+#[test]
+fn a_list_of_one_number_is_found_again() {
+    let row = |t: i32| format!("{{\"obs\":[{}],\"reward\":{}}}\n", t % 3, t % 2);
+    let log: String = (0..60).map(row).collect();
+    let folder = folder([("log.ndjson", log.as_bytes())]);
+    let line = [
+        "evaluate",
+        "log.ndjson",
+        "--discount",
+        "0.9",
+        "--out",
+        "m.json",
+    ];
+    assert_eq!(run_in(folder.path(), &line).code, 0);
+    let run = run_in(folder.path(), &["predict", "m.json", "log.ndjson"]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert_eq!(run.stdout.lines().count(), 61);
+}
