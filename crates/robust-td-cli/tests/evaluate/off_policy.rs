@@ -7,17 +7,17 @@ use robust_td_core::random::Stream;
 use crate::common::{folder, json_in, run_in};
 use crate::log::words;
 
-/// Episodes of a machine that wears out: `mend` costs 2, `run` earns 3 less the wear; the new rule mends sooner.
+/// Episodes of a machine that wears out: `repair` costs 2, `run` earns 3 less the wear; the new rule repairs sooner.
 fn machine(episodes: usize, interleaved: bool) -> String {
     let mut stream = Stream::new(3, 0);
     let mut text = Vec::new();
     for machine in 0..episodes {
         let (mut wear, mut ends, mut week) = (0_usize, false, 0);
         while !ends {
-            let mends = stream.uniform() < 0.4;
-            let reward = if mends { -2.0 } else { 3.0 - wear as f64 };
-            let name = if mends { "mend" } else { "run" };
-            let chance = if mends { 0.4 } else { 0.6 };
+            let repairs = stream.uniform() < 0.4;
+            let reward = if repairs { -2.0 } else { 3.0 - wear as f64 };
+            let name = if repairs { "repair" } else { "run" };
+            let chance = if repairs { 0.4 } else { 0.6 };
             let target = if wear >= 2 { 0.8 } else { 0.1 };
             ends = stream.uniform() < 0.15;
             let flag = u8::from(ends);
@@ -29,7 +29,7 @@ fn machine(episodes: usize, interleaved: bool) -> String {
                 ),
             ));
             let worse = usize::from(stream.uniform() < 0.7);
-            wear = if mends { 0 } else { (wear + worse).min(3) };
+            wear = if repairs { 0 } else { (wear + worse).min(3) };
             week += 1;
         }
     }
@@ -37,7 +37,7 @@ fn machine(episodes: usize, interleaved: bool) -> String {
         text.sort_by_key(|(week, _)| *week);
     }
     let mut all =
-        String::from("episode,obs_0,action,reward,terminated,behaviour_prob,p_run,p_mend\n");
+        String::from("episode,obs_0,action,reward,terminated,behaviour_prob,p_run,p_repair\n");
     text.iter()
         .for_each(|(_, line)| writeln!(all, "{line}").unwrap());
     all
@@ -71,7 +71,7 @@ fn the_page_compares_the_new_policy_with_the_logged_one() {
     );
     let off = &found["off_policy"];
     assert_eq!(off["target"], "probabilities");
-    assert_eq!(off["actions"], serde_json::json!(["run", "mend"]));
+    assert_eq!(off["actions"], serde_json::json!(["run", "repair"]));
     let estimates = off["estimates"].as_array().unwrap();
     let methods: Vec<_> = estimates
         .iter()
@@ -116,8 +116,8 @@ fn interleaved_rows_and_streams_give_the_same_estimates() {
 fn predictions_are_of_actions_or_of_policies() {
     let folder = folder([
         ("log.csv", machine(200, false).as_bytes()),
-        ("actions.csv", b"obs_0,action\n3,mend\n3,run\n".as_slice()),
-        ("policy.csv", b"obs_0,p_mend,p_run\n3,0.5,0.5\n".as_slice()),
+        ("actions.csv", b"obs_0,action\n3,repair\n3,run\n".as_slice()),
+        ("policy.csv", b"obs_0,p_repair,p_run\n3,0.5,0.5\n".as_slice()),
         ("plain.csv", b"obs_0\n3\n".as_slice()),
     ]);
     let run = run_in(
