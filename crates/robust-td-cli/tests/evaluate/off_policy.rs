@@ -117,7 +117,10 @@ fn predictions_are_of_actions_or_of_policies() {
     let folder = folder([
         ("log.csv", machine(200, false).as_bytes()),
         ("actions.csv", b"obs_0,action\n3,repair\n3,run\n".as_slice()),
-        ("policy.csv", b"obs_0,p_repair,p_run\n3,0.5,0.5\n".as_slice()),
+        (
+            "policy.csv",
+            b"obs_0,p_repair,p_run\n3,0.5,0.5\n".as_slice(),
+        ),
         ("plain.csv", b"obs_0\n3\n".as_slice()),
     ]);
     let run = run_in(
