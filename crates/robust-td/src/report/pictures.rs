@@ -44,7 +44,7 @@ pub fn estimates(report: &EvaluationReport, confidence: f64) -> Result<Drawing, 
         }),
         mean.map(|x| {
             let label = match report.off_policy {
-                Some(_) => "mean return of the logged policy",
+                Some(_) => "logged policy",
                 None => "mean return",
             };
             row(label, x.value, (x.lower, x.upper), Tone::Second)
