@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use robust_td_core::random::Stream;
+
 use crate::common::{folder, json_in, run_in};
 use crate::log::{Columns, Log, words};
 
@@ -111,5 +113,35 @@ fn what_cannot_be_compared_is_refused() {
         let run = run_in(folder.path(), &words(&format!("evaluate {line}")));
         assert_eq!(run.code, 2, "{line}");
         assert!(run.stderr.contains(expected), "{line}: {}", run.stderr);
+    }
+}
+
+#[test]
+fn text_is_part_of_every_map_of_auto() {
+    // Cities drawn independently, with a reward of their own: the value is linear in their indicators, whatever x is.
+    let mut stream = Stream::new(3, 0);
+    let mut log = String::from("episode,city,x,reward,terminated\n");
+    for row in 0..3000 {
+        let city = (3.0 * stream.uniform()) as usize;
+        let (x, noise) = (stream.uniform(), stream.uniform());
+        let (name, reward) = [("Bern", 1.0), ("Oslo", -1.0), ("Rome", 4.0)][city];
+        let (episode, end) = (row / 10, u8::from(row % 10 == 9));
+        log += &format!("{episode},{name},{x},{},{end}\n", reward + noise);
+    }
+    let folder = folder([("log.csv", log.as_bytes())]);
+    let line = "evaluate log.csv --discount 0.5 --column obs=city,x --features auto --json";
+    let json = json_in(folder.path(), &words(line));
+    assert_eq!(json["features"], "one-hot(city) + bias");
+    let candidates = json["feature_choice"]["candidates"].as_array().unwrap();
+    assert!(candidates.len() > 5);
+    for candidate in candidates {
+        let spec = candidate["features"].as_str().unwrap();
+        assert!(spec.contains("one-hot(city)"), "{spec}");
+        assert!(
+            !candidate["left_out"]
+                .as_str()
+                .unwrap_or("")
+                .contains("text")
+        );
     }
 }

@@ -1,5 +1,9 @@
 //! Lists feature maps that suit a log.
 
+use robust_td_core::features::Input;
+
+use crate::words::quoted;
+
 /// A map needs at least this number of transitions per feature.
 const PER_FEATURE: u64 = 5;
 /// The maximum number of features of a dense map, and of a sparse one.
@@ -74,6 +78,50 @@ pub(super) fn auto(facts: &Facts) -> Vec<Listed> {
         left_out: too_large(facts.transitions, dimension, dense),
         dimension: (dimension < usize::MAX).then_some(dimension as u64),
         spec,
+    });
+    listed.collect()
+}
+
+/// The list of `auto` for a log with categories: maps of its numbers, each with `one-hot` of all categories.
+pub(super) fn with_categories(facts: &Facts, inputs: &[Input]) -> Vec<Listed> {
+    let names = |category: bool| -> Vec<String> {
+        let chosen = inputs.iter().filter(|input| input.category == category);
+        chosen.map(|input| quoted(&input.name)).collect()
+    };
+    let (numbers, one_hot) = (names(false), format!("one-hot({})", names(true).join(", ")));
+    let levels = inputs.iter().zip(&facts.discrete);
+    let levels = levels
+        .filter(|(input, _)| input.category)
+        .fold(0_usize, |sum, (_, count)| {
+            sum.saturating_add(count.unwrap_or(usize::MAX))
+        });
+    let (p, numbers) = (numbers.len(), numbers.join(", "));
+    let power = |base: usize| base.saturating_pow(u32::try_from(p).unwrap_or(u32::MAX));
+    let mut list = vec![(format!("{one_hot} + bias"), 1)];
+    if p > 0 {
+        list.push((format!("standardise({numbers}) + {one_hot} + bias"), p + 1));
+        for degree in [2, 3] {
+            let map = format!("polynomial({numbers}; degree={degree}) + {one_hot}");
+            list.push((map, monomials(p, degree)));
+        }
+        for order in [3, 7] {
+            let map = format!("fourier({numbers}; order={order}) + {one_hot}");
+            list.push((map, power(order + 1)));
+        }
+        for bins in [4, 8] {
+            let map = format!("tiles({numbers}; tilings=8, bins={bins}) + {one_hot}");
+            list.push((map, power(bins + 1).saturating_mul(8)));
+        }
+    }
+    let listed = list.into_iter().map(|(spec, of_numbers)| {
+        let dense = !spec.starts_with("tiles");
+        let dimension = levels.saturating_add(of_numbers);
+        Listed {
+            left_out: too_large(facts.transitions, of_numbers, dense)
+                .or_else(|| too_large(facts.transitions, dimension, false)),
+            dimension: (dimension < usize::MAX).then_some(dimension as u64),
+            spec,
+        }
     });
     listed.collect()
 }
@@ -184,6 +232,33 @@ mod tests {
         };
         let map = "one-hot(column=1) + standardise + bias".to_owned();
         assert!(specs(&mixed, false).contains(&map));
+    }
+
+    #[test]
+    fn categories_are_part_of_every_map() {
+        use robust_td_core::features::Fitting;
+        let text = Input {
+            category: true,
+            ..Input::number("my city")
+        };
+        let inputs = [Input::number("x"), text, Input::number("y")];
+        let facts = Facts {
+            transitions: 30_000,
+            discrete: vec![None, Some(3), None],
+        };
+        let list = with_categories(&facts, &inputs);
+        assert!(list.len() > 5 && list.iter().all(|listed| listed.left_out.is_none()));
+        for listed in &list {
+            assert!(
+                listed.spec.contains("one-hot(\"my city\")"),
+                "{}",
+                listed.spec
+            );
+            Fitting::with_columns(&listed.spec, inputs.to_vec()).unwrap();
+        }
+        assert_eq!((list[1].dimension, list[2].dimension), (Some(6), Some(9)));
+        let alone = with_categories(&facts, &inputs[1..2]);
+        assert_eq!(alone.len(), 1);
     }
 
     #[test]

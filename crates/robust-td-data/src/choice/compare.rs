@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use robust_td_core::features::{FeatureMap, Fitting};
 
-use super::candidates::{Facts, Listed, auto};
+use super::candidates::{Facts, Listed, auto, with_categories};
 use super::columns::Columns;
 use super::field::{Candidate, Field};
 use super::losses::Losses;
@@ -52,7 +52,9 @@ pub(crate) fn choose(
         transitions,
         discrete,
     };
+    let inputs = report.schema.inputs(report.dimension);
     let mut list = match wanted.auto {
+        true if inputs.iter().any(|input| input.category) => with_categories(&facts, &inputs),
         true => auto(&facts),
         false => Vec::new(),
     };
