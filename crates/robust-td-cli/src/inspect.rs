@@ -36,7 +36,7 @@ pub struct Arguments {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    arguments.report.check(None)?;
+    arguments.report.check(None, &arguments.log.log()?)?;
     let report = arguments.log.log()?.inspect()?;
     (arguments.report).write(|command| robust_td::report::data(&report, command))?;
     if arguments.json {

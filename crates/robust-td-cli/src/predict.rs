@@ -56,6 +56,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let name = arguments.model.display().to_string();
     let fit = Fit::load(&arguments.model)?.with_confidence(arguments.confidence.level)?;
     let log = arguments.log.log()?.keep(keep(arguments.keep.as_deref()));
+    if let Some(path) = &arguments.out {
+        log.check_output(path)?;
+    }
     let format = match &arguments.out {
         Some(path) => ValueFormat::of_file(path).map_err(|error| out_failure(&error))?,
         None => ValueFormat::Csv,

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use robust_td_data::files;
+use robust_td_data::{Log, files};
 
 use crate::failure::Failure;
 
@@ -16,11 +16,12 @@ pub struct ReportArgument {
 }
 
 impl ReportArgument {
-    /// Checks that the page can be written, and not over another output.
-    pub fn check(&self, other: Option<&Path>) -> Result<(), Failure> {
+    /// Checks that the page can be written, and neither over another output nor over the log.
+    pub fn check(&self, other: Option<&Path>, log: &Log) -> Result<(), Failure> {
         let Some(path) = &self.path else {
             return Ok(());
         };
+        log.check_output(path)?;
         if other == Some(path) {
             let path = path.display();
             return Err(Failure::Usage(format!(

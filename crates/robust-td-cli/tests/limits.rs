@@ -77,3 +77,34 @@ fn outputs_are_files() {
         assert!(run.stderr.contains(expected), "{}", run.stderr);
     }
 }
+
+#[test]
+fn an_output_never_replaces_the_log() {
+    let folder = folder([("log.csv", LOG)]);
+    let model = [
+        "evaluate",
+        "log.csv",
+        "--discount",
+        "0.9",
+        "--out",
+        "model.json",
+    ];
+    assert_eq!(run_in(folder.path(), &model).code, 0);
+    let evaluate = ["evaluate", "log.csv", "--discount", "0.9"];
+    for arguments in [
+        [&evaluate[..], &["--out", "./log.csv"]].concat(),
+        [&evaluate[..], &["--report", "log.csv"]].concat(),
+        vec!["predict", "model.json", "*.csv", "--out", "log.csv"],
+        vec!["inspect", "log.csv", "--report", "log.csv"],
+    ] {
+        let run = run_in(folder.path(), &arguments);
+        assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{arguments:?}");
+        assert!(
+            run.stderr
+                .contains("log.csv: it is one of the files to read"),
+            "{}",
+            run.stderr
+        );
+        assert_eq!(std::fs::read(folder.path().join("log.csv")).unwrap(), LOG);
+    }
+}

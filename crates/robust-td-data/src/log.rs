@@ -1,6 +1,7 @@
 //! Describes a log: which files to read, and how.
 
 use std::io::Read;
+use std::path::Path;
 use std::sync::Arc;
 
 use robust_td_core::features::ColumnUse;
@@ -8,6 +9,7 @@ use robust_td_core::features::ColumnUse;
 use crate::columns::ColumnMap;
 use crate::dialect::Dialect;
 use crate::error::{Error, Result};
+use crate::files::WriteError;
 use crate::inspect::{DataReport, Inspector};
 use crate::kept::Keep;
 use crate::labels::Labels;
@@ -257,6 +259,27 @@ impl Log {
             preset: self.preset,
             dialect: self.dialect,
             inputs: Vec::new(),
+        }
+    }
+
+    /// Refuses an output that would replace one of the files.
+    ///
+    /// # Errors
+    /// When the output is one of the files, by whatever name.
+    pub fn check_output(&self, path: &Path) -> std::result::Result<(), WriteError> {
+        let (Input::Names(names), Ok(output)) = (&self.input, std::fs::canonicalize(path)) else {
+            return Ok(());
+        };
+        // What cannot be found is reported when it is read.
+        let sources = Source::find(names, self.format).unwrap_or_default();
+        let same =
+            |source: &Source| std::fs::canonicalize(source.name()).is_ok_and(|name| name == output);
+        match sources.iter().any(same) {
+            true => Err(WriteError::NotAFile {
+                path: path.into(),
+                what: "it is one of the files to read; name another",
+            }),
+            false => Ok(()),
         }
     }
 

@@ -180,7 +180,11 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if let Some(path) = &arguments.out {
         robust_td_data::files::check_writable(path)?;
     }
-    arguments.report.check(arguments.out.as_deref())?;
+    let log = arguments.log.log()?;
+    if let Some(path) = &arguments.out {
+        log.check_output(path)?;
+    }
+    arguments.report.check(arguments.out.as_deref(), &log)?;
     let confidence = arguments.confidence.level;
     let evaluation =
         evaluation(arguments)?.on_progress(move |progress| show(&progress, confidence));
