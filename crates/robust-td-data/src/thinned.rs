@@ -19,7 +19,7 @@ pub(crate) struct Thinned {
 }
 
 impl Thinned {
-    /// A sample of rows of this width that continues one of so many rows before, to be merged into it: it leaves out most of what the
+    /// A sample of rows of this width that continues one after this number of rows, to be merged into it: it leaves out most of what the
     /// other would drop.
     pub fn after(before: u64, width: usize) -> Self {
         // Two halvings fewer than are due on average, so that chance does not matter.

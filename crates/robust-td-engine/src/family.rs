@@ -99,7 +99,7 @@ pub enum Projection {
     /// No projection.
     #[default]
     None,
-    /// R = |theta*|, which nobody knows in practice.
+    /// R = |theta*|, which is not known in practice.
     Oracle,
     /// R = 2 r_max / (sqrt(w) (1-gamma)^1.5), w = max((1-gamma) omega, 1e-12), r_max over all pairs of states: 1/sqrt(1-gamma) times
     /// the known bound 2 r_max / (sqrt(omega) (1-gamma)^1.5) on |theta*|, because w already holds a factor 1-gamma.

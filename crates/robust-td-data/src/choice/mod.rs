@@ -11,7 +11,7 @@
 //! for all candidates, the median of their predictions. With its own prediction there, a candidate would be compared with itself: one
 //! that is wrong by a constant looks right, and a flat one looks precise. On 24 kinds of simulated logs, the map chosen with its own prediction
 //! has 1.26 times the error of the best on average and 2.7 times at worst (discount 0.99, episodes cut after 20 rows); with the median 1.09 and 1.8;
-//! with the true value, which nobody has, 1.05 and 1.2. Leaving out or weighing down rows near a cut does not help.
+//! with the true value, which a log does not have, 1.05 and 1.2. Leaving out or weighing down rows near a cut does not help.
 //!
 //! Returns are so noisy that this error hardly tells good maps apart, although the noise is the same for all. So the candidates are compared
 //! with the one of the smallest error on lambda-returns, which are less noisy, with lambda = 1/2 ([`pairs`]). Between two maps with

@@ -91,7 +91,7 @@ pub(crate) fn reader(
     guarded(|| builder.build())
 }
 
-/// Decodes until the end, an error, or until nobody receives any more.
+/// Decodes until the end, an error, or until the receiver is gone.
 fn decode(mut reader: ParquetRecordBatchReader, sender: &SyncSender<Message>) {
     loop {
         let next = guarded(|| reader.next().transpose());
