@@ -53,6 +53,16 @@ Exit codes: 0 success, 1 the run failed, 2 invalid arguments or input.")]
 struct CommandLine {
     #[command(subcommand)]
     command: Command,
+
+    /// Refuse what needs more memory, such as 8GB; default: 3/4 of what is free
+    #[arg(long, global = true, value_name = "SIZE", value_parser = size)]
+    max_memory: Option<u64>,
+}
+
+/// A size in bytes.
+fn size(text: &str) -> Result<u64, String> {
+    robust_td_data::memory::bytes(text)
+        .ok_or_else(|| "must be a size such as 500MB, 8GB or 2GiB".to_owned())
 }
 
 #[derive(Debug, Subcommand)]
@@ -99,7 +109,10 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let arguments = ARGUMENTS.get_or_init(|| arguments.into_iter().collect());
     let words = std::iter::once(OsString::from("robust-td")).chain(arguments.iter().cloned());
     let command = match CommandLine::try_parse_from(words) {
-        Ok(line) => line.command,
+        Ok(line) => {
+            robust_td_data::memory::set_limit(line.max_memory);
+            line.command
+        }
         Err(message) => {
             // A closed pipe is not a failure.
             let _ = message.print();

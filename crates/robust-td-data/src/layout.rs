@@ -1,5 +1,7 @@
 //! Determines what to do with each column of a file.
 
+use std::collections::HashSet;
+
 use crate::cast::{Cast, Vector};
 use crate::choices::{At, ChoiceCell};
 use crate::columns::ColumnMap;
@@ -247,7 +249,8 @@ impl Layout {
         if !self.schema.terminated && !self.schema.truncated {
             absent.extend(DONE.map(str::to_owned));
         }
-        absent.retain(|name| !self.names.contains(name));
+        let present: HashSet<&String> = self.names.iter().collect();
+        absent.retain(|name| !present.contains(name));
         absent
     }
 

@@ -59,7 +59,8 @@ impl std::fmt::Debug for Rows {
 }
 
 impl Rows {
-    fn open(source: Source, wanted: &Wanted, batch_rows: usize, threads: usize) -> Result<Self> {
+    fn open(source: Source, wanted: &Wanted, ledger: &mut Ledger, threads: usize) -> Result<Self> {
+        let batch_rows = ledger.batch_rows;
         let (name, format) = (source.name().to_owned(), source.format());
         Ok(match (source.open()?, format) {
             (Opened::File(file, path), _) => {
@@ -70,7 +71,7 @@ impl Rows {
                 Self::Arrow(Box::new(table::open(&name, rows, wanted, batch_rows)?))
             }
             (Opened::Text(input), Format::Ndjson) => {
-                Self::Ndjson(NdjsonRows::open(&name, input, wanted)?)
+                Self::Ndjson(NdjsonRows::open(&name, input, wanted, ledger)?)
             }
             (Opened::Text(input), _) => Self::Csv(CsvRows::open(&name, input, wanted)?),
         })
@@ -211,7 +212,7 @@ impl Reader {
         };
         self.file = self.names.len() - self.waiting.len() - 1;
         self.wanted.looks_ahead = !source.is_stream();
-        let rows = Rows::open(source, &self.wanted, self.ledger.batch_rows, self.threads)?;
+        let rows = Rows::open(source, &self.wanted, &mut self.ledger, self.threads)?;
         self.check(rows.layout())?;
         self.current = Some(rows);
         Ok(true)
