@@ -7,6 +7,9 @@ use crate::failure::Failure;
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
+        if matches!(error, Error::Cancelled) {
+            return robust_td::Error::from(error).into();
+        }
         let words = words(&error);
         match error.is_invalid_input() {
             true => Self::Usage(words),

@@ -1,6 +1,6 @@
 //! Predicts the values of observations with a model.
 
-use std::io::{BufWriter, Write};
+use std::io::BufWriter;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -10,6 +10,7 @@ use crate::confidence::Confidence;
 use crate::failure::Failure;
 use crate::log_argument::LogArgument;
 use crate::machine::KernelOption;
+use crate::{message, stop};
 
 /// Predict the value of every row with a saved model
 #[derive(Debug, Args)]
@@ -55,7 +56,11 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.kernel.select()?;
     let name = arguments.model.display().to_string();
     let fit = Fit::load(&arguments.model)?.with_confidence(arguments.confidence.level)?;
-    let log = arguments.log.log()?.keep(keep(arguments.keep.as_deref()));
+    let mut log = arguments.log.log()?.keep(keep(arguments.keep.as_deref()));
+    if arguments.out.is_some() {
+        // So that no temporary file is left behind.
+        log = log.monitor(stop::catch().cancelling());
+    }
     if let Some(path) = &arguments.out {
         log.check_output(path)?;
     }
@@ -126,7 +131,7 @@ fn warn_of_unbounded(rows: u64, name: &str) {
     }
 }
 
-/// Prints a warning; a closed standard error is no failure.
+/// Prints a warning.
 fn say(warning: &str) {
-    let _ = writeln!(std::io::stderr(), "warning: {warning}");
+    message::print(&format!("warning: {warning}"));
 }

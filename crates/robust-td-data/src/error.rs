@@ -444,6 +444,14 @@ pub enum Error {
         /// The file.
         file: String,
     },
+    /// A file that is not the same in two passes.
+    #[error("{file}: the file changed while it was evaluated: {what}; evaluate a copy that is not written to")]
+    FileChanged {
+        /// The file.
+        file: String,
+        /// How it changed.
+        what: String,
+    },
     /// A model whose values are not finite.
     #[error(
         "this model diverged ({divergence}), and its values are not finite; train it again with smaller steps"

@@ -30,6 +30,7 @@ mod feature_rows;
 pub mod files;
 mod findings;
 mod fit;
+mod fingerprint;
 mod guard;
 mod hash;
 mod inspect;

@@ -10,6 +10,7 @@ use crate::columns::ColumnMap;
 use crate::dialect::Dialect;
 use crate::error::{Error, Result};
 use crate::files::WriteError;
+use crate::fingerprint::Fingerprints;
 use crate::inspect::{DataReport, Inspector};
 use crate::kept::Keep;
 use crate::labels::Labels;
@@ -20,7 +21,7 @@ use crate::origin::{self, Origin};
 use crate::preset::Preset;
 use crate::reader::Reader;
 use crate::role::Role;
-use crate::source::{Compression, Format, Source};
+use crate::source::{Compression, Format, Source, is_pipe};
 use crate::table::Table;
 
 /// The rows per batch: few, so that an answer on a stream does not wait.
@@ -39,6 +40,7 @@ pub struct Log {
     dialect: Dialect,
     skip_bad_rows: u64,
     monitor: Monitor,
+    fingerprints: Fingerprints,
     observed: Observed,
     labels: Labels,
     keep: Keep,
@@ -90,6 +92,7 @@ impl Log {
             dialect: Dialect::default(),
             skip_bad_rows: 0,
             monitor: Monitor::default(),
+            fingerprints: Fingerprints::default(),
             observed: Observed::default(),
             labels: Labels::default(),
             keep: Keep::default(),
@@ -287,7 +290,7 @@ impl Log {
     #[must_use]
     pub fn is_stream(&self) -> bool {
         match &self.input {
-            Input::Names(names) => names.iter().any(|name| name == "-"),
+            Input::Names(names) => (names.iter()).any(|name| name == "-" || is_pipe(Path::new(name))),
             Input::Stream(_) => true,
             Input::Table(_) => false,
         }
@@ -326,6 +329,7 @@ impl Log {
         };
         let selection = Selection {
             observed: self.observed.clone(),
+            fingerprints: self.fingerprints.clone(),
             labels: self.labels.clone(),
             keep: match purpose {
                 Purpose::Predict => self.keep.clone(),

@@ -57,7 +57,7 @@ impl Model {
     /// When the file cannot be written.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         let (path, text) = (path.as_ref(), self.to_json()?);
-        Ok(files::write_file(path, text.as_bytes())?)
+        Ok(files::write_checked(path, text.as_bytes())?)
     }
 
     /// Restores a model.

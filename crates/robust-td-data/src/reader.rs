@@ -1,8 +1,11 @@
 //! Streams batches of validated rows from a list of inputs.
 
+use std::path::PathBuf;
+
 use crate::bad_rows::BadRows;
 use crate::batch::Batch;
 use crate::error::{Error, Result};
+use crate::fingerprint::Fingerprints;
 use crate::kept::Keep;
 use crate::labels::Labels;
 use crate::layout::{Layout, Wanted};
@@ -15,7 +18,7 @@ use crate::read::ndjson::NdjsonRows;
 use crate::read::{parquet, table};
 use crate::row::Ledger;
 use crate::schema::Schema;
-use crate::source::{Format, Opened, Source};
+use crate::source::{Format, Opened, Opening, Source};
 
 /// Reads a log in one pass, in memory that does not depend on its size.
 ///
@@ -44,6 +47,11 @@ pub struct Reader {
     /// For decoding.
     threads: usize,
     file: usize,
+    fingerprints: Fingerprints,
+    /// The last row of the current file so far.
+    row: u64,
+    /// The path of the current file, unless it is a stream or a table.
+    path: Option<PathBuf>,
 }
 
 enum Rows {
@@ -59,9 +67,15 @@ impl std::fmt::Debug for Rows {
 }
 
 impl Rows {
-    fn open(source: Source, wanted: &Wanted, batch_rows: usize, threads: usize) -> Result<Self> {
+    fn open(
+        source: Source,
+        opening: Opening<'_>,
+        wanted: &Wanted,
+        batch_rows: usize,
+        threads: usize,
+    ) -> Result<Self> {
         let (name, format) = (source.name().to_owned(), source.format());
-        Ok(match (source.open()?, format) {
+        Ok(match (source.open(opening)?, format) {
             (Opened::File(file, path), _) => {
                 let rows = parquet::open(&name, (file, &path), wanted, batch_rows, threads)?;
                 Self::Arrow(Box::new(rows))
@@ -128,6 +142,7 @@ impl Reader {
             schema: Schema::default(),
             ledger: Ledger {
                 batch_rows: options.batch_rows.max(1),
+                eager: false,
                 dimension: options.dimension,
                 bad: BadRows::allowing(options.skip_bad_rows),
                 gap: false,
@@ -135,6 +150,9 @@ impl Reader {
             monitor: options.monitor,
             threads: options.threads,
             file: 0,
+            fingerprints: selection.fingerprints,
+            row: 0,
+            path: None,
         };
         if !reader.open_next()? {
             return Err(Error::NoInput {
@@ -157,7 +175,12 @@ impl Reader {
             };
             let more = rows.fill(batch, &mut self.ledger)?;
             self.monitor.add_rows(batch.len());
+            self.row = batch.rows.last().copied().unwrap_or(self.row);
             if !more {
+                if let Some(path) = &self.path {
+                    self.fingerprints
+                        .end(&self.names[self.file], path, self.row)?;
+                }
                 let file = self.file;
                 // A batch has rows of one file only; those of the next file go to the next batch.
                 if !self.open_next()? {
@@ -198,6 +221,11 @@ impl Reader {
         &self.ledger.bad
     }
 
+    /// What counts the rows and stops the reading.
+    pub(crate) fn monitor(&self) -> &Monitor {
+        &self.monitor
+    }
+
     /// The names of the inputs, in the order of [`Batch::file`].
     #[must_use]
     pub fn files(&self) -> &[String] {
@@ -211,7 +239,15 @@ impl Reader {
         };
         self.file = self.names.len() - self.waiting.len() - 1;
         self.wanted.looks_ahead = !source.is_stream();
-        let rows = Rows::open(source, &self.wanted, self.ledger.batch_rows, self.threads)?;
+        self.ledger.eager = source.is_stream();
+        self.row = 0;
+        self.path = source.path().map(Into::into);
+        let opening = Opening {
+            fingerprints: &self.fingerprints,
+            monitor: &self.monitor,
+        };
+        let (wanted, batch_rows) = (&self.wanted, self.ledger.batch_rows);
+        let rows = Rows::open(source, opening, wanted, batch_rows, self.threads)?;
         self.check(rows.layout())?;
         self.current = Some(rows);
         Ok(true)

@@ -251,6 +251,8 @@ impl Bad {
 #[derive(Debug)]
 pub(crate) struct Ledger {
     pub batch_rows: usize,
+    /// Whether a batch ends where the next row is still to come, as on a stream.
+    pub eager: bool,
     pub dimension: Option<usize>,
     pub bad: BadRows,
     /// Whether rows were skipped since the last good one.

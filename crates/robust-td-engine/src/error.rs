@@ -86,6 +86,12 @@ pub enum Error {
         /// The system's reason.
         why: String,
     },
+    /// A worker thread panicked: a defect of this program, or a forged checkpoint.
+    #[error("internal error in a worker thread: {message}")]
+    Worker {
+        /// The message of the panic.
+        message: String,
+    },
     /// The run was cancelled.
     #[error("cancelled after {done} of {total} updates")]
     Cancelled {

@@ -20,6 +20,7 @@ pub mod grid;
 pub mod kernel;
 mod layout;
 mod marks;
+mod panics;
 pub mod plan;
 pub mod results;
 mod run;

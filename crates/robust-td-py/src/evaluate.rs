@@ -25,7 +25,7 @@ impl LogArgument<'_> {
         };
         if log.is_stream() {
             return Err(refused(
-                "\"-\" is standard input, which only the command reads",
+                "standard input (\"-\"), pipes and devices can be read only once; only the command reads them",
             ));
         }
         if let Some(columns) = options.get::<Vec<String>>("columns")? {

@@ -104,6 +104,9 @@ impl CsvRows {
     /// Adds rows until the batch is full; false when the file has no more.
     pub fn fill(&mut self, batch: &mut Batch, ledger: &mut Ledger) -> Result<bool> {
         while batch.len() < ledger.batch_rows {
+            if ledger.eager && !batch.is_empty() && !self.lines.has_next() {
+                return Ok(true);
+            }
             if !self.ready
                 && !next_record(
                     &mut self.lines,

@@ -84,6 +84,9 @@ impl NdjsonRows {
     /// Adds rows until the batch is full; false when the file has no more.
     pub fn fill(&mut self, batch: &mut Batch, ledger: &mut Ledger) -> Result<bool> {
         while batch.len() < ledger.batch_rows {
+            if ledger.eager && !batch.is_empty() && !self.lines.has_next() {
+                return Ok(true);
+            }
             if !self.ready && !next_object(&mut self.lines, self.rows)? {
                 return Ok(false);
             }

@@ -308,16 +308,15 @@ impl<'a> Sweep<'a> {
     ///
     /// # Errors
     /// Invalid settings ([`SweepError`]), a kernel that this CPU lacks, and a checkpoint that is damaged or belongs to another
-    /// sweep; all are checked before anything is written. A cancelled sweep returns [`robust_td_engine::Error::Cancelled`].
+    /// sweep, or whose directory another process writes to; all are checked before anything is written. A cancelled sweep returns [`robust_td_engine::Error::Cancelled`].
     pub fn run(self) -> Result<SweepResults> {
         let study = Study::new(&self.request).map_err(|error| match &self.file {
             Some(file) => in_file(file, error.into()),
             None => error.into(),
         })?;
         let kernel = self.kernel.check().map_err(robust_td_engine::Error::from)?;
-        if let Some(directory) = self.checkpoint.as_deref().and_then(Path::parent) {
-            files::create_directory(directory)?;
-        }
+        let directory = self.checkpoint.as_deref().and_then(Path::parent);
+        let _lock = directory.map(files::open).transpose()?;
         let options = robust_td_engine::Options {
             threads: self.threads,
             kernel,
