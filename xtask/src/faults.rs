@@ -22,16 +22,54 @@ const VICTIMS: [Victim; 5] = [
     Victim {
         name: "evaluate",
         arguments: [
-            &["evaluate", "log.csv", "--discount", "0.9", "--features", "polynomial(degree=3)", "--out", "OUT/model.json"],
-            &["evaluate", "log.csv", "--discount", "0.8", "--features", "polynomial(degree=3)", "--out", "OUT/model.json"],
+            &[
+                "evaluate",
+                "log.csv",
+                "--discount",
+                "0.9",
+                "--features",
+                "polynomial(degree=3)",
+                "--out",
+                "OUT/model.json",
+            ],
+            &[
+                "evaluate",
+                "log.csv",
+                "--discount",
+                "0.8",
+                "--features",
+                "polynomial(degree=3)",
+                "--out",
+                "OUT/model.json",
+            ],
         ],
         results: "model.json",
     },
     Victim {
         name: "reproduce",
         arguments: [
-            &["reproduce", "fig1", "--c-index", "30,31", "--simulate", "60000", "--resume", "--out", "OUT"],
-            &["reproduce", "fig2", "--c-index", "30,31", "--simulate", "60000", "--resume", "--out", "OUT"],
+            &[
+                "reproduce",
+                "fig1",
+                "--c-index",
+                "30,31",
+                "--simulate",
+                "60000",
+                "--resume",
+                "--out",
+                "OUT",
+            ],
+            &[
+                "reproduce",
+                "fig2",
+                "--c-index",
+                "30,31",
+                "--simulate",
+                "60000",
+                "--resume",
+                "--out",
+                "OUT",
+            ],
         ],
         results: "results.csv",
     },
@@ -39,7 +77,15 @@ const VICTIMS: [Victim; 5] = [
         name: "sweep",
         arguments: [
             &["sweep", "sweep.toml", "--resume", "--out", "OUT"],
-            &["sweep", "sweep.toml", "--runs", "24", "--resume", "--out", "OUT"],
+            &[
+                "sweep",
+                "sweep.toml",
+                "--runs",
+                "24",
+                "--resume",
+                "--out",
+                "OUT",
+            ],
         ],
         results: "results.csv",
     },
@@ -55,7 +101,16 @@ const VICTIMS: [Victim; 5] = [
         name: "compare",
         arguments: [
             &["compare", "two-state", "--horizon", "20000", "--out", "OUT"],
-            &["compare", "two-state", "--horizon", "20000", "--seed", "2", "--out", "OUT"],
+            &[
+                "compare",
+                "two-state",
+                "--horizon",
+                "20000",
+                "--seed",
+                "2",
+                "--out",
+                "OUT",
+            ],
         ],
         results: "compare.csv",
     },
@@ -190,9 +245,9 @@ fn is_mixed(folder: &Path, victim: &Victim, expected: &[BTreeMap<String, Vec<u8>
         true => !expected.iter().any(same),
         // Without one the results are being replaced, or there are none yet. A model stands alone.
         false => match found.get(victim.results) {
-            Some(bytes) if victim.results == "model.json" => {
-                !expected.iter().any(|set| set.get("model.json") == Some(bytes))
-            }
+            Some(bytes) if victim.results == "model.json" => !expected
+                .iter()
+                .any(|set| set.get("model.json") == Some(bytes)),
             _ => false,
         },
     }

@@ -93,7 +93,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         .cancel(stop.flag())
         .command(crate::command_line())
         .run();
-    let results = results.map_err(|error| Failure::from(error).if_stopped("nothing was written"))?;
+    let results =
+        results.map_err(|error| Failure::from(error).if_stopped("nothing was written"))?;
     stop.wait();
     drop(bar);
     results.write(&out)?;

@@ -98,4 +98,3 @@ impl From<WriteError> for Failure {
         robust_td::Error::from(error).into()
     }
 }
-

@@ -15,9 +15,7 @@ pub fn print(message: &str) {
 
 /// Prints a message of several lines, if there is one.
 pub fn print_lines(message: &str) {
-    let lines: Vec<String> = (message.lines())
-        .map(|line| escaped(&cut(line)))
-        .collect();
+    let lines: Vec<String> = (message.lines()).map(|line| escaped(&cut(line))).collect();
     if !lines.is_empty() {
         write(&lines.join("\n"));
     }

@@ -9,7 +9,7 @@ use robust_td_data::Monitor;
 use crate::message;
 
 /// How long work may take to stop before the process ends without it.
-const GRACE: Duration = Duration::from_secs(3);
+const GRACE: Duration = Duration::from_secs(10);
 /// How often the watching thread looks.
 const TICK: Duration = Duration::from_millis(50);
 
@@ -23,6 +23,8 @@ pub struct Stop {
     signal: Arc<AtomicUsize>,
     /// Whether the process ends if the work does not.
     impatient: AtomicBool,
+    /// Of a stream: once it has ended, its answer may take a while.
+    stream: OnceLock<Monitor>,
 }
 
 /// Catches signals from now on, for work that looks at the flag.
@@ -59,10 +61,11 @@ impl Stop {
         Monitor::cancelled_by(self.flag.clone())
     }
 
-    /// Ends a stream at a signal; the answer to its rows so far may take a while.
+    /// Ends a stream at a signal.
     pub fn ending(&self) -> Monitor {
-        self.wait();
-        Monitor::ended_by(self.flag.clone())
+        let monitor = Monitor::ended_by(self.flag.clone());
+        self.stream.get_or_init(|| monitor.clone());
+        monitor
     }
 
     /// From now on the work is not cut short: results are written.
@@ -83,8 +86,10 @@ impl Stop {
             std::thread::sleep(TICK);
         }
         std::thread::sleep(GRACE);
+        let ended = |monitor: &Monitor| monitor.ended_after().is_some();
         if let Some(signal) = self.signal()
             && self.impatient.load(Ordering::Relaxed)
+            && !self.stream.get().is_some_and(ended)
         {
             message::print(&format!(
                 "stopped by {}; the current step did not end within {} seconds",

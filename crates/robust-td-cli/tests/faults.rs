@@ -25,8 +25,7 @@ fn log(rows: usize) -> String {
     text
 }
 
-const SWEEP: &[u8] =
-    b"problem = \"two-state\"\nc = [0.1, 1, 10]\nsteps = 100_000_000\nruns = 64\n";
+const SWEEP: &[u8] = b"problem = \"two-state\"\nc = [0.1, 1, 10]\nsteps = 100_000_000\nruns = 64\n";
 const EXPERIMENT: &[u8] =
     b"problem = \"two-state\"\nalgorithms = [\"alg1:c=1\"]\nhorizon = 1_000_000_000\n";
 
@@ -183,15 +182,29 @@ fn a_signal_on_a_stream_saves_the_rows_so_far() {
         assert_eq!(message, expected);
         // The answer is that of the rows so far, and the rest continues to the same bits.
         let answer: serde_json::Value = serde_json::from_str(&text(child.stdout.unwrap())).unwrap();
-        assert_eq!(answer["steps"], 100);
-        let rest: String = whole.lines().skip(101).map(|l| l.to_owned() + "\n").collect();
+        // The last row still waits for its successor.
+        assert_eq!(answer["steps"], 99);
+        let rest: String = whole
+            .lines()
+            .skip(101)
+            .map(|l| l.to_owned() + "\n")
+            .collect();
         let header = whole.lines().next().unwrap();
         let resumed = piped(
             folder.path(),
-            &[&["evaluate", "-", "--resume", "model.json"], &stream[..2], &["--json"]].concat(),
+            &[
+                &["evaluate", "-", "--resume", "model.json"],
+                &stream[..2],
+                &["--json"],
+            ]
+            .concat(),
             &format!("{header}\n{rest}"),
         );
-        let once = piped(folder.path(), &[&["evaluate", "-"], &stream[..], more].concat(), &whole);
+        let once = piped(
+            folder.path(),
+            &[&["evaluate", "-"], &stream[..], more].concat(),
+            &whole,
+        );
         let theta = |output: &Output| {
             let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
             (found["theta_bar"].clone(), found["steps"].clone())
@@ -208,7 +221,12 @@ fn piped(folder: &Path, arguments: &[&str], input: &str) -> Output {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(input.as_bytes())
+        .unwrap();
     let output = child.wait_with_output().unwrap();
     let message = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{arguments:?}: {message}");
@@ -219,7 +237,13 @@ fn piped(folder: &Path, arguments: &[&str], input: &str) -> Output {
 fn a_second_signal_ends_at_once() {
     let folder = folder([]);
     let path = folder.path().join("pipe.csv");
-    assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+    assert!(
+        Command::new("mkfifo")
+            .arg(&path)
+            .status()
+            .unwrap()
+            .success()
+    );
     // Opening the pipe waits for a writer, which no flag interrupts.
     let arguments = ["evaluate", "pipe.csv", "--discount", "0.9"];
     let mut child = program(folder.path(), &arguments).spawn().unwrap();
@@ -237,7 +261,11 @@ fn an_ignored_signal_stays_ignored() {
     let program = env!("CARGO_BIN_EXE_robust-td");
     let mut child = Command::new("sh")
         .current_dir(folder.path())
-        .args(["-c", "trap '' HUP; exec \"$0\" sweep sweep.toml --out out", program])
+        .args([
+            "-c",
+            "trap '' HUP; exec \"$0\" sweep sweep.toml --out out",
+            program,
+        ])
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
@@ -284,11 +312,17 @@ fn a_full_standard_error_or_output_is_no_panic() {
     let save = ["evaluate", "log.csv", "--discount", "0.9", "--out"];
     // A warning, a report and an answer: the model is written in any case.
     let all = [&save[..], &["a.json", "--algorithm", "alg1"]].concat();
-    let output = program(folder.path(), &all).stderr(full()).output().unwrap();
+    let output = program(folder.path(), &all)
+        .stderr(full())
+        .output()
+        .unwrap();
     assert_eq!(output.status.code(), Some(0));
     assert!(!output.stdout.is_empty() && folder.path().join("a.json").exists());
     let all = [&save[..], &["b.json"]].concat();
-    let output = program(folder.path(), &all).stdout(full()).output().unwrap();
+    let output = program(folder.path(), &all)
+        .stdout(full())
+        .output()
+        .unwrap();
     let message = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{message}");
     assert!(message.starts_with("error: cannot write to standard output: "));
@@ -308,7 +342,11 @@ fn a_full_standard_error_or_output_is_no_panic() {
                 false => Stdio::null(),
             };
             let mut command = program(folder.path(), arguments);
-            let status = command.stdout(sink(out)).stderr(sink(err)).status().unwrap();
+            let status = command
+                .stdout(sink(out))
+                .stderr(sink(err))
+                .status()
+                .unwrap();
             assert!(
                 matches!(status.code(), Some(0..=2)),
                 "{arguments:?}: {status}"
@@ -354,16 +392,23 @@ fn a_full_disk_leaves_the_earlier_files() {
         assert!(message.starts_with("error: "), "{message}");
         assert_eq!(message.lines().count(), 1, "{message}");
     }
-    assert_eq!(fs::read(folder.path().join("model.json")).unwrap(), b"earlier");
+    assert_eq!(
+        fs::read(folder.path().join("model.json")).unwrap(),
+        b"earlier"
+    );
     let left: Vec<String> = names(folder.path());
     assert_eq!(left, ["log.csv", "model.json"]);
 }
 
 #[test]
 fn names_that_are_not_utf_8_are_written() {
-    let folder = folder([("sweep.toml", &b"problem = \"two-state\"\nc = [1]\nsteps = 1000\nruns = 8\n"[..])]);
+    let folder = folder([(
+        "sweep.toml",
+        &b"problem = \"two-state\"\nc = [1]\nsteps = 1000\nruns = 8\n"[..],
+    )]);
     let spec = OsStr::from_bytes(b"sp\xffec.toml");
-    let experiment = b"problem = \"two-state\"\nalgorithms = [\"alg1:c=1\"]\nhorizon = 1000\nruns = 8\n";
+    let experiment =
+        b"problem = \"two-state\"\nalgorithms = [\"alg1:c=1\"]\nhorizon = 1000\nruns = 8\n";
     fs::write(folder.path().join(spec), experiment).unwrap();
     let out = OsStr::from_bytes(b"o\xfft");
     let cases: [&[&OsStr]; 4] = [
@@ -374,7 +419,12 @@ fn names_that_are_not_utf_8_are_written() {
     ];
     for arguments in cases {
         let mut command = program(folder.path(), &[]);
-        let output = command.args(arguments).arg("--out").arg(out).output().unwrap();
+        let output = command
+            .args(arguments)
+            .arg("--out")
+            .arg(out)
+            .output()
+            .unwrap();
         let message = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(0), "{arguments:?}: {message}");
         assert!(folder.path().join(out).join("manifest.json").exists());
@@ -393,10 +443,16 @@ fn pipes_are_read_once() {
     let program = env!("CARGO_BIN_EXE_robust-td");
     let bash = |line: &str| {
         let mut command = Command::new("timeout");
-        command.current_dir(folder.path()).args(["60", "bash", "-c", line]);
+        command
+            .current_dir(folder.path())
+            .args(["60", "bash", "-c", line]);
         let output = command.output().unwrap();
         let message = String::from_utf8(output.stderr).unwrap();
-        (output.status.code(), String::from_utf8(output.stdout).unwrap(), message)
+        (
+            output.status.code(),
+            String::from_utf8(output.stdout).unwrap(),
+            message,
+        )
     };
     let theta = |text: &str| {
         let found: serde_json::Value = serde_json::from_str(text).unwrap();
@@ -406,7 +462,11 @@ fn pipes_are_read_once() {
     let (_, expected, _) = bash(&format!("'{program}' evaluate - {options} < log.csv"));
     let expected = theta(&expected);
     let (code, found, message) = bash(&format!("'{program}' evaluate <(cat log.csv) {options}"));
-    assert_eq!((code, theta(&found)), (Some(0), expected.clone()), "{message}");
+    assert_eq!(
+        (code, theta(&found)),
+        (Some(0), expected.clone()),
+        "{message}"
+    );
     let (code, found, message) = bash(&format!(
         "mkfifo pipe.csv; cat log.csv > pipe.csv & '{program}' evaluate pipe.csv {options}"
     ));
@@ -416,7 +476,10 @@ fn pipes_are_read_once() {
         "'{program}' evaluate <(cat log.csv) {options} --features auto"
     ));
     assert_eq!(code, Some(2), "{message}");
-    assert!(message.contains("only once") || message.contains("stream"), "{message}");
+    assert!(
+        message.contains("only once") || message.contains("stream"),
+        "{message}"
+    );
     let (code, _, message) = bash(&format!(
         "'{program}' evaluate <(cat log.csv) --discount 0.9 --format parquet"
     ));
@@ -446,7 +509,10 @@ fn control_characters_are_escaped_and_messages_are_short() {
         assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
         assert!(!run.stderr.trim_end().contains(char::is_control));
     }
-    let run = run_in(folder.path(), &["evaluate", "--discount", "\x1b[31m", "x.csv"]);
+    let run = run_in(
+        folder.path(),
+        &["evaluate", "--discount", "\x1b[31m", "x.csv"],
+    );
     assert_eq!(run.code, 2);
     assert!(!run.stderr.contains('\x1b'), "{}", run.stderr);
     let run = run_in(folder.path(), &["inspect", "header.csv"]);
@@ -469,14 +535,24 @@ fn kills_leave_no_trace() {
             "results.csv",
         ),
         (
-            &["evaluate", "log.csv", "--discount", "0.9", "--out", "OUT/model.json"],
+            &[
+                "evaluate",
+                "log.csv",
+                "--discount",
+                "0.9",
+                "--out",
+                "OUT/model.json",
+            ],
             "model.json",
         ),
     ];
     for (arguments, result) in cases {
         let run = |out: &str| -> Vec<String> {
             fs::create_dir_all(folder.path().join(out)).unwrap();
-            arguments.iter().map(|word| word.replace("OUT", out)).collect()
+            arguments
+                .iter()
+                .map(|word| word.replace("OUT", out))
+                .collect()
         };
         let start = |words: &[String]| {
             let words: Vec<&str> = words.iter().map(String::as_str).collect();

@@ -445,7 +445,9 @@ pub enum Error {
         file: String,
     },
     /// A file that is not the same in two passes.
-    #[error("{file}: the file changed while it was evaluated: {what}; evaluate a copy that is not written to")]
+    #[error(
+        "{file}: the file changed while it was evaluated: {what}; evaluate a copy that is not written to"
+    )]
     FileChanged {
         /// The file.
         file: String,

@@ -122,9 +122,8 @@ mod tests {
         let path = folder.path().join("log.csv");
         let write = |text: &str| std::fs::write(&path, text).unwrap();
         let seen = Fingerprints::default();
-        let open = |seen: &Fingerprints| {
-            seen.open("log.csv", &path, &std::fs::metadata(&path).unwrap())
-        };
+        let open =
+            |seen: &Fingerprints| seen.open("log.csv", &path, &std::fs::metadata(&path).unwrap());
         write("one");
         open(&seen).unwrap();
         seen.end("log.csv", &path, 7).unwrap();

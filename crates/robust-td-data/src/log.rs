@@ -290,7 +290,9 @@ impl Log {
     #[must_use]
     pub fn is_stream(&self) -> bool {
         match &self.input {
-            Input::Names(names) => (names.iter()).any(|name| name == "-" || is_pipe(Path::new(name))),
+            Input::Names(names) => {
+                (names.iter()).any(|name| name == "-" || is_pipe(Path::new(name)))
+            }
             Input::Stream(_) => true,
             Input::Table(_) => false,
         }

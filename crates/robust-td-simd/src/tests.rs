@@ -224,7 +224,9 @@ fn unsafe_code_is_listed() {
     let header = include_str!("lib.rs");
     assert_eq!(header.matches("\nmod ").count(), files.len() + 1);
     for (name, text) in files {
-        let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+        let code = text
+            .lines()
+            .filter(|line| !line.trim_start().starts_with("//"));
         let uses: usize = code.map(|line| line.matches("unsafe ").count()).sum();
         let listed = format!("//! | `{name}` | {uses} |");
         assert_eq!(header.contains(&listed), uses > 0, "{name}: {uses}");

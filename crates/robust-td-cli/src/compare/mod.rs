@@ -121,7 +121,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         comparison = comparison.parameter("c", c);
     }
     let results = comparison.run();
-    let results = results.map_err(|error| Failure::from(error).if_stopped("nothing was written"))?;
+    let results =
+        results.map_err(|error| Failure::from(error).if_stopped("nothing was written"))?;
     stop.wait();
     drop(bar);
     if let Some(directory) = &arguments.out {
