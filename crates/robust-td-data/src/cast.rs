@@ -1,6 +1,6 @@
 //! Assigns the columns of one file to roles.
 
-use crate::choices::{At, ChoiceCell};
+use crate::actions::{At, ChoiceCell};
 use crate::error::{Error, Result};
 use crate::layout::{CellKind, Column, DONE, SEPARATORS, Target, Wanted};
 use crate::role::Role;

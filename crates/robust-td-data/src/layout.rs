@@ -1,7 +1,7 @@
 //! Determines what to do with each column of a file.
 
+use crate::actions::{At, ChoiceCell};
 use crate::cast::{Cast, Vector};
-use crate::choices::{At, ChoiceCell};
 use crate::columns::ColumnMap;
 use crate::dialect::Dialect;
 use crate::error::{Error, Result};

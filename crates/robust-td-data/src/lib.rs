@@ -9,13 +9,13 @@
 
 #![forbid(unsafe_code)]
 
+mod actions;
 mod ahead;
 mod assess;
 mod bad_rows;
 mod batch;
 mod cast;
 mod choice;
-mod choices;
 mod chunks;
 mod columns;
 mod diagnostics;
@@ -113,8 +113,8 @@ pub use unseen::{Entry, Unseen};
 pub use warning::Warning;
 
 // The contents of a log.
+pub use actions::{PolicyKind, PolicySchema};
 pub use bad_rows::{BadKind, BadRows};
-pub use choices::{PolicyKind, PolicySchema};
 pub use fault::{Fault, FaultKind};
 pub use inspect::{
     CategoryReport, DataReport, DataSample, EpisodeReport, FeatureReport, Finding, FindingKind,

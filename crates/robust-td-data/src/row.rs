@@ -1,8 +1,8 @@
 //! Assembles and checks one row.
 
+use crate::actions::{At, ChoiceCell, RowChoice};
 use crate::bad_rows::BadRows;
 use crate::batch::Batch;
-use crate::choices::{At, ChoiceCell, RowChoice};
 use crate::error::Result;
 use crate::fault::{Fault, FaultKind};
 use crate::labels::Coder;

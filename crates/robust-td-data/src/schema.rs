@@ -3,7 +3,7 @@
 use robust_td_core::features::Input;
 use serde::{Deserialize, Serialize};
 
-use crate::choices::PolicySchema;
+use crate::actions::PolicySchema;
 
 /// The roles that have columns; the same for all files of a log.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

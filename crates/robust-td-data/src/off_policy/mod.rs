@@ -36,7 +36,7 @@ use robust_td_core::spread::{Spread, independent};
 use robust_td_core::support::Support;
 use serde::{Deserialize, Serialize};
 
-use crate::choices::PolicyKind;
+use crate::actions::PolicyKind;
 use crate::start_value::StartValue;
 
 /// Fewer effective episodes than this are too few to rely on importance sampling.

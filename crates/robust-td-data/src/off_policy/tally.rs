@@ -1,7 +1,7 @@
 //! Counts the actions of a log, and those of the policy to be evaluated.
 
+use crate::actions::{Choice, Policy, PolicySchema};
 use crate::batch::Batch;
-use crate::choices::{Choice, Policy, PolicySchema};
 use crate::findings::finding;
 use crate::inspect::{Finding, FindingKind};
 use crate::schema::Schema;

@@ -9,8 +9,8 @@
 
 use std::io::Read;
 
+use crate::actions::ChoiceCell;
 use crate::batch::Batch;
-use crate::choices::ChoiceCell;
 use crate::dialect::Dialect;
 use crate::error::{Error, Result};
 use crate::fault::{FaultKind, is_odd, is_word};

@@ -6,7 +6,7 @@ use robust_td_core::learner::LinearValue;
 
 use super::answer::Answer;
 use super::gather::Plan;
-use crate::choices::PolicyKind;
+use crate::actions::PolicyKind;
 use crate::error::Result;
 use crate::off_policy::support::TOLERATED;
 use crate::off_policy::{self, OffPolicy, TargetKind, Wanted};
