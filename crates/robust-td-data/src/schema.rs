@@ -19,6 +19,9 @@ pub struct Schema {
     /// Those that are times, with what their seconds count from.
     #[serde(skip)]
     pub(crate) times: Vec<(String, &'static str)>,
+    /// The columns without a role.
+    #[serde(skip)]
+    pub(crate) unused: Vec<String>,
     /// Whether there are next observations.
     pub next_obs: bool,
     /// Whether there are rewards, which learning requires.

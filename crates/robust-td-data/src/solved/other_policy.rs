@@ -49,6 +49,7 @@ pub(super) fn other_policy(
         value: &value,
         has_ratios,
         knows_starts,
+        has_actions: schema.policy.is_some(),
         units: answer.units,
     };
     let found = off_policy::estimate(replay, plan, &wanted)?;
