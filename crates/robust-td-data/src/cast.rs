@@ -5,6 +5,8 @@ use crate::error::{Error, Result};
 use crate::layout::{CellKind, Column, DONE, SEPARATORS, Target, Wanted};
 use crate::role::Role;
 use crate::schema::Schema;
+use crate::words::{is_printable, printable};
+use robust_td_core::features::column::nearest;
 
 /// The columns that form a vector.
 pub(crate) enum Vector {
@@ -274,17 +276,24 @@ impl<'a> Cast<'a> {
     }
 
     pub fn missing_as(&self, role: Role, wanted: &str) -> Error {
-        let names: Vec<&str> = self
-            .columns
-            .iter()
-            .map(|c| c.name.as_str())
-            .take(30)
-            .collect();
+        let names: Vec<&str> = self.columns.iter().map(|c| c.name.as_str()).collect();
+        let (file, found) = (self.file.to_owned(), printable(names.iter().copied()));
+        let is_value = |name: &&str| name.trim().parse::<f64>().is_ok();
+        if !names.is_empty() && names.iter().all(is_value) {
+            return Error::NoHeader { file, first: found };
+        }
+        if !names.iter().all(|name| is_printable(name)) {
+            return Error::NotText { file, first: found };
+        }
+        // Names of the layout are not the user's typing errors.
+        let mapped = self.wanted.columns.get(role).is_some();
+        let near = nearest(wanted, &names).filter(|_| mapped);
         Error::MissingColumn {
-            file: self.file.to_owned(),
+            file,
             role,
             wanted: wanted.to_owned(),
-            found: names.join(", "),
+            found,
+            near: near.map(str::to_owned),
             example: None,
         }
     }

@@ -119,8 +119,9 @@ pub enum Error {
     },
     /// A file without a required column.
     #[error(
-        "{file}: no column {wanted} for the role {role}; the file has {found}{}",
-        example.as_ref().map_or(String::new(), |example| format!("; name its columns in the features, such as {example}"))
+        "{file}: no column {wanted} for the role {role}{the} file has {found}{}",
+        example.as_ref().map_or(String::new(), |example| format!("; name its columns in the features, such as {example}")),
+        the = near.as_ref().map_or("; the".to_owned(), |near| format!("; did you mean {near}? The"))
     )]
     MissingColumn {
         /// The file.
@@ -131,8 +132,47 @@ pub enum Error {
         wanted: String,
         /// The columns of the file.
         found: String,
+        /// The column that was probably meant.
+        near: Option<String>,
         /// A feature map for these columns.
         example: Option<String>,
+    },
+    /// A file without a column that a model, or the files before it, have.
+    #[error(
+        "{file}: no column is named {name}, which the features need (in this order: {inputs}){the} file has {found}",
+        the = near.as_ref().map_or("; the".to_owned(), |near| format!("; did you mean {near}? The"))
+    )]
+    MissingInput {
+        /// The file.
+        file: String,
+        /// The column.
+        name: String,
+        /// The columns that the features need.
+        inputs: String,
+        /// The columns of the file.
+        found: String,
+        /// The column that was probably meant.
+        near: Option<String>,
+    },
+    /// A file whose first line has values instead of names.
+    #[error(
+        "{file}: the first line has numbers ({first}), not the names of columns; put a line with names such as obs_0,obs_1,reward before it"
+    )]
+    NoHeader {
+        /// The file.
+        file: String,
+        /// The first line.
+        first: String,
+    },
+    /// A file of another kind.
+    #[error(
+        "{file}: the first line is not text ({first}); the file may be of another format, or compressed"
+    )]
+    NotText {
+        /// The file.
+        file: String,
+        /// The first line.
+        first: String,
     },
     /// A name in a feature map that no column has.
     #[error("{file}: {message}")]

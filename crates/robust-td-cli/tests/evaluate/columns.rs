@@ -144,7 +144,11 @@ fn what_is_wrong_is_named_with_its_remedy() {
         ),
         (
             vec!["predict", "m.json", "lacking.csv"],
-            vec!["lacking.csv: no column city", "t, town, x"],
+            vec![
+                "lacking.csv: no column is named city, which the features need (in this order: x, city)",
+                "t, town, x",
+                "--column obs=",
+            ],
         ),
         (
             vec!["predict", "m.json", "log.csv", "--keep", "tt"],
