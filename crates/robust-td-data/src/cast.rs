@@ -291,9 +291,11 @@ impl<'a> Cast<'a> {
         Error::MissingColumn {
             file,
             role,
-            wanted: wanted.to_owned(),
+            wanted: match near {
+                Some(near) => format!("{wanted} (did you mean {near}?)"),
+                None => wanted.to_owned(),
+            },
             found,
-            near: near.map(str::to_owned),
             example: None,
         }
     }

@@ -119,9 +119,8 @@ pub enum Error {
     },
     /// A file without a required column.
     #[error(
-        "{file}: no column {wanted} for the role {role}{the} file has {found}{}",
-        example.as_ref().map_or(String::new(), |example| format!("; name its columns in the features, such as {example}")),
-        the = near.as_ref().map_or("; the".to_owned(), |near| format!("; did you mean {near}? The"))
+        "{file}: no column {wanted} for the role {role}; the file has {found}{}",
+        example.as_ref().map_or(String::new(), |example| format!("; name its columns in the features, such as {example}"))
     )]
     MissingColumn {
         /// The file.
@@ -132,27 +131,18 @@ pub enum Error {
         wanted: String,
         /// The columns of the file.
         found: String,
-        /// The column that was probably meant.
-        near: Option<String>,
         /// A feature map for these columns.
         example: Option<String>,
     },
     /// A file without a column that a model, or the files before it, have.
-    #[error(
-        "{file}: no column is named {name}, which the features need (in this order: {inputs}){the} file has {found}",
-        the = near.as_ref().map_or("; the".to_owned(), |near| format!("; did you mean {near}? The"))
-    )]
+    #[error("{file}: no column is named {name}; {columns}")]
     MissingInput {
         /// The file.
         file: String,
-        /// The column.
+        /// The column, and the one that was probably meant.
         name: String,
-        /// The columns that the features need.
-        inputs: String,
-        /// The columns of the file.
-        found: String,
-        /// The column that was probably meant.
-        near: Option<String>,
+        /// The columns that the features need, and those of the file.
+        columns: String,
     },
     /// A file whose first line has values instead of names.
     #[error(

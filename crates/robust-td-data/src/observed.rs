@@ -173,12 +173,16 @@ impl Cast<'_> {
     /// The error that a file lacks a column that a model, or the files before it, have.
     fn missing_input(&self, name: &str, inputs: &[Input]) -> Error {
         let names: Vec<&str> = self.columns.iter().map(|c| c.name.as_str()).collect();
+        let near = nearest(name, &names);
+        let near = near.map_or(String::new(), |near| format!(" (did you mean {near}?)"));
+        let inputs = printable(inputs.iter().map(|input| input.name.as_str()));
         Error::MissingInput {
             file: self.file.to_owned(),
-            near: nearest(name, &names).map(str::to_owned),
-            name: name.to_owned(),
-            inputs: printable(inputs.iter().map(|input| input.name.as_str())),
-            found: printable(names),
+            name: format!("{name}{near}"),
+            columns: format!(
+                "the features need {inputs}, in this order, and the file has {}",
+                printable(names)
+            ),
         }
     }
 

@@ -145,7 +145,8 @@ fn what_is_wrong_is_named_with_its_remedy() {
         (
             vec!["predict", "m.json", "lacking.csv"],
             vec![
-                "lacking.csv: no column is named city, which the features need (in this order: x, city)",
+                "lacking.csv: no column is named city",
+                "the features need x, city, in this order",
                 "t, town, x",
                 "--column obs=",
             ],

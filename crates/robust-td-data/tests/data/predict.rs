@@ -45,7 +45,7 @@ fn numbers_of_the_layout_do_not_replace_names() {
             "{message}"
         );
         assert!(
-            message.contains("(in this order: speed, height)"),
+            message.contains("need speed, height, in this order"),
             "{message}"
         );
         assert_eq!(
