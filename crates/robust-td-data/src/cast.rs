@@ -276,27 +276,35 @@ impl<'a> Cast<'a> {
     }
 
     pub fn missing_as(&self, role: Role, wanted: &str) -> Error {
+        if let Some(error) = self.without_names() {
+            return error;
+        }
         let names: Vec<&str> = self.columns.iter().map(|c| c.name.as_str()).collect();
-        let (file, found) = (self.file.to_owned(), printable(names.iter().copied()));
-        let is_value = |name: &&str| name.trim().parse::<f64>().is_ok();
-        if !names.is_empty() && names.iter().all(is_value) {
-            return Error::NoHeader { file, first: found };
-        }
-        if !names.iter().all(|name| is_printable(name)) {
-            return Error::NotText { file, first: found };
-        }
         // Names of the layout are not the user's typing errors.
         let mapped = self.wanted.columns.get(role).is_some();
         let near = nearest(wanted, &names).filter(|_| mapped);
         Error::MissingColumn {
-            file,
+            file: self.file.to_owned(),
             role,
             wanted: match near {
                 Some(near) => format!("{wanted} (did you mean {near}?)"),
                 None => wanted.to_owned(),
             },
-            found,
+            found: printable(names),
             example: None,
+        }
+    }
+
+    /// The error of a file whose first line has no names, if it has none.
+    pub fn without_names(&self) -> Option<Error> {
+        let names = || self.columns.iter().map(|column| column.name.as_str());
+        let (file, first) = (self.file.to_owned(), printable(names()));
+        let is_value = |name: &str| name.trim().parse::<f64>().is_ok();
+        match self.columns.is_empty() {
+            true => None,
+            false if names().all(is_value) => Some(Error::NoHeader { file, first }),
+            false if !names().all(is_printable) => Some(Error::NotText { file, first }),
+            false => None,
         }
     }
 }

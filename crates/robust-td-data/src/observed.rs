@@ -140,8 +140,11 @@ impl Cast<'_> {
         match absent {
             None if !columns.is_empty() => Ok(Some(Vector::Flat(columns))),
             Some(name) => {
-                let absent = || self.missing_input(name, inputs);
-                if !columns.is_empty() || !inputs.iter().all(|input| self.is_number_of(input)) {
+                if !inputs.iter().all(|input| self.is_number_of(input)) {
+                    return Err(self.missing_input(name, inputs));
+                }
+                let absent = || self.missing_as(Role::Obs, name);
+                if !columns.is_empty() {
                     return Err(absent());
                 }
                 match self.find_vector(Role::Obs) {
@@ -172,6 +175,9 @@ impl Cast<'_> {
 
     /// The error that a file lacks a column that a model, or the files before it, have.
     fn missing_input(&self, name: &str, inputs: &[Input]) -> Error {
+        if let Some(error) = self.without_names() {
+            return error;
+        }
         let names: Vec<&str> = self.columns.iter().map(|c| c.name.as_str()).collect();
         let near = nearest(name, &names);
         let near = near.map_or(String::new(), |near| format!(" (did you mean {near}?)"));

@@ -155,7 +155,7 @@ impl OffPolicyReport {
             }
         }
         let sentence = |(reason, names): (&str, Vec<&str>)| {
-            format!("No interval of {}: {reason}.", names.join(" and "))
+            format!("No interval of {}: {reason}.", names.join(", "))
         };
         reasons.into_iter().map(sentence).collect()
     }
@@ -241,10 +241,9 @@ impl SavedEstimate {
         } else if !(self.beyond <= MOST_BEYOND * error) {
             Some(format!(
                 "the products of the importance ratios are so skewed that episodes which the log probably lacks would carry much of the value (predicted skewness \
-                 of the mean weight {}, at most {MOST_SKEWED}; the rows beyond may earn {}, at most a standard error, {})",
+                 of the mean weight {}; the rows beyond one of {MOST_SKEWED} may earn {}, more than a standard error)",
                 short(self.skewness),
-                short(self.beyond),
-                short(error)
+                short(self.beyond)
             ))
         } else {
             None
