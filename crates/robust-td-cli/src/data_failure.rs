@@ -1,7 +1,7 @@
 //! Turns errors of the data crate into failures and adds the flags that fix them.
 
 use robust_td_core::Error as Mathematics;
-use robust_td_data::{Dialect, Error, FaultKind, OptionName};
+use robust_td_data::{Dialect, Error, FaultKind, OptionName, Role};
 
 use crate::failure::Failure;
 
@@ -53,11 +53,21 @@ fn words(error: &Error) -> String {
             wanted,
             found,
             example: Some(example),
+            ..
         } => format!(
             "{file}: no column {wanted} for the role {role}; the file has {found}; use --features '{example}' or --column \
              {role}=NAME"
         ),
+        Error::MissingColumn {
+            role: Role::Cluster,
+            ..
+        } => format!("{error}; use --cluster NAME"),
         Error::MissingColumn { role, .. } => format!("{error}; use --column {role}=NAME"),
+        Error::MissingInput { .. } => {
+            format!(
+                "{error}; rename the column, or list those to use in this order: --column obs=NAME,NAME"
+            )
+        }
         Error::ModelComplete { .. } => {
             format!("{error}; to learn from more data, make a new model with a longer --horizon")
         }

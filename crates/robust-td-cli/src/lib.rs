@@ -17,6 +17,7 @@ mod inspect;
 mod log_argument;
 mod machine;
 mod message;
+mod optional_value;
 mod output;
 mod predict;
 mod problem_argument;
@@ -119,6 +120,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     install_panic_hook();
     let arguments = ARGUMENTS.get_or_init(|| arguments.into_iter().collect());
     let words = std::iter::once(OsString::from("robust-td")).chain(arguments.iter().cloned());
+    let words = optional_value::joined(words);
     let command = match CommandLine::try_parse_from(words) {
         Ok(line) => line.command,
         Err(message) => {

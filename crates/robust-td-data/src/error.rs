@@ -134,6 +134,36 @@ pub enum Error {
         /// A feature map for these columns.
         example: Option<String>,
     },
+    /// A file without a column that a model, or the files before it, have.
+    #[error("{file}: no column is named {name}; {columns}")]
+    MissingInput {
+        /// The file.
+        file: String,
+        /// The column, and the one that was probably meant.
+        name: String,
+        /// The columns that the features need, and those of the file.
+        columns: String,
+    },
+    /// A file whose first line has values instead of names.
+    #[error(
+        "{file}: the first line has numbers ({first}), not the names of columns; put a line with names such as obs_0,obs_1,reward before it"
+    )]
+    NoHeader {
+        /// The file.
+        file: String,
+        /// The first line.
+        first: String,
+    },
+    /// A file of another kind.
+    #[error(
+        "{file}: the first line is not text ({first}); the file may be of another format, or compressed"
+    )]
+    NotText {
+        /// The file.
+        file: String,
+        /// The first line.
+        first: String,
+    },
     /// A name in a feature map that no column has.
     #[error("{file}: {message}")]
     UnknownColumn {

@@ -245,6 +245,11 @@ impl Log {
         self.actions = actions.to_vec();
     }
 
+    /// Whether bad rows may be skipped.
+    pub(crate) fn skips(&self) -> bool {
+        self.skip_bad_rows > 0
+    }
+
     /// The column settings.
     pub(crate) fn column_map(&self) -> &ColumnMap {
         &self.columns

@@ -200,6 +200,11 @@ fn message(progress: &Progress<'_>) -> Option<String> {
         Progress::Product { passes, residual } => {
             Some(format!("pass {passes}: relative residual {residual:.1e}"))
         }
+        Progress::Comparing {
+            number,
+            of,
+            features,
+        } => Some(format!("features {number} of {of}: {features}")),
         Progress::PassDone { steps } => Some(format!("{steps} transitions")),
         _ => None,
     }

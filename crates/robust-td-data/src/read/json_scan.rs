@@ -4,7 +4,7 @@
 
 use memchr::memchr2;
 
-use crate::fault::FaultKind;
+use crate::fault::{FaultKind, shown};
 use crate::layout::{Layout, Target};
 use crate::row::{Bad, LogRow, refused_number};
 use crate::value;
@@ -255,7 +255,7 @@ impl<'a> Cursor<'a> {
                 }
                 let id = value::episode(name);
                 let id = id.map_err(|kind| Scanned::Bad(Bad::at(column, kind)))?;
-                row.set_id(target, id);
+                row.set_id(target, id, || shown(name));
                 Ok(())
             }
             Target::Level { .. } => {
