@@ -26,7 +26,6 @@ fn words(error: &Error) -> String {
         Error::Mathematics(Mathematics::UnknownMethod { .. }) => format!("--algorithm: {error}"),
         Error::BadRow { fault } => match number_flags(&fault.kind) {
             Some(flags) => format!("{error}; if it is a number, use {flags}"),
-            None if fault.row == 1 && is_syntax(&fault.kind) => error.to_string(),
             None => format!("{error}; use --skip-bad-rows N to skip such rows"),
         },
         Error::LoneDone { file, column } => format!(
@@ -71,6 +70,7 @@ fn words(error: &Error) -> String {
         Error::ModelComplete { .. } => {
             format!("{error}; to learn from more data, make a new model with a longer --horizon")
         }
+        Error::TooLarge { .. } => format!("{error}, or raise --max-memory"),
         _ => error.to_string(),
     }
 }
@@ -92,11 +92,6 @@ fn flags(dialect: Dialect) -> String {
         .map(|(option, sign)| flag(&option, Some(&quoted(sign))))
         .collect();
     flags.join(" ")
-}
-
-/// The first line of NDJSON gives the columns and cannot be skipped.
-fn is_syntax(kind: &FaultKind) -> bool {
-    matches!(kind, FaultKind::Syntax { .. })
 }
 
 /// An option as it is written on the command line.

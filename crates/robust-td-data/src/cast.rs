@@ -1,5 +1,7 @@
 //! Assigns the columns of one file to roles.
 
+use std::collections::HashMap;
+
 use crate::actions::{At, ChoiceCell};
 use crate::error::{Error, Result};
 use crate::layout::{CellKind, Column, DONE, SEPARATORS, Target, Wanted};
@@ -30,17 +32,25 @@ pub(crate) struct Cast<'a> {
     pub(crate) columns: &'a [Column],
     pub(crate) wanted: &'a Wanted,
     targets: Vec<Target>,
+    /// The column of each name, and whether there is another one.
+    places: HashMap<&'a str, (usize, bool)>,
     /// Whether the observation is every column without a role.
     pub takes_all: bool,
 }
 
 impl<'a> Cast<'a> {
     pub fn new(file: &'a str, columns: &'a [Column], wanted: &'a Wanted) -> Self {
+        let mut places = HashMap::with_capacity(columns.len());
+        for (index, column) in columns.iter().enumerate() {
+            let place = places.entry(column.name.as_str()).or_insert((index, false));
+            place.1 = place.0 != index;
+        }
         Self {
             file,
             columns,
             wanted,
             targets: vec![Target::Skip; columns.len()],
+            places,
             takes_all: false,
         }
     }
@@ -50,14 +60,18 @@ impl<'a> Cast<'a> {
         self.targets
     }
 
+    /// Whether there is a column of this name.
+    pub fn has(&self, name: &str) -> bool {
+        self.places.contains_key(name)
+    }
+
     pub fn find(&self, name: &str) -> Result<Option<usize>> {
-        let mut found = (0..self.columns.len()).filter(|&i| self.columns[i].name == name);
-        match (found.next(), found.next()) {
-            (Some(_), Some(_)) => Err(Error::DuplicateColumn {
+        match self.places.get(name) {
+            Some((_, true)) => Err(Error::DuplicateColumn {
                 file: self.file.to_owned(),
                 column: name.to_owned(),
             }),
-            (first, _) => Ok(first),
+            place => Ok(place.map(|(index, _)| *index)),
         }
     }
 

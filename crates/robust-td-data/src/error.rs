@@ -32,6 +32,17 @@ pub enum Error {
         /// What is wrong with it.
         message: String,
     },
+    /// A model that could not be read back.
+    #[error(
+        "{file}: not written, because the model could not be read back ({message}); the log may have numbers that are too large: rescale \
+         its columns"
+    )]
+    NotSaved {
+        /// The file.
+        file: String,
+        /// What is wrong with the model.
+        message: String,
+    },
     /// Observations whose length differs from that of the model.
     #[error("the model expects observations of {takes}, but these have {found}", takes = counted(*expected as u64, "number", "numbers"))]
     ModelInput {
@@ -431,17 +442,17 @@ pub enum Error {
     },
     /// Features that need more memory than there is.
     #[error(
-        "{features} features need about {:.1} GB of memory, but {:.1} GB are available; use fewer features",
+        "{features} features need about {:.1} GB of memory, but the limit is {:.1} GB; use fewer features",
         *needed as f64 / 1e9,
-        *available as f64 / 1e9
+        *limit as f64 / 1e9
     )]
     TooLarge {
         /// The number of features.
         features: usize,
         /// The bytes that they need.
         needed: u64,
-        /// The bytes that there are.
-        available: u64,
+        /// The bytes that they may take.
+        limit: u64,
     },
     /// A log that yields no transitions.
     #[error("the data yield no transitions")]

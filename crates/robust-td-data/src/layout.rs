@@ -1,5 +1,7 @@
 //! Determines what to do with each column of a file.
 
+use std::collections::HashSet;
+
 use crate::actions::{At, ChoiceCell};
 use crate::cast::{Cast, Vector};
 use crate::columns::ColumnMap;
@@ -251,7 +253,8 @@ impl Layout {
         if !self.schema.terminated && !self.schema.truncated {
             absent.extend(DONE.map(str::to_owned));
         }
-        absent.retain(|name| !self.names.contains(name));
+        let present: HashSet<&String> = self.names.iter().collect();
+        absent.retain(|name| !present.contains(name));
         absent
     }
 

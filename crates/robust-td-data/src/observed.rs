@@ -1,5 +1,6 @@
 //! Assigns the columns of the observation: by the layout, by name in the feature map, or by those of a model.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use robust_td_core::features::column::{ColumnName, nearest, unknown};
@@ -207,9 +208,10 @@ impl Cast<'_> {
             return Ok(list);
         }
         let free = self.without_role();
+        let mut taken: HashSet<usize> = columns.iter().copied().collect();
         for (name, category) in used.names() {
             for index in self.matching(name, category, &free)? {
-                if !columns.contains(&index) {
+                if taken.insert(index) {
                     columns.push(index);
                 }
             }
@@ -267,9 +269,7 @@ impl Cast<'_> {
                 let number = name.strip_prefix(taken.as_str());
                 number.is_some_and(|rest| rest.is_empty() || is_number(rest))
             };
-            let following = name
-                .strip_prefix("next_")
-                .is_some_and(|own| self.columns.iter().any(|column| column.name == own));
+            let following = name.strip_prefix("next_").is_some_and(|own| self.has(own));
             !name.is_empty() && !taken.iter().any(stem) && !following
         };
         (0..self.columns.len())
@@ -284,10 +284,11 @@ impl Cast<'_> {
     /// The column `next_x` for every column `x`; none if there is no such column.
     fn counterparts(&self, columns: &[usize]) -> Result<Option<Vector>> {
         let (mut found, mut absent) = (Vec::new(), None);
+        let own: HashSet<usize> = columns.iter().copied().collect();
         for &index in columns {
             let name = self.next_name(&self.columns[index].name);
             match self.find(&name)? {
-                Some(next) if !columns.contains(&next) => {
+                Some(next) if !own.contains(&next) => {
                     self.expect_scalar(next)?;
                     found.push(next);
                 }

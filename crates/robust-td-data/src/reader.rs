@@ -71,9 +71,10 @@ impl Rows {
         source: Source,
         opening: Opening<'_>,
         wanted: &Wanted,
-        batch_rows: usize,
+        ledger: &mut Ledger,
         threads: usize,
     ) -> Result<Self> {
+        let batch_rows = ledger.batch_rows;
         let (name, format) = (source.name().to_owned(), source.format());
         Ok(match (source.open(opening)?, format) {
             (Opened::File(file, path), _) => {
@@ -84,7 +85,7 @@ impl Rows {
                 Self::Arrow(Box::new(table::open(&name, rows, wanted, batch_rows)?))
             }
             (Opened::Text(input), Format::Ndjson) => {
-                Self::Ndjson(NdjsonRows::open(&name, input, wanted)?)
+                Self::Ndjson(NdjsonRows::open(&name, input, wanted, ledger)?)
             }
             (Opened::Text(input), _) => Self::Csv(CsvRows::open(&name, input, wanted)?),
         })
@@ -246,8 +247,8 @@ impl Reader {
             fingerprints: &self.fingerprints,
             monitor: &self.monitor,
         };
-        let (wanted, batch_rows) = (&self.wanted, self.ledger.batch_rows);
-        let rows = Rows::open(source, opening, wanted, batch_rows, self.threads)?;
+        let (wanted, ledger) = (&self.wanted, &mut self.ledger);
+        let rows = Rows::open(source, opening, wanted, ledger, self.threads)?;
         self.check(rows.layout())?;
         self.current = Some(rows);
         Ok(true)

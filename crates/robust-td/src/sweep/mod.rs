@@ -327,6 +327,7 @@ impl<'a> Sweep<'a> {
                 .as_ref()
                 .map(|progress| progress.as_ref() as _),
             cancel: self.cancel,
+            max_memory: robust_td_data::memory::limit(),
             ..robust_td_engine::Options::default()
         };
         let (rows, execution) = execute::execute(&study, options)?;
