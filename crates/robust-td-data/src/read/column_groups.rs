@@ -36,7 +36,7 @@ impl ColumnGroups {
         path: &Path,
         metadata: &ArrowReaderMetadata,
         used: &[usize],
-        batch_rows: usize,
+        size: (usize, usize),
         threads: usize,
     ) -> Result<Option<Self>, String> {
         let sizes: Vec<i64> = sizes(metadata, used);
@@ -46,7 +46,7 @@ impl ColumnGroups {
         let mut groups = Vec::new();
         for group in divide(used, &sizes, threads) {
             let file = File::open(path).map_err(|error| error.to_string())?;
-            let reader = reader(file, metadata.clone(), group, batch_rows)?;
+            let reader = reader(file, metadata.clone(), group, size)?;
             let (sender, receiver) = sync_channel(AHEAD);
             std::thread::Builder::new()
                 .name("columns".to_owned())
@@ -78,16 +78,20 @@ impl ColumnGroups {
     }
 }
 
-/// A reader of some columns, given by their indices.
+/// A reader of some columns, given by their indices, with this number of rows per batch, and without this number of row groups at the start.
 pub(crate) fn reader(
     file: File,
     metadata: ArrowReaderMetadata,
     columns: &[usize],
-    batch_rows: usize,
+    (batch_rows, left_out): (usize, usize),
 ) -> Result<ParquetRecordBatchReader, String> {
     let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata);
     let mask = ProjectionMask::roots(builder.parquet_schema(), columns.iter().copied());
-    let builder = builder.with_projection(mask).with_batch_size(batch_rows);
+    let mut builder = builder.with_projection(mask).with_batch_size(batch_rows);
+    if left_out > 0 {
+        let groups = builder.metadata().num_row_groups();
+        builder = builder.with_row_groups((left_out..groups).collect());
+    }
     guarded(|| builder.build())
 }
 
