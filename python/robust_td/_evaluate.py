@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from . import _native, _parts
+from . import _native, _parts, _storage
 from ._fit import Fit, Fits
 from ._log import Columns, column_options, named_in, source
 from ._native import Error
@@ -36,6 +36,16 @@ def learner_options(parameters: dict[str, Any]) -> tuple[dict[str, Any], list[tu
             # `lambda` is a word of the language.
             pairs.append((name.rstrip("_"), number(name, value)))
     return options, pairs
+
+
+def staged(log: _native.Table | list[str]) -> tuple[_native.Table | list[str], dict[str, str]]:
+    """The log with its files on this machine, and the URIs of those that are remote."""
+    if not isinstance(log, list) or not any(map(_storage.is_remote, log)):
+        return log, {}
+    local, remote = _storage.stage(log)
+    for place, uri in remote.items():
+        _storage.fetch(place, uri)
+    return local, remote
 
 
 @overload
@@ -154,6 +164,7 @@ def evaluate(
     named = columns if cluster is None else {**(columns or {}), "cluster": cluster}
     found = source(log, named, layout, passes=True, used=named_in(features))
     options, pairs = learner_options(parameters)
+    local, remote = staged(found.log)
     if features is None:
         features = found.features
     specs = [features] if isinstance(features, str) else features
@@ -180,14 +191,14 @@ def evaluate(
         if executor is not None:
             raise Error("an executor takes one discount at a time")
         discounts = [number("discount", each) for each in np.asarray(discount).ravel().tolist()]
-        with telling(progress, "rows") as tell:
-            return Fits(Fit(fit) for fit in _native.evaluate_each(found.log, discounts, options, pairs, tell))
+        with telling(progress, "rows") as tell, _storage.naming(remote):
+            return Fits(Fit(fit) for fit in _native.evaluate_each(local, discounts, options, pairs, tell))
     options["discount"] = None if discount is None else number("discount", discount)
     if executor is not None:
-        with telling(progress, "parts") as tell:
-            return Fit(_parts.evaluate(executor, found.log, options, pairs, tell))
-    with telling(progress, "rows") as tell:
-        return Fit(_native.evaluate(found.log, options, pairs, tell))
+        with telling(progress, "parts") as tell, _storage.naming(remote):
+            return Fit(_parts.evaluate(executor, local, options, pairs, remote, tell))
+    with telling(progress, "rows") as tell, _storage.naming(remote):
+        return Fit(_native.evaluate(local, options, pairs, tell))
 
 
 def inspect(

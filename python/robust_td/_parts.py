@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from . import _native
+from . import _native, _storage
 
 if TYPE_CHECKING:
     from .executor import Executor, Tell
@@ -54,6 +54,17 @@ def log_part(description: bytes, task: bytes) -> bytes:
     return _native.log_part(description, task, 1)
 
 
+def remote_log_part(remote: dict[str, str], description: bytes, task: bytes) -> bytes:
+    """The same, with files of object storage, by their places on this machine."""
+    for place in _native.log_files(description, task):
+        if place in remote:
+            _storage.fetch(place, remote[place])
+    try:
+        return log_part(description, task)
+    except _native.Error as error:
+        raise _native.Error(_storage.named(str(error), remote)) from None
+
+
 def log_merge(description: bytes, states: Sequence[bytes]) -> bytes:
     """The state of consecutive nodes."""
     return _native.log_merge(description, states)
@@ -64,10 +75,13 @@ def evaluate(
     log: _native.Table | list[str],
     options: dict[str, Any],
     parameters: list[tuple[str, float]],
+    remote: dict[str, str],
     tell: Tell | None,
 ) -> _native.Fit:
-    """An evaluation in parts."""
+    """An evaluation in parts; some files may be remote."""
     from .executor import Job
+
+    part = functools.partial(remote_log_part, remote) if remote else log_part
 
     def run(name: str, description: bytes, tasks: list[bytes], stopped: Callable[[], bool]) -> bytes:
         def watch(done: int, total: int, messages: list[str]) -> None:
@@ -76,6 +90,6 @@ def evaluate(
             if tell is not None:
                 tell(done, total, messages)
 
-        return executor.run(Job(name, description, tasks, log_part, log_merge), watch)
+        return executor.run(Job(name, description, tasks, part, log_merge), watch)
 
     return _native.evaluate_in_parts(log, options, parameters, run, None)

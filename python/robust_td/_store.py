@@ -7,11 +7,11 @@ import re
 import tempfile
 from typing import Any
 
-NAME = re.compile(r"(\d+)-(\d+)\.state")
+NAME = re.compile(r"\d+-\d+-[0-9a-f]+\.state")
 
 
 class Store:
-    """The states of one job: files named by level and index, each written as a whole or not at all."""
+    """The states of one job: files named by their places in the tree and by their tasks, each written as a whole or not at all."""
 
     def __init__(self, root: str, key: str) -> None:
         self.root = root
@@ -22,10 +22,6 @@ class Store:
         """Whether it is a URI."""
         return "://" in self.root
 
-    def name(self, node: tuple[int, int]) -> str:
-        """The file of a node."""
-        return f"{node[0]}-{node[1]}.state"
-
     def _folder(self) -> str:
         return os.path.join(self.root, self.key)
 
@@ -35,8 +31,8 @@ class Store:
         filesystem, path = _storage.filesystem(self.root)
         return filesystem, f"{path.rstrip('/')}/{self.key}"
 
-    def nodes(self) -> set[tuple[int, int]]:
-        """The nodes that are stored."""
+    def names(self) -> set[str]:
+        """What is stored."""
         if self.is_remote:
             from pyarrow.fs import FileSelector
 
@@ -45,10 +41,9 @@ class Store:
             names = [info.base_name for info in found]
         else:
             names = os.listdir(self._folder()) if os.path.isdir(self._folder()) else []
-        matches = [NAME.fullmatch(name) for name in names]
-        return {(int(match[1]), int(match[2])) for match in matches if match}
+        return {name for name in names if NAME.fullmatch(name)}
 
-    def read_name(self, name: str) -> bytes:
+    def read(self, name: str) -> bytes:
         """A stored state."""
         if self.is_remote:
             filesystem, folder = self._remote()
@@ -58,13 +53,13 @@ class Store:
         with open(os.path.join(self._folder(), name), "rb") as file:
             return file.read()
 
-    def write(self, node: tuple[int, int], state: bytes) -> None:
+    def write(self, name: str, state: bytes) -> None:
         """Stores a state: whoever reads finds all of it or nothing."""
         if self.is_remote:
             filesystem, folder = self._remote()
             # An object appears when it is complete.
             filesystem.create_dir(folder, recursive=True)
-            with filesystem.open_output_stream(f"{folder}/{self.name(node)}") as stream:
+            with filesystem.open_output_stream(f"{folder}/{name}") as stream:
                 stream.write(state)
             return
         folder = self._folder()
@@ -73,12 +68,12 @@ class Store:
             file.write(state)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(file.name, os.path.join(folder, self.name(node)))
+        os.replace(file.name, os.path.join(folder, name))
 
-    def is_whole(self, node: tuple[int, int], job: Any) -> bool:
+    def is_whole(self, name: str, job: Any) -> bool:
         """Whether a stored state is undamaged and of this job; otherwise it is computed again."""
         try:
-            job.merge(job.description, [self.read_name(self.name(node))])
+            job.merge(job.description, [self.read(name)])
         except (ValueError, OSError):
             return False
         return True

@@ -105,22 +105,22 @@ class Done:
 State = Union[bytes, str]
 
 
-def compute(job: Job, task: Any, store: Store | None, node: Node) -> tuple[Done, bytes]:
-    """Computes a task in a worker, and stores its state."""
+def compute(job: Job, task: Any, store: Store | None, name: str) -> tuple[Done, bytes]:
+    """Computes a task in a worker, and stores its state under a name."""
     start = time.perf_counter()
     state = job.compute(job.description, task)
     if store is not None:
-        store.write(node, state)
+        store.write(name, state)
     return Done(time.perf_counter() - start, len(state)), state
 
 
-def merge(job: Job, states: Sequence[State], store: Store | None, node: Node) -> tuple[Done, bytes]:
-    """Merges states in a worker, and stores the result."""
+def merge(job: Job, states: Sequence[State], store: Store | None, name: str) -> tuple[Done, bytes]:
+    """Merges states in a worker, and stores the result under a name."""
     start = time.perf_counter()
-    read = [store.read_name(state) if isinstance(state, str) and store is not None else state for state in states]
+    read = [store.read(state) if isinstance(state, str) and store is not None else state for state in states]
     state = job.merge(job.description, [each for each in read if isinstance(each, bytes)])
     if store is not None:
-        store.write(node, state)
+        store.write(name, state)
     return Done(time.perf_counter() - start, len(state)), state
 
 
@@ -149,8 +149,8 @@ class TreeExecutor:
         """The number of tasks that run at the same time."""
         raise NotImplementedError
 
-    def _submit(self, job: Job, node: Node, task: Any, states: Sequence[Any] | None, store: Store | None) -> Any:
-        """Starts a task, or a merge of states; returns a handle."""
+    def _submit(self, job: Job, name: str, task: Any, states: Sequence[Any] | None, store: Store | None) -> Any:
+        """Starts a task, or a merge of states, whose result is stored under a name; returns a handle."""
         raise NotImplementedError
 
     def _wait(self, handles: list[Any]) -> Iterable[Any]:
@@ -210,7 +210,7 @@ class TreeExecutor:
                 # Without a checkpoint, what others compute after a failure would be lost.
                 go_on = not failures or store is not None
                 while len(running) < limit and go_on and (node := schedule.next()) is not None:
-                    handle = self._submit(job, node, *schedule.work(node), store)
+                    handle = self._submit(job, schedule.name(node), *schedule.work(node), store)
                     running[handle] = (node, time.perf_counter())
                 if not running:
                     break
@@ -235,7 +235,7 @@ class TreeExecutor:
             raise _failure(job, failures, total, store)
         self._cancel(running)
         root = schedule.result()
-        return store.read_name(root) if isinstance(root, str) and store is not None else self._fetch(root)
+        return store.read(root) if isinstance(root, str) and store is not None else self._fetch(root)
 
     def _count(self, node: Node, done: Done) -> None:
         self.measured.largest_state = max(self.measured.largest_state, done.size)
@@ -254,7 +254,7 @@ class TreeExecutor:
         nodes = [node for node, _ in running.values()]
         for node, since in list(running.values()):
             if node[0] == 0 and now - since > limit and nodes.count(node) == 1:
-                handle = self._submit(job, node, *schedule.work(node), store)
+                handle = self._submit(job, schedule.name(node), *schedule.work(node), store)
                 running[handle] = (node, now)
                 self.measured.repeated += 1
                 return
@@ -277,7 +277,7 @@ class _Schedule:
         self.counts = [len(job.tasks)]
         while self.counts[-1] > 1:
             self.counts.append(-(-self.counts[-1] // FAN))
-        self.stored = set() if store is None else store.nodes()
+        self.stored: set[Node] = set()
         self.store = store
         self.ready: deque[Node] = deque()
         #: Finished nodes whose parent is not: their handles, or the names of stored states.
@@ -290,21 +290,34 @@ class _Schedule:
 
     def _restore(self) -> None:
         """Takes stored nodes from the top of the tree."""
-        if self.store is None or not self.stored:
+        names = set() if self.store is None else self.store.names()
+        if self.store is None or not names:
             return
-        covered: set[Node] = set()
-        for node in sorted(self.stored, reverse=True):
+        found = [(int(level), int(index)) for level, index, _ in (name.split("-") for name in names)]
+        for node in sorted(found, reverse=True):
             level, index = node
-            if level >= len(self.counts) or index >= self.counts[level]:
+            if level >= len(self.counts) or index >= self.counts[level] or self._ancestor(node, self.stored):
                 continue
-            if self._ancestor(node, covered) or not self.store.is_whole(node, self.job):
-                continue
-            covered.add(node)
-            first, end = index * FAN**level, min((index + 1) * FAN**level, self.counts[0])
-            self.done += end - first
-        self.stored = covered
-        for node in sorted(covered):
-            self.finish(node, self.store.name(node), counts=False)
+            name = self.name(node)
+            if name in names and self.store.is_whole(name, self.job):
+                self.stored.add(node)
+                self.done += len(self._tasks(node))
+        for node in sorted(self.stored):
+            self.finish(node, self.name(node), counts=False)
+
+    def _tasks(self, node: Node) -> range:
+        """The tasks below a node."""
+        level, index = node
+        return range(index * FAN**level, min((index + 1) * FAN**level, self.counts[0]))
+
+    def name(self, node: Node) -> str:
+        """The name of a node in a checkpoint; that of other tasks is another one."""
+        if self.store is None:
+            return ""
+        digest = hashlib.sha256()
+        for task in self._tasks(node):
+            digest.update(repr(self.job.tasks[task]).encode())
+        return f"{node[0]}-{node[1]}-{digest.hexdigest()[:24]}.state"
 
     def _ancestor(self, node: Node, among: Container[Node]) -> bool:
         level, index = node
@@ -392,11 +405,11 @@ class LocalExecutor(TreeExecutor):
         """The number of threads."""
         return self._workers
 
-    def _submit(self, job: Job, node: Node, task: Any, states: Sequence[Any] | None, store: Store | None) -> Any:
+    def _submit(self, job: Job, name: str, task: Any, states: Sequence[Any] | None, store: Store | None) -> Any:
         if states is None:
-            return self._pool.submit(compute, job, task, store, node)
+            return self._pool.submit(compute, job, task, store, name)
         read = [state if isinstance(state, str) else self._fetch(state) for state in states]
-        return self._pool.submit(merge, job, read, store, node)
+        return self._pool.submit(merge, job, read, store, name)
 
     def _wait(self, handles: list[Any]) -> Iterable[Any]:
         return wait(handles, timeout=0.1, return_when=FIRST_COMPLETED).done

@@ -11,7 +11,7 @@ from typing import Any
 from . import executor as _executor
 from ._native import Error
 from ._store import Store
-from .executor import Done, Job, Node, TreeExecutor
+from .executor import Done, Job, TreeExecutor
 
 __all__ = ["RayExecutor"]
 
@@ -19,12 +19,12 @@ __all__ = ["RayExecutor"]
 LOOK = 5.0
 
 
-def _remote_compute(job: Job, task: Any, store: Store | None, node: Node) -> tuple[Done, bytes]:
-    return _executor.compute(job, task, store, node)
+def _remote_compute(job: Job, task: Any, store: Store | None, name: str) -> tuple[Done, bytes]:
+    return _executor.compute(job, task, store, name)
 
 
-def _remote_merge(job: Job, store: Store | None, node: Node, *states: Any) -> tuple[Done, bytes]:
-    return _executor.merge(job, states, store, node)
+def _remote_merge(job: Job, store: Store | None, name: str, *states: Any) -> tuple[Done, bytes]:
+    return _executor.merge(job, states, store, name)
 
 
 class RayExecutor(TreeExecutor):
@@ -141,13 +141,13 @@ class RayExecutor(TreeExecutor):
         finally:
             self._jobs = {}
 
-    def _submit(self, job: Job, node: Node, task: Any, states: Sequence[Any] | None, store: Store | None) -> Any:
+    def _submit(self, job: Job, name: str, task: Any, states: Sequence[Any] | None, store: Store | None) -> Any:
         known = self._jobs[job.key]
         if states is None:
-            done, state = self._compute.remote(known, task, store, node)
+            done, state = self._compute.remote(known, task, store, name)
         else:
             refs = [state if isinstance(state, str) else state[1] for state in states]
-            done, state = self._merge.remote(known, store, node, *refs)
+            done, state = self._merge.remote(known, store, name, *refs)
         return done, state
 
     def _wait(self, handles: list[Any]) -> Iterable[Any]:

@@ -109,7 +109,7 @@ pub use report::{EvaluationReport, TdErrorReport};
 pub use return_variance::ReturnVariance;
 pub use returns::{ReturnCheck, Tenth, Verdict};
 pub use sample::ValueSample;
-pub use solved::passes::{Engine, compute_task, merge_states};
+pub use solved::passes::{Engine, compute_task, merge_states, task_files};
 pub use solved::{Solved, Solver, Unit};
 pub use start_value::{MonteCarlo, StartValue};
 pub use uncertainty::{Route, Uncertainty};

@@ -197,6 +197,7 @@ impl Log {
     pub(crate) fn reading(&self, files: &[String], schema: &Schema) -> Reading {
         Reading {
             files: files.to_vec(),
+            versions: files.iter().map(|file| origin::version(file)).collect(),
             format: self.format,
             columns: self.columns.clone(),
             preset: self.preset,

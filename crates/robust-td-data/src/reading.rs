@@ -19,6 +19,8 @@ use crate::source::Format;
 #[serde(deny_unknown_fields)]
 pub(crate) struct Reading {
     pub files: Vec<String>,
+    /// Their sizes in bytes and the times of their last changes, so that a state of other contents is that of another job.
+    pub versions: Vec<(u64, u64)>,
     pub format: Option<Format>,
     pub columns: ColumnMap,
     pub preset: Preset,

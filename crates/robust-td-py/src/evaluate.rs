@@ -199,6 +199,12 @@ pub fn log_part<'py>(
     Ok(PyBytes::new(py, &state))
 }
 
+/// The files that a task of an evaluation reads.
+#[pyfunction]
+pub fn log_files(description: PyBackedBytes, task: PyBackedBytes) -> PyResult<Vec<String>> {
+    robust_td_data::task_files(&description, &task).map_err(raised)
+}
+
 /// The merged state of consecutive tasks.
 #[pyfunction]
 pub fn log_merge<'py>(

@@ -41,6 +41,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(evaluate::evaluate_each, module)?)?;
     module.add_function(wrap_pyfunction!(evaluate::evaluate_in_parts, module)?)?;
     module.add_function(wrap_pyfunction!(evaluate::log_part, module)?)?;
+    module.add_function(wrap_pyfunction!(evaluate::log_files, module)?)?;
     module.add_function(wrap_pyfunction!(evaluate::log_merge, module)?)?;
     module.add_function(wrap_pyfunction!(fit::fits_json, module)?)?;
     module.add_function(wrap_pyfunction!(inspect::inspect, module)?)?;

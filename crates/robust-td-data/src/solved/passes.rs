@@ -52,6 +52,22 @@ struct Described {
     pass: Pass,
 }
 
+/// A node of the log.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Task {
+    mark: Mark,
+    /// The last file that it has rows of.
+    last: usize,
+}
+
+impl Task {
+    fn read(job: sealed::Job, bytes: &[u8]) -> Result<Self> {
+        let json: String = sealed::open(TASK, job, bytes)?;
+        parsed(&json)
+    }
+}
+
 /// What is computed.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -114,8 +130,13 @@ pub(super) fn run<T: State>(
     };
     let description = sealed::seal(DESCRIPTION, sealed::Job::NONE, &text(&described)?);
     let job = sealed::Job::of(&description);
-    let tasks = elsewhere.marks.iter();
-    let tasks = tasks.map(|mark| Ok(sealed::seal(TASK, job, &text(mark)?)));
+    let marks = &elsewhere.marks;
+    let ends = marks.iter().skip(1).map(|next| next.file);
+    let ends = ends.chain([described.log.files.len().saturating_sub(1)]);
+    let tasks = marks.iter().zip(ends).map(|(mark, last)| {
+        let mark = mark.clone();
+        Ok(sealed::seal(TASK, job, &text(&Task { mark, last })?))
+    });
     let tasks = tasks.collect::<Result<Vec<_>>>()?;
     let name = described.pass.name();
     let state = elsewhere.engine.run(name, description, tasks)?;
@@ -239,10 +260,9 @@ fn described(description: &[u8]) -> Result<(Described, sealed::Job)> {
 /// Bytes that are damaged or of another version, and those of reading the files.
 pub fn compute_task(description: &[u8], task: &[u8], threads: usize) -> Result<Vec<u8>> {
     let (described, job) = described(description)?;
-    let json: String = sealed::open(TASK, job, task)?;
-    let mark: Mark = parsed(&json)?;
+    let task = Task::read(job, task)?;
     let mut log = described.log.log()?;
-    let replay = &mut Replay::of_node(&mut log, mark, threads);
+    let replay = &mut Replay::of_node(&mut log, task.mark, threads);
     let plan = Plan {
         map: &described.map,
         discount: described.discount,
@@ -301,6 +321,18 @@ pub fn compute_task(description: &[u8], task: &[u8], threads: usize) -> Result<V
             sealed::seal(STATE, job, &returns::fold(replay, &[(plan, predicts)], edges)?)
         }
     })
+}
+
+/// The files that a task reads.
+///
+/// # Errors
+/// Bytes that are damaged or of another version.
+pub fn task_files(description: &[u8], task: &[u8]) -> Result<Vec<String>> {
+    let (described, job) = described(description)?;
+    let Task { mark, last } = Task::read(job, task)?;
+    let files = described.log.files.into_iter().enumerate();
+    let files = files.filter(|(k, _)| (mark.file..=last).contains(k));
+    Ok(files.map(|(_, file)| file).collect())
 }
 
 /// Merges the states of consecutive tasks of a job: of up to 64 of them, or of such groups.

@@ -14,6 +14,7 @@ mod memory;
 mod model;
 mod off_policy;
 mod pairing;
+mod parts;
 mod returns;
 mod solved;
 mod source;
