@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import signal
 import subprocess
 import sys
@@ -17,40 +18,28 @@ import pytest
 import robust_td as rtd
 from robust_td.executor import Job
 
+TESTS = Path(__file__).parent
+# Ray looks at these when it is imported: clusters accept only who has the token, and report nothing anywhere.
+os.environ.pop("RAY_ADDRESS", None)
+os.environ.update(
+    RAY_AUTH_MODE="token",
+    RAY_AUTH_TOKEN=secrets.token_hex(32),
+    RAY_USAGE_STATS_ENABLED="0",
+    RAY_ENABLE_UV_RUN_RUNTIME_ENV="0",
+    # Workers find the jobs of the tests.
+    PYTHONPATH=os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")]),
+)
 ray = pytest.importorskip("ray")
 cluster_utils = pytest.importorskip("ray.cluster_utils")
 from robust_td.ray import RayExecutor  # noqa: E402
 
-TESTS = Path(__file__).parent
 #: Memory of a node for states, in bytes.
 MEMORY = 80_000_000
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
 @pytest.fixture(scope="module")
-def environment() -> Iterator[None]:
-    """Workers find the jobs of the tests; nothing is reported anywhere."""
-    known = {
-        "PYTHONPATH": os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")]),
-        "RAY_USAGE_STATS_ENABLED": "0",
-        "RAY_DISABLE_IMPORT_WARNING": "1",
-        "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0",
-        "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "1",
-        "RAY_health_check_initial_delay_ms": "2000",
-    }
-    before = {name: os.environ.get(name) for name in known}
-    os.environ.update(known)
-    os.environ.pop("RAY_ADDRESS", None)
-    yield
-    for name, value in before.items():
-        if value is None:
-            os.environ.pop(name, None)
-        else:
-            os.environ[name] = value
-
-
-@pytest.fixture(scope="module")
-def cluster(environment: None) -> Iterator[Any]:
+def cluster() -> Iterator[Any]:
     """Two nodes, each a set of processes of its own, with one CPU each."""
     made = cluster_utils.Cluster(
         initialize_head=True,
@@ -210,12 +199,13 @@ def test_wrong_arguments_are_named(executor: RayExecutor) -> None:
             RayExecutor(**options)
 
 
-def test_ray_start_with_a_token(environment: None, tmp_path: Path) -> None:
+def test_ray_start_with_a_token(tmp_path: Path) -> None:
     """A head and a worker by `ray start`, with a token; a program without it is refused."""
     token = tmp_path / "token"
-    token.write_text("0123456789abcdef0123456789abcdef")
+    token.write_text(secrets.token_hex(32))
     port = "16379"
     inside = {**os.environ, "RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN_PATH": str(token)}
+    inside.pop("RAY_AUTH_TOKEN")
     start = [str(Path(sys.executable).parent / "ray"), "start", "--block", "--num-cpus=1", f"--object-store-memory={MEMORY}"]
     head = [*start, "--head", f"--port={port}", "--node-ip-address=127.0.0.1", "--include-dashboard=false"]
     head += [f"--temp-dir={tmp_path / 'r'}", "--min-worker-port=20100", "--max-worker-port=20199"]
@@ -246,8 +236,7 @@ print(executor.workers, jobs.sweep(executor, cells=200) == jobs.sweep(cells=200)
         run = dict(capture_output=True, text=True, timeout=150)
         found = subprocess.run([sys.executable, "-c", words], env=inside, **run)  # type: ignore[call-overload]
         assert found.stdout.split() == ["2", "True"], found.stderr
-        outside = {**os.environ, "RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": "f" * 32}
-        outside.pop("RAY_AUTH_TOKEN_PATH", None)
+        outside = {**os.environ, "RAY_AUTH_TOKEN": secrets.token_hex(32)}
         once = words.replace("range(40)", "range(1)").replace("attempt == 39", "attempt == 0")
         refused = subprocess.run([sys.executable, "-c", once], env=outside, **run)  # type: ignore[call-overload]
         assert refused.returncode != 0

@@ -282,7 +282,7 @@ fn what_is_not_computed_in_parts_is_refused() {
     };
     let of = |name: &String| evaluate([name.clone()]);
     assert!(refused(of(&plain).algorithm("alg1")).contains("steps through the log"));
-    assert!(refused(of(&plain).horizon(2)).contains("horizon"));
+    assert!(refused(of(&plain).horizon(3)).contains("horizon"));
     assert!(refused(of(&plain).features("auto")).contains("choose"));
     assert!(refused(of(&plain).return_variance()).contains("variance"));
     assert!(refused(of(&ratios)).contains("not followed"));
