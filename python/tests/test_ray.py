@@ -43,9 +43,9 @@ def cluster() -> Iterator[Any]:
     """Two nodes, each a set of processes of its own, with one CPU each."""
     made = cluster_utils.Cluster(
         initialize_head=True,
-        head_node_args={"num_cpus": 1, "object_store_memory": MEMORY, "include_dashboard": False, "node_ip_address": "127.0.0.1"},
+        head_node_args={"num_cpus": 1, "object_store_memory": MEMORY, "include_dashboard": False},
     )
-    made.add_node(num_cpus=1, object_store_memory=MEMORY, node_ip_address="127.0.0.1")
+    made.add_node(num_cpus=1, object_store_memory=MEMORY)
     made.wait_for_nodes()
     yield made
     ray.shutdown()
@@ -148,7 +148,7 @@ def test_a_file_that_is_damaged_meanwhile_is_named(executor: RayExecutor, tmp_pa
 
 
 def test_a_node_that_is_removed_and_one_that_is_added(cluster: Any, executor: RayExecutor, tmp_path: Path) -> None:
-    extra = cluster.add_node(num_cpus=1, object_store_memory=MEMORY, node_ip_address="127.0.0.1")
+    extra = cluster.add_node(num_cpus=1, object_store_memory=MEMORY)
     cluster.wait_for_nodes()
     removed = []
 
