@@ -89,31 +89,29 @@ impl ColumnMoments {
         for block in rows.chunks(BLOCK * d) {
             let mut first = 0;
             while first + TILE <= d {
-                self.add_tile(block, first);
+                self.add_tile::<TILE>(block, first);
                 first += TILE;
             }
-            for j in first..d {
-                for row in block.chunks_exact(d) {
-                    let (x, y) = (row[j], row[j] - self.shift[j]);
-                    self.sums[j] += y;
-                    self.squares[j] += y * y;
-                    self.low[j] = self.low[j].min(x);
-                    self.high[j] = self.high[j].max(x);
-                }
+            match d - first {
+                0 => {}
+                1 => self.add_tile::<1>(block, first),
+                2 => self.add_tile::<2>(block, first),
+                _ => self.add_tile::<3>(block, first),
             }
         }
     }
 
+    /// Adds rows of the `W` columns from `first`.
     #[inline]
-    fn add_tile(&mut self, block: &[f64], first: usize) {
+    fn add_tile<const W: usize>(&mut self, block: &[f64], first: usize) {
         let d = self.columns();
-        let tile = |all: &[f64]| -> [f64; TILE] { std::array::from_fn(|k| all[first + k]) };
+        let tile = |all: &[f64]| -> [f64; W] { std::array::from_fn(|k| all[first + k]) };
         let shift = tile(&self.shift);
         let [mut sums, mut squares] = [&self.sums, &self.squares].map(|all| tile(all));
         let [mut low, mut high] = [&self.low, &self.high].map(|all| tile(all));
         for row in block.chunks_exact(d) {
             let x = tile(row);
-            for k in 0..TILE {
+            for k in 0..W {
                 let y = x[k] - shift[k];
                 sums[k] += y;
                 squares[k] += y * y;
@@ -127,7 +125,7 @@ impl ColumnMoments {
             (&mut self.low, low),
             (&mut self.high, high),
         ] {
-            all[first..first + TILE].copy_from_slice(&tile);
+            all[first..first + W].copy_from_slice(&tile);
         }
     }
 

@@ -47,8 +47,8 @@ pub(crate) struct Placed<'a> {
     pub transition: Transition<'a>,
     /// The observation before it; for a policy that was not followed, with the weights of its actions there.
     pub obs: &'a [f64],
-    /// The features of that: those of the transition, unless the policy was not followed.
-    pub own: Features<'a>,
+    /// The features of that, unless they are those of the transition.
+    own: Option<Features<'a>>,
     /// The importance ratio of the row.
     pub ratio: f64,
     /// The action and the policy, if the policy was not followed.
@@ -65,7 +65,12 @@ pub(crate) struct Placed<'a> {
     row: usize,
 }
 
-impl Placed<'_> {
+impl<'a> Placed<'a> {
+    /// The features of its observation: those of the transition, unless the policy was not followed.
+    pub fn own(&self) -> &Features<'a> {
+        self.own.as_ref().unwrap_or(&self.transition.features)
+    }
+
     /// The cluster that the user named.
     pub fn cluster(&self) -> u64 {
         self.batch.clusters[self.row]
@@ -80,6 +85,7 @@ impl Chunk {
         let mut policy = PolicyRows::for_map(&map);
         let (mut pairing, mut from) = (self.pairing.clone(), self.from);
         let mut left = self.transitions;
+        let has_actions = !map.actions().is_empty();
         for batch in &self.batches {
             if left == 0 || self.monitor.is_cancelled() {
                 return;
@@ -88,11 +94,19 @@ impl Chunk {
             pairing.push(&self.schema, batch, from, |step: Step<'_>| {
                 let (transition, obs, own) = match &mut policy {
                     // The value of an action does not depend on how often it is taken.
-                    Some(policy) => policy.of(&map, &step),
+                    Some(policy) => {
+                        let (transition, obs, own) = policy.of(&map, &step);
+                        (transition, obs, Some(own))
+                    }
                     None => {
-                        let (here, outcome) = rows.of(&mut map, batch, &step);
-                        let transition = Transition::new(here, step.reward, outcome);
-                        (transition.with_ratio(step.ratio), step.obs, here)
+                        let (features, outcome) = rows.of(&mut map, batch, &step);
+                        let transition = Transition {
+                            features,
+                            reward: step.reward,
+                            outcome,
+                            ratio: step.ratio,
+                        };
+                        (transition, step.obs, None)
                     }
                 };
                 visit(&Placed {
@@ -100,7 +114,7 @@ impl Chunk {
                     obs,
                     own,
                     ratio: step.ratio,
-                    choice: (!map.actions().is_empty()).then_some(step.choice),
+                    choice: has_actions.then(|| step.choice()),
                     number: self.before + self.transitions - left,
                     run: step.run,
                     restarts: step.restart,

@@ -59,7 +59,7 @@ impl FeatureRows {
     }
 
     /// The features of a step of the batch: those of its observation, and its outcome.
-    #[inline]
+    #[inline(always)]
     pub fn of<'a>(
         &'a mut self,
         map: &mut FeatureMap,

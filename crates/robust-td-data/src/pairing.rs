@@ -31,7 +31,7 @@ use robust_td_core::learner::{Features, Outcome};
 use serde::{Deserialize, Serialize};
 
 use crate::batch::Batch;
-use crate::choices::{Choice, SavedChoice};
+use crate::choices::{Choice, Choices, SavedChoice};
 use crate::recent::{self, Noted, Recent};
 use crate::schema::Schema;
 
@@ -68,8 +68,9 @@ pub struct Step<'a> {
     pub(crate) rows: Option<StepRows>,
     /// A batch row of the same episode and cluster.
     pub(crate) row: usize,
-    /// The action, and the policy here and at the next observation, if the log has them.
-    pub(crate) choice: Choice<'a>,
+    /// The actions and policies of the batch, and those of the observation if it was in the previous batch.
+    choices: &'a Choices,
+    saved: Option<&'a SavedChoice>,
     /// The number of its episode, from 0 in the order of their first transitions. After a gap that of the episode before it,
     /// unless it is known to be another one.
     pub run: u64,
@@ -91,6 +92,21 @@ impl<'a> Step<'a> {
     #[must_use]
     pub fn starts_episode(&self) -> bool {
         self.restart && !self.after_gap
+    }
+
+    /// The action, and the policy here and at the next observation, if the log has them.
+    pub(crate) fn choice(&self) -> Choice<'a> {
+        let Some(StepRows { here, last }) = self.rows else {
+            return self.choices.get(self.row);
+        };
+        let mut choice = match here {
+            Some(here) => self.choices.get(here),
+            None => self.saved.map_or(Choice::default(), SavedChoice::view),
+        };
+        if self.outcome.next_features().is_some() {
+            choice.next = self.choices.get(last).own;
+        }
+        choice
     }
 
     /// The observation to bootstrap from, if anything follows.
@@ -316,7 +332,8 @@ impl Pairing {
                 after_gap: self.now.gap,
                 rows: None,
                 row: i,
-                choice: batch.choices.get(i),
+                choices: &batch.choices,
+                saved: None,
                 run: self.run(),
                 resumes,
             };
@@ -350,7 +367,7 @@ impl Pairing {
             let mut resumes = false;
             let mut taken = held.take();
             if episode != self.episode {
-                let waits = last.map(RowView::save).or(taken.take());
+                let waits = last.map(|last| last.save(batch)).or(taken.take());
                 last = None;
                 if let Some(resumed) = self.change(batch, i, episode, waits) {
                     (taken, resumes) = (resumed, true);
@@ -367,8 +384,7 @@ impl Pairing {
                     true => Outcome::Truncated(next),
                     false => Outcome::Continues(next),
                 };
-                let mut step = last.step(outcome, self, i, resumes);
-                step.choice.next = row.choice.own;
+                let step = last.step(outcome, self, &batch.choices, i, resumes);
                 self.transitions += 1;
                 self.now.restart = last.truncated;
                 self.now.gap = false;
@@ -379,7 +395,7 @@ impl Pairing {
             self.rows += 1;
             self.ends |= batch.terminated[i] | row.truncated;
             if batch.terminated[i] {
-                let step = row.step(Outcome::Terminated, self, i, false);
+                let step = row.step(Outcome::Terminated, self, &batch.choices, i, false);
                 self.transitions += 1;
                 self.now.restart = true;
                 self.now.gap = false;
@@ -394,7 +410,7 @@ impl Pairing {
                 before = Some(i);
             }
         }
-        self.now.waiting = before.map(|i| RowView::of(batch, i).save()).or(held);
+        self.now.waiting = before.map(|i| RowView::of(batch, i).save(batch)).or(held);
         batch.len()
     }
 
@@ -536,29 +552,30 @@ struct RowView<'a> {
     reward: f64,
     ratio: f64,
     truncated: bool,
-    choice: Choice<'a>,
-    /// Its index in the batch, if it is in the batch.
+    /// Its index in the batch, if it is in the batch, or else its action and policy.
     row: Option<usize>,
+    saved: Option<&'a SavedChoice>,
 }
 
 impl<'a> RowView<'a> {
-    #[inline]
+    #[inline(always)]
     fn of(batch: &'a Batch, i: usize) -> Self {
         Self {
             obs: batch.obs(i),
             reward: batch.rewards[i],
             ratio: batch.ratios[i],
             truncated: batch.truncated[i],
-            choice: batch.choices.get(i),
             row: Some(i),
+            saved: None,
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn step(
         self,
         outcome: Outcome<'a>,
         pairing: &mut Pairing,
+        choices: &'a Choices,
         last: usize,
         resumes: bool,
     ) -> Step<'a> {
@@ -574,19 +591,22 @@ impl<'a> RowView<'a> {
                 last,
             }),
             row: last,
-            choice: self.choice,
+            choices,
+            saved: self.saved,
             run: pairing.run(),
             resumes: resumes && !pairing.now.restart,
         }
     }
 
-    fn save(self) -> Waiting {
+    /// A copy of a row of the batch that outlives it.
+    fn save(self, batch: &Batch) -> Waiting {
+        let choice = (self.row.filter(|_| batch.has_choices())).map(|i| batch.choices.get(i));
         Waiting {
             obs: self.obs.to_vec(),
             reward: self.reward,
             ratio: self.ratio,
             truncated: self.truncated,
-            choice: (self.choice != Choice::default()).then(|| SavedChoice::of(self.choice)),
+            choice: choice.map(SavedChoice::of),
         }
     }
 }
@@ -603,8 +623,8 @@ impl Waiting {
             reward: self.reward,
             ratio: self.ratio,
             truncated: self.truncated,
-            choice: (self.choice.as_ref()).map_or(Choice::default(), SavedChoice::view),
             row: None,
+            saved: self.choice.as_ref(),
         }
     }
 }

@@ -33,7 +33,7 @@ impl PolicyRows {
         map: &FeatureMap,
         step: &Step<'_>,
     ) -> (Transition<'a>, &'a [f64], Features<'a>) {
-        let choice = step.choice;
+        let choice = step.choice();
         let taken = Policy::Takes(choice.action);
         let own = match choice.own {
             Policy::Unknown => taken,

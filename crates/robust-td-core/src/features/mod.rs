@@ -422,9 +422,14 @@ impl FeatureMap {
             let count = observations.len() / inputs;
             rows.values.resize(count * outputs, 0.0);
             rows.ends.extend((1..=count).map(|row| row * outputs));
-            let written = rows.values.chunks_exact_mut(outputs);
-            for (observation, row) in observations.chunks_exact(inputs).zip(written) {
-                write_dense_stage(stage, observation, row);
+            let mut first = 0;
+            for map in stage {
+                let own = first..first + map.outputs();
+                let written = rows.values.chunks_exact_mut(outputs);
+                for (observation, row) in observations.chunks_exact(inputs).zip(written) {
+                    map.write_dense(observation, &mut row[own.clone()]);
+                }
+                first = own.end;
             }
             return;
         }

@@ -109,8 +109,8 @@ impl<'a> Features<'a> {
     /// The inner product phi . theta.
     #[inline]
     #[must_use]
-    pub fn dot(self, theta: &[f64]) -> f64 {
-        match self {
+    pub fn dot(&self, theta: &[f64]) -> f64 {
+        match *self {
             Self::Dense(phi) => dot(phi, theta),
             Self::Sparse { indices, values } => {
                 sparse_sum(indices, values, |index, value| value * theta[index])
@@ -120,8 +120,8 @@ impl<'a> Features<'a> {
 
     /// Adds a multiple: theta += g phi.
     #[inline]
-    pub fn axpy(self, g: f64, theta: &mut [f64]) {
-        match self {
+    pub fn axpy(&self, g: f64, theta: &mut [f64]) {
+        match *self {
             Self::Dense(phi) => {
                 assert_eq!(
                     phi.len(),
@@ -179,8 +179,8 @@ impl<'a> Features<'a> {
     /// The squared norm |phi|^2.
     #[inline]
     #[must_use]
-    pub fn norm_sq(self) -> f64 {
-        match self {
+    pub fn norm_sq(&self) -> f64 {
+        match *self {
             Self::Dense(phi) => dot(phi, phi),
             Self::Sparse { indices, values } => {
                 sparse_sum(indices, values, |_, value| value * value)

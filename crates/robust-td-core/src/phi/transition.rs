@@ -53,9 +53,9 @@ impl<'a> Outcome<'a> {
     #[inline]
     #[must_use]
     pub fn next_value(&self, theta: &[f64]) -> f64 {
-        match *self {
+        match self {
             Self::Continues(next) | Self::Truncated(next) => next.dot(theta),
-            Self::Stoppable { next, stop_reward } => greater(stop_reward, next.dot(theta)),
+            Self::Stoppable { next, stop_reward } => greater(*stop_reward, next.dot(theta)),
             Self::Choices(rows) => rows
                 .chunks_exact(theta.len())
                 .map(|row| Features::Dense(row).dot(theta))
@@ -124,6 +124,7 @@ impl<'a> Transition<'a> {
     }
 
     /// The same transition with the importance ratio of its action.
+    #[inline]
     #[must_use]
     pub fn with_ratio(self, ratio: f64) -> Self {
         Self { ratio, ..self }

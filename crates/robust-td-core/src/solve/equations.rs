@@ -87,23 +87,14 @@ impl Equations {
     /// # Panics
     /// When the features do not have the dimension of the equations.
     pub fn add(&mut self, transition: &Transition<'_>) {
-        let Transition {
-            features: phi,
-            reward,
-            outcome,
-            ratio,
-        } = *transition;
+        let (reward, ratio) = (transition.reward, transition.ratio);
         self.count += 1;
-        let next = outcome.next_features();
-        match (phi, next) {
-            (Features::Dense(phi), None | Some(Features::Dense(_))) => {
-                let next = match next {
-                    Some(Features::Dense(next)) => Some(*next),
-                    _ => None,
-                };
-                self.add_dense(phi, reward, next, ratio);
+        match (&transition.features, transition.outcome.next_features()) {
+            (Features::Dense(phi), None) => self.add_dense(phi, reward, None, ratio),
+            (Features::Dense(phi), Some(Features::Dense(next))) => {
+                self.add_dense(phi, reward, Some(next), ratio);
             }
-            _ => self.add_entries(phi, reward, next, ratio),
+            (phi, next) => self.add_entries(phi, reward, next, ratio),
         }
     }
 
@@ -135,7 +126,7 @@ impl Equations {
 
     fn add_entries(
         &mut self,
-        phi: Features<'_>,
+        phi: &Features<'_>,
         reward: f64,
         next: Option<&Features<'_>>,
         ratio: f64,

@@ -110,7 +110,7 @@ fn rows(chunk: &Chunk, plan: &Plan<'_>, values: Values<'_>) -> Vec<Row> {
                 reward: placed.transition.reward,
                 ratio: ratio(placed),
                 action_value: (placed.choice).map(|_| value.value(placed.transition.features)),
-                value: value.value(placed.own),
+                value: value.value(*placed.own()),
                 next_value: next.map_or(0.0, |next: &Features<'_>| value.value(*next)),
             },
             restarts: placed.restarts,

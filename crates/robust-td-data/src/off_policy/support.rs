@@ -67,7 +67,7 @@ impl Unsupported {
             phi.axpy(discount, &mut self.sums[1]);
         }
         if is_start {
-            self.starts += missing(placed.own, choice.own, identified, block);
+            self.starts += missing(*placed.own(), choice.own, identified, block);
             self.count += 1.0;
         }
     }

@@ -89,7 +89,7 @@ pub(super) trait Sums: Sized + Clone + Send {
     fn new(plan: &Plan<'_>, most: usize) -> Result<Self>;
     fn count(&self) -> u64;
     fn add(&mut self, transition: &Transition<'_>);
-    fn add_start(&mut self, phi: Features<'_>);
+    fn add_start(&mut self, phi: &Features<'_>);
     /// Finishes the work of a part that needs no other.
     fn end(&mut self) {}
     fn merge(&mut self, other: Self);
@@ -123,7 +123,7 @@ impl Sums for Dense {
         self.equations.add(transition);
     }
 
-    fn add_start(&mut self, phi: Features<'_>) {
+    fn add_start(&mut self, phi: &Features<'_>) {
         phi.axpy(1.0, &mut self.start_features);
     }
 
@@ -159,8 +159,8 @@ impl Sums for Sparse {
         self.sums.add(transition);
     }
 
-    fn add_start(&mut self, phi: Features<'_>) {
-        self.sums.add_start(phi);
+    fn add_start(&mut self, phi: &Features<'_>) {
+        self.sums.add_start(*phi);
     }
 
     fn merge(&mut self, other: Self) {
@@ -341,7 +341,7 @@ impl Summary {
 fn part<S: Sums>(chunk: &Chunk, plan: &Plan<'_>, most: usize) -> Result<Gathered<S>> {
     let mut part = Gathered::<S>::new(plan, most)?;
     chunk.for_each(plan.map, |placed| {
-        let (transition, phi) = (&placed.transition, placed.transition.features);
+        let (transition, phi) = (&placed.transition, &placed.transition.features);
         let held = plan.unit.is_held_out(placed, plan.transitions);
         match &mut part.held_out {
             Some(held_out) if held => held_out.add(transition),
@@ -350,7 +350,7 @@ fn part<S: Sums>(chunk: &Chunk, plan: &Plan<'_>, most: usize) -> Result<Gathered
         let summary = &mut part.summary;
         if !plan.episodic || placed.starts {
             // Starts are not held out.
-            part.kept.add_start(placed.own);
+            part.kept.add_start(placed.own());
             summary.starts += 1;
         }
         let next = transition.outcome.next_features();

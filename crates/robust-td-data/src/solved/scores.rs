@@ -281,7 +281,7 @@ fn part<S: Scoring>(chunk: &Chunk, job: &Job<'_, S>) -> (S::Sum, Scores) {
             unsupported.add(placed, at.identified, plan.discount, is_start);
         }
         if is_start {
-            let away = placed.own.dot(at.theta) - mean;
+            let away = placed.own().dot(at.theta) - mean;
             part.starts[group] += away / count;
             part.start_counts[group] += 1.0;
         }
