@@ -79,6 +79,27 @@ pub enum Error {
     /// The work was cancelled.
     #[error("cancelled")]
     Cancelled,
+    /// A state of a part of the log that is damaged or of another job.
+    #[error(transparent)]
+    Seal(#[from] robust_td_core::sealed::SealError),
+    /// States of parts that do not fit together.
+    #[error("the parts of the log do not fit together: {message}")]
+    Parts {
+        /// What is wrong.
+        message: String,
+    },
+    /// Something that an executor cannot compute in parts.
+    #[error("an executor cannot be used {what}; evaluate without it")]
+    NotInParts {
+        /// With what.
+        what: String,
+    },
+    /// An executor that failed.
+    #[error("{message}")]
+    Executor {
+        /// Its own words.
+        message: String,
+    },
     /// Columns that do not form a table.
     #[error("{message}")]
     Table {
@@ -535,7 +556,9 @@ impl Error {
     #[must_use]
     pub fn is_invalid_input(&self) -> bool {
         match self {
-            Self::Write { .. } | Self::Thread { .. } | Self::Cancelled => false,
+            Self::Write { .. } | Self::Thread { .. } | Self::Cancelled | Self::Executor { .. } => {
+                false
+            }
             Self::File(error) => error.is_invalid_input(),
             Self::InFile { source, .. } => source.is_invalid_input(),
             _ => true,

@@ -32,7 +32,10 @@ impl Survey {
     /// # Errors
     /// Those of reading, and those of the feature map.
     pub fn take(replay: &mut Replay<'_>, spec: &Spec, measures: bool) -> Result<Self> {
-        let mut inspector = Inspector::default();
+        let mut inspector = match replay.is_elsewhere() {
+            true => Inspector::marking(),
+            false => Inspector::default(),
+        };
         let fitting = OnceLock::new();
         let mut values = Values::default();
         let mut observed = None;
@@ -56,6 +59,9 @@ impl Survey {
             },
         )?;
         inspector.measured(values);
+        if let Some((elsewhere, _)) = replay.parts() {
+            (elsewhere.marks, elsewhere.counts) = inspector.marks();
+        }
         let labels = replay.labels().clone();
         let (schema, files) = (replay.schema(), replay.files());
         let report = inspector.finish_with(schema, files, replay.bad_rows(), &labels);

@@ -64,6 +64,15 @@ pub enum Error {
         /// The value given.
         value: f64,
     },
+    /// A state that is damaged, or of another job.
+    #[error(transparent)]
+    Seal(#[from] robust_td_core::sealed::SealError),
+    /// A part of a sweep, or its state, that does not fit the sweep.
+    #[error("the parts of the sweep do not fit together: {what}")]
+    Part {
+        /// What is wrong.
+        what: String,
+    },
     /// The contest has no entrants.
     #[error("the contest has no entrants")]
     NoEntrants,

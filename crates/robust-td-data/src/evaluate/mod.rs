@@ -25,6 +25,7 @@ use crate::options::ReadAs;
 use crate::preset::Preset;
 use crate::replay::Replay;
 use crate::solved::gather::Plan;
+use crate::solved::passes::Engine;
 use crate::solved::{self, Stage, Unit};
 use crate::source::Format;
 use crate::start_value::StartValue;
@@ -445,6 +446,43 @@ impl Evaluation {
             }
             None => self.step(None)?,
         };
+        fit.layout = ReadAs {
+            inputs: fit.layout.inputs,
+            ..self.log.layout_used()
+        };
+        fit.elapsed = started.elapsed();
+        Ok(fit)
+    }
+
+    /// As [`run`](Self::run), with the work in parts that an engine computes, on whatever machines; the same bits.
+    ///
+    /// The first pass over the files, which fits the feature map and inspects the rows, is made here; the others are made in parts.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run), those of the engine, and [`Error::NotInParts`] for what is not computed in parts: learners, streams and tables,
+    /// resumed models, a horizon, a choice among maps, the variance of the return, policies that were not followed, interleaved episodes, and
+    /// sparse or more than 4,000 features.
+    pub fn run_in_parts(mut self, engine: &mut dyn Engine) -> Result<Fit> {
+        let started = Instant::now();
+        check_confidence(self.confidence)?;
+        self.request.check()?;
+        let refused = match &self.resumed {
+            Some(_) => Some("with a resumed model"),
+            None if !self.request.is_auto() => Some("with an algorithm that steps through the log"),
+            None => None,
+        };
+        if let Some(what) = refused {
+            return Err(Error::NotInParts { what: what.into() });
+        }
+        self.use_columns()?;
+        let request = self.request.to_solve(self.check, self.threads)?;
+        let Self { log, listener, .. } = &mut self;
+        let solved = solved::solve_elsewhere(log, &request, engine, &mut |stage| {
+            if let Some(listener) = listener {
+                listener(stage.into());
+            }
+        })?;
+        let mut fit = Fit::new(Model::Solved(Box::new(solved)), self.confidence)?;
         fit.layout = ReadAs {
             inputs: fit.layout.inputs,
             ..self.log.layout_used()

@@ -25,8 +25,10 @@ pub use stats::Stats;
 
 use crate::bad_rows::BadRows;
 use crate::batch::Batch;
+use crate::chunks::PassCounts;
 use crate::error::Result;
 use crate::labels::Labels;
+use crate::mark::{Mark, Marks};
 use crate::off_policy::PolicyTally;
 use crate::pairing::Pairing;
 use crate::parts::Parts;
@@ -59,6 +61,8 @@ pub struct Inspector {
     duplicated: Tally,
     /// File and number of the first row.
     first: Option<(usize, u64)>,
+    /// Where the nodes of the log start, if it is read in parts.
+    marks: Option<Marks>,
 }
 
 /// The last row, to be compared with the next one.
@@ -171,8 +175,13 @@ impl Inspector {
 
     /// Adds what depends on the order of the rows of a batch; their numbers are [measured](Self::measured) elsewhere.
     pub(crate) fn follow(&mut self, schema: &Schema, batch: &Batch) {
-        self.pairing
-            .push(schema, batch, 0, |_| ControlFlow::Continue(()));
+        match &mut self.marks {
+            Some(marks) => marks.follow(&mut self.pairing, schema, batch),
+            None => {
+                self.pairing
+                    .push(schema, batch, 0, |_| ControlFlow::Continue(()));
+            }
+        }
         for i in 0..batch.len() {
             self.look_at_order(schema, batch, i);
         }
@@ -193,6 +202,22 @@ impl Inspector {
                 levels.add(batch.obs(i)[k]);
             }
         }
+    }
+
+    /// The same, with the places where the nodes of the log start.
+    pub(crate) fn marking() -> Self {
+        Self {
+            marks: Some(Marks::default()),
+            ..Self::default()
+        }
+    }
+
+    /// The places where the nodes of the log start, and what a pass counts.
+    pub(crate) fn marks(&mut self) -> (Vec<Mark>, PassCounts) {
+        let counts = PassCounts::of(&self.pairing);
+        let marks = self.marks.take();
+        let marks = marks.map_or(Vec::new(), |marks| marks.finish(counts.transitions));
+        (marks, counts)
     }
 
     /// Adds the statistics of the numbers of the next rows.

@@ -7,6 +7,7 @@ use robust_td_core::learner::LinearValue;
 use super::answer::Answer;
 use super::gather::{LARGEST, Plan, Route};
 use super::other_policy::{columns, other_policy};
+use super::passes::Engine;
 use super::unit::Unit;
 use super::variance::variance;
 use super::{Facts, Solved, direct, wide};
@@ -63,6 +64,50 @@ pub(crate) fn solve(
     tell: &mut dyn FnMut(Stage<'_>),
 ) -> Result<Solved> {
     solve_replay(&mut Replay::new(log, request.threads), request, tell)
+}
+
+/// As [`solve`], with the passes after the first computed elsewhere.
+///
+/// # Errors
+/// As [`solve`], those of the engine, and what cannot be computed in parts.
+pub(crate) fn solve_elsewhere(
+    log: &mut Log,
+    request: &Request,
+    engine: &mut dyn Engine,
+    tell: &mut dyn FnMut(Stage<'_>),
+) -> Result<Solved> {
+    let what = match request {
+        _ if !log.is_files() => "with a log in memory",
+        Request {
+            horizon: Some(_), ..
+        } => "with a horizon",
+        Request {
+            wanted: Some(_), ..
+        } => "to choose among feature maps",
+        Request { variance: true, .. } => "with the variance of the return",
+        _ => {
+            let mut replay = Replay::elsewhere(log, request.threads, engine);
+            return solve_replay(&mut replay, request, tell);
+        }
+    };
+    Err(Error::NotInParts { what: what.into() })
+}
+
+/// Refuses a log that is not read in parts.
+fn check_parts(map: &FeatureMap, report: &DataReport) -> Result<()> {
+    let what = match &report.schema {
+        schema if schema.ratio || schema.policy.is_some() => {
+            "for a policy that was not followed (rho or target columns)".to_owned()
+        }
+        _ if report.episodes.resumed > 0 => {
+            "with rows of several episodes interleaved; sort them by episode".to_owned()
+        }
+        _ if Route::of(map) != Route::Dense => {
+            format!("with {} features of {}", map.outputs(), map.spec())
+        }
+        _ => return Ok(()),
+    };
+    Err(Error::NotInParts { what })
 }
 
 /// As [`solve`], for a log that may be in memory.
@@ -132,6 +177,9 @@ fn solve_surveyed(
     tell(Stage::Surveyed(report));
     if map.adapts() {
         return Err(refused_map(map.spec()));
+    }
+    if replay.is_elsewhere() {
+        check_parts(map, report)?;
     }
     let mut plans = Vec::new();
     for request in requests {

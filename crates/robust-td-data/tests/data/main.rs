@@ -15,6 +15,7 @@ mod memory;
 mod model;
 mod off_policy;
 mod pairing;
+mod parts;
 mod predict;
 mod returns;
 mod solved;
