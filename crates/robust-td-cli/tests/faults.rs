@@ -3,6 +3,7 @@
 //! `cargo xtask faults` kills it at many more moments.
 
 #![cfg(unix)]
+#![allow(clippy::unwrap_used)]
 
 use std::ffi::OsStr;
 use std::fs::{self, File};

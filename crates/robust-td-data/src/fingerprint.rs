@@ -116,6 +116,37 @@ fn identity(_: &Metadata) -> [u64; 2] {
 mod tests {
     use super::*;
 
+    /// Reads a log to its end.
+    fn pass(log: &mut crate::Log) -> Result<()> {
+        let mut reader = log.open(crate::options::Purpose::Evaluate)?;
+        let mut batch = crate::Batch::default();
+        while reader.read(&mut batch)? {}
+        Ok(())
+    }
+
+    #[test]
+    fn passes_over_a_log_see_the_same_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log.csv");
+        let rows = "obs_0,reward\n1,2\n3,4\n";
+        std::fs::write(&path, rows).unwrap();
+        let mut log = crate::Log::files([path.to_str().unwrap()]);
+        pass(&mut log).unwrap();
+        pass(&mut log).unwrap();
+        // The same size and time, but another row: a comment.
+        let time = std::fs::metadata(&path).unwrap().modified().unwrap();
+        let file = std::fs::File::options().write(true).open(&path).unwrap();
+        std::io::Write::write_all(&mut &file, b"obs_0,reward\n1,2\n#,4\n").unwrap();
+        file.set_modified(time).unwrap();
+        let error = pass(&mut log).unwrap_err().to_string();
+        assert!(
+            error.ends_with("it had 2 rows and now has 1; evaluate a copy that is not written to"),
+            "{error}"
+        );
+        std::fs::write(&path, format!("{rows}5,6\n")).unwrap();
+        assert!(matches!(pass(&mut log), Err(Error::FileChanged { .. })));
+    }
+
     #[test]
     fn a_file_that_changes_is_named() {
         let folder = tempfile::tempdir().unwrap();
