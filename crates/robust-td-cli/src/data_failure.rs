@@ -1,12 +1,15 @@
 //! Turns errors of the data crate into failures and adds the flags that fix them.
 
 use robust_td_core::Error as Mathematics;
-use robust_td_data::{Dialect, Error, FaultKind, OptionName};
+use robust_td_data::{Dialect, Error, FaultKind, OptionName, Role};
 
 use crate::failure::Failure;
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
+        if matches!(error, Error::Cancelled) {
+            return robust_td::Error::from(error).into();
+        }
         let words = words(&error);
         match error.is_invalid_input() {
             true => Self::Usage(words),
@@ -49,11 +52,21 @@ fn words(error: &Error) -> String {
             wanted,
             found,
             example: Some(example),
+            ..
         } => format!(
             "{file}: no column {wanted} for the role {role}; the file has {found}; use --features '{example}' or --column \
              {role}=NAME"
         ),
+        Error::MissingColumn {
+            role: Role::Cluster,
+            ..
+        } => format!("{error}; use --cluster NAME"),
         Error::MissingColumn { role, .. } => format!("{error}; use --column {role}=NAME"),
+        Error::MissingInput { .. } => {
+            format!(
+                "{error}; rename the column, or list those to use in this order: --column obs=NAME,NAME"
+            )
+        }
         Error::ModelComplete { .. } => {
             format!("{error}; to learn from more data, make a new model with a longer --horizon")
         }

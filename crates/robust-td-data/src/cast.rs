@@ -2,11 +2,13 @@
 
 use std::collections::HashMap;
 
-use crate::choices::{At, ChoiceCell};
+use crate::actions::{At, ChoiceCell};
 use crate::error::{Error, Result};
 use crate::layout::{CellKind, Column, DONE, SEPARATORS, Target, Wanted};
 use crate::role::Role;
 use crate::schema::Schema;
+use crate::words::{is_printable, printable};
+use robust_td_core::features::column::nearest;
 
 /// The columns that form a vector.
 pub(crate) enum Vector {
@@ -288,18 +290,35 @@ impl<'a> Cast<'a> {
     }
 
     pub fn missing_as(&self, role: Role, wanted: &str) -> Error {
-        let names: Vec<&str> = self
-            .columns
-            .iter()
-            .map(|c| c.name.as_str())
-            .take(30)
-            .collect();
+        if let Some(error) = self.without_names() {
+            return error;
+        }
+        let names: Vec<&str> = self.columns.iter().map(|c| c.name.as_str()).collect();
+        // Names of the layout are not the user's typing errors.
+        let mapped = self.wanted.columns.get(role).is_some();
+        let near = nearest(wanted, &names).filter(|_| mapped);
         Error::MissingColumn {
             file: self.file.to_owned(),
             role,
-            wanted: wanted.to_owned(),
-            found: names.join(", "),
+            wanted: match near {
+                Some(near) => format!("{wanted} (did you mean {near}?)"),
+                None => wanted.to_owned(),
+            },
+            found: printable(names),
             example: None,
+        }
+    }
+
+    /// The error of a file whose first line has no names, if it has none.
+    pub fn without_names(&self) -> Option<Error> {
+        let names = || self.columns.iter().map(|column| column.name.as_str());
+        let (file, first) = (self.file.to_owned(), printable(names()));
+        let is_value = |name: &str| name.trim().parse::<f64>().is_ok();
+        match self.columns.is_empty() {
+            true => None,
+            false if names().all(is_value) => Some(Error::NoHeader { file, first }),
+            false if !names().all(is_printable) => Some(Error::NotText { file, first }),
+            false => None,
         }
     }
 }

@@ -79,6 +79,27 @@ pub enum Error {
     /// The work was cancelled.
     #[error("cancelled")]
     Cancelled,
+    /// A state of a part of the log that is damaged or of another job.
+    #[error(transparent)]
+    Seal(#[from] robust_td_core::sealed::SealError),
+    /// States of parts that do not fit together.
+    #[error("the parts of the log do not fit together: {message}")]
+    Parts {
+        /// What is wrong.
+        message: String,
+    },
+    /// Something that an executor cannot compute in parts.
+    #[error("an executor cannot be used {what}; evaluate without it")]
+    NotInParts {
+        /// With what.
+        what: String,
+    },
+    /// An executor that failed.
+    #[error("{message}")]
+    Executor {
+        /// Its own words.
+        message: String,
+    },
     /// Columns that do not form a table.
     #[error("{message}")]
     Table {
@@ -144,6 +165,36 @@ pub enum Error {
         found: String,
         /// A feature map for these columns.
         example: Option<String>,
+    },
+    /// A file without a column that a model, or the files before it, have.
+    #[error("{file}: no column is named {name}; {columns}")]
+    MissingInput {
+        /// The file.
+        file: String,
+        /// The column, and the one that was probably meant.
+        name: String,
+        /// The columns that the features need, and those of the file.
+        columns: String,
+    },
+    /// A file whose first line has values instead of names.
+    #[error(
+        "{file}: the first line has numbers ({first}), not the names of columns; put a line with names such as obs_0,obs_1,reward before it"
+    )]
+    NoHeader {
+        /// The file.
+        file: String,
+        /// The first line.
+        first: String,
+    },
+    /// A file of another kind.
+    #[error(
+        "{file}: the first line is not text ({first}); the file may be of another format, or compressed"
+    )]
+    NotText {
+        /// The file.
+        file: String,
+        /// The first line.
+        first: String,
     },
     /// A name in a feature map that no column has.
     #[error("{file}: {message}")]
@@ -455,6 +506,16 @@ pub enum Error {
         /// The file.
         file: String,
     },
+    /// A file that is not the same in two passes.
+    #[error(
+        "{file}: the file changed while it was evaluated: {what}; evaluate a copy that is not written to"
+    )]
+    FileChanged {
+        /// The file.
+        file: String,
+        /// How it changed.
+        what: String,
+    },
     /// A model whose values are not finite.
     #[error(
         "this model diverged ({divergence}), and its values are not finite; train it again with smaller steps"
@@ -495,7 +556,9 @@ impl Error {
     #[must_use]
     pub fn is_invalid_input(&self) -> bool {
         match self {
-            Self::Write { .. } | Self::Thread { .. } | Self::Cancelled => false,
+            Self::Write { .. } | Self::Thread { .. } | Self::Cancelled | Self::Executor { .. } => {
+                false
+            }
             Self::File(error) => error.is_invalid_input(),
             Self::InFile { source, .. } => source.is_invalid_input(),
             _ => true,

@@ -78,6 +78,14 @@ impl Kept {
         }
     }
 
+    /// Puts a column before the others, unless one of them has its name.
+    pub fn put_first(&mut self, name: &str, cells: ArrayRef) {
+        if !self.names.iter().any(|own| own == name) {
+            self.names.insert(0, name.to_owned());
+            self.columns.insert(0, Cells::Arrays(vec![cells]));
+        }
+    }
+
     pub fn clear(&mut self) {
         self.names.clear();
         self.columns.clear();

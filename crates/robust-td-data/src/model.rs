@@ -73,7 +73,7 @@ impl Model {
             file: path.display().to_string(),
             message: error.to_string(),
         })?;
-        Ok(files::write_file(path, text.as_bytes())?)
+        Ok(files::write_checked(path, text.as_bytes())?)
     }
 
     /// Restores a model.

@@ -64,6 +64,15 @@ pub enum Error {
         /// The value given.
         value: f64,
     },
+    /// A state that is damaged, or of another job.
+    #[error(transparent)]
+    Seal(#[from] robust_td_core::sealed::SealError),
+    /// A part of a sweep, or its state, that does not fit the sweep.
+    #[error("the parts of the sweep do not fit together: {what}")]
+    Part {
+        /// What is wrong.
+        what: String,
+    },
     /// The contest has no entrants.
     #[error("the contest has no entrants")]
     NoEntrants,
@@ -99,6 +108,12 @@ pub enum Error {
         threads: usize,
         /// The system's reason.
         why: String,
+    },
+    /// A worker thread panicked: a defect of this program, or a forged checkpoint.
+    #[error("internal error in a worker thread: {message}")]
+    Worker {
+        /// The message of the panic.
+        message: String,
     },
     /// The run was cancelled.
     #[error("cancelled after {done} of {total} updates")]

@@ -16,6 +16,7 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::memory;
+use crate::panics::caught;
 use crate::plan::Plan;
 use crate::results::{Results, UnitResult, collect};
 use crate::threads::threads;
@@ -108,7 +109,8 @@ pub fn run(plan: Plan, options: &Options<'_>) -> Result<Outcome> {
     memory::check(plan.runs, needed, options.max_memory)?;
     let context = Context::new(plan);
     let outcome = execute(&context, options)?;
-    Ok(outcome.map(|units| collect(&context, units)))
+    // The results of a forged checkpoint need not fit the plan.
+    caught(|| outcome.map(|units| collect(&context, units)))
 }
 
 /// Executes a plan on the calling thread without checkpoints or progress.
@@ -253,6 +255,10 @@ pub(crate) fn execute<S: Sweep>(
         }
         shared.write_checkpoints(&hash)
     });
+    // A failed worker is the reason, whatever followed.
+    if let Some(error) = lock(&shared.failed).take() {
+        return Err(error);
+    }
     written?;
     let progress = shared.progress();
     let stages = shared
@@ -281,6 +287,8 @@ struct Shared<'a, S: Sweep> {
     total: u64,
     active: AtomicUsize,
     stop: AtomicBool,
+    /// Why the first worker failed.
+    failed: Mutex<Option<Error>>,
     idle: Condvar,
 }
 
@@ -322,6 +330,7 @@ impl<'a, S: Sweep> Shared<'a, S> {
             total,
             active: AtomicUsize::new(0),
             stop: AtomicBool::new(false),
+            failed: Mutex::new(None),
             idle: Condvar::new(),
         })
     }
@@ -341,18 +350,11 @@ impl<'a, S: Sweep> Shared<'a, S> {
         asked || self.stop.load(Ordering::Relaxed)
     }
 
-    /// One worker thread: processes units until none is left.
+    /// One worker thread. After a failure the others stop, and what they have done is kept in the checkpoint.
     fn work(&self) {
-        let mut scratch = self.sweep.scratch();
-        loop {
-            let next = lock(&self.queue).pop_front();
-            match next {
-                Some((index, state)) if !self.cancelled() => {
-                    let state = state.unwrap_or_else(|| self.sweep.start(index));
-                    self.unit(index, state, &mut scratch);
-                }
-                _ => break,
-            }
+        if let Err(error) = caught(|| self.units()).flatten() {
+            self.stop.store(true, Ordering::Relaxed);
+            lock(&self.failed).get_or_insert(error);
         }
         let stages = lock(&self.stages);
         self.active.fetch_sub(1, Ordering::Relaxed);
@@ -360,7 +362,22 @@ impl<'a, S: Sweep> Shared<'a, S> {
         self.idle.notify_all();
     }
 
-    fn unit(&self, index: usize, mut state: S::State, scratch: &mut S::Scratch) {
+    /// Processes units until none is left.
+    fn units(&self) -> Result<()> {
+        let mut scratch = self.sweep.scratch();
+        loop {
+            let next = lock(&self.queue).pop_front();
+            match next {
+                Some((index, state)) if !self.cancelled() => {
+                    let state = state.unwrap_or_else(|| self.sweep.start(index));
+                    self.unit(index, state, &mut scratch)?;
+                }
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    fn unit(&self, index: usize, mut state: S::State, scratch: &mut S::Scratch) -> Result<()> {
         let per_step = self.sweep.updates_per_step(index);
         let (slice, steps) = (self.sweep.slice(index), self.sweep.steps());
         let mut deposited = Instant::now();
@@ -368,7 +385,12 @@ impl<'a, S: Sweep> Shared<'a, S> {
             let before = self.sweep.done(&state);
             self.sweep
                 .advance(index, &mut state, self.options.kernel, scratch, slice);
-            let advanced = self.sweep.done(&state) - before;
+            let advanced = self.sweep.done(&state).saturating_sub(before);
+            if advanced == 0 {
+                return Err(Error::Worker {
+                    message: format!("unit {index} does not advance beyond step {before}"),
+                });
+            }
             self.done.fetch_add(advanced * per_step, Ordering::Relaxed);
             if let Some(progress) = self.options.progress {
                 progress(self.progress());
@@ -381,12 +403,13 @@ impl<'a, S: Sweep> Shared<'a, S> {
                 deposited = Instant::now();
             }
             if cancelled && self.sweep.done(&state) < steps {
-                return;
+                return Ok(());
             }
         }
         let result = self.sweep.finish(index, state);
         let stage = Stage::Finished(checkpoint::encode(&result));
         lock(&self.stages)[index] = stage;
+        Ok(())
     }
 
     /// Writes checkpoints periodically until the worker threads have ended, then a last one.

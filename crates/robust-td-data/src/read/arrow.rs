@@ -60,6 +60,14 @@ impl Records {
     }
 }
 
+impl ArrowRows {
+    /// The same after this number of rows that are left out.
+    pub fn after(mut self, rows: u64) -> Self {
+        self.rows = rows;
+        self
+    }
+}
+
 /// The columns of a source with their roles, before its rows are read.
 pub(crate) struct ArrowLayout {
     layout: Layout,

@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 
 use memchr::memchr2;
 
-use crate::fault::FaultKind;
+use crate::fault::{FaultKind, shown};
 use crate::layout::{Layout, Target};
 use crate::row::{Bad, LogRow, refused_number};
 use crate::value;
@@ -262,7 +262,7 @@ impl<'a> Cursor<'a> {
                 }
                 let id = value::episode(name);
                 let id = id.map_err(|kind| Scanned::Bad(Bad::at(column, kind)))?;
-                row.set_id(target, id);
+                row.set_id(target, id, || shown(name));
                 Ok(())
             }
             Target::Level { .. } => {

@@ -99,6 +99,9 @@ impl NdjsonRows {
     /// Adds rows until the batch is full; false when the file has no more.
     pub fn fill(&mut self, batch: &mut Batch, ledger: &mut Ledger) -> Result<bool> {
         while batch.len() < ledger.batch_rows {
+            if ledger.eager && !batch.is_empty() && !self.lines.has_next() {
+                return Ok(true);
+            }
             if !self.ready && !next_object(&mut self.lines, self.rows)? {
                 return Ok(false);
             }
@@ -252,14 +255,15 @@ fn read_value(
             row.set_flag(target, flag);
         }
         (target, Value::String(text)) if target.is_name() => {
-            row.set_id(target, value::episode(text.as_bytes())?);
+            let id = value::episode(text.as_bytes())?;
+            row.set_id(target, id, || shown(text.trim().as_bytes()));
         }
         (target, Value::Number(number)) if target.is_name() => {
             let id = match number.as_i64() {
                 Some(whole) => value::whole_episode(whole),
                 None => value::numeric_episode(number.as_f64().unwrap_or(f64::NAN))?,
             };
-            row.set_id(target, id);
+            row.set_id(target, id, text);
         }
         (target, _) if target.is_name() => {
             return Err(FaultKind::NotAnEpisode { value: text() });

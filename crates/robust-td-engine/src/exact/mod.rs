@@ -39,18 +39,7 @@ use pack::{Drive, Pack};
 pub fn exact(plan: Plan, options: &Options<'_>) -> Result<Outcome> {
     plan.check()?;
     options.kernel.check()?;
-    if plan.variants[0].dimension > MAX_DIMENSION {
-        let what = format!("dimension above {MAX_DIMENSION} in exact mode");
-        return Err(Error::Tables { what });
-    }
-    if plan
-        .lanes
-        .iter()
-        .any(|lane| lane.projection != Projection::None)
-    {
-        return Err(Error::ExactProjection);
-    }
-    let sweep = ExactSweep::new(plan);
+    let sweep = ExactSweep::checked(plan)?;
     let per_step: u64 = (0..sweep.units())
         .map(|unit| sweep.updates_per_step(unit))
         .sum();
@@ -74,8 +63,8 @@ struct ExactUnit {
     w0: [f64; WIDTH],
 }
 
-struct ExactSweep {
-    plan: Plan,
+pub(crate) struct ExactSweep {
+    pub plan: Plan,
     units: Vec<ExactUnit>,
     chains: Vec<Chain>,
     cuts: Vec<u64>,
@@ -85,7 +74,7 @@ struct ExactSweep {
 
 /// The moments of eight lanes between two steps.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct ExactState {
+pub(crate) struct ExactState {
     done: u64,
     p: Vec<f64>,
     /// The moments of every state, or their totals once the unit jumps.
@@ -104,13 +93,26 @@ struct ExactState {
 
 /// Working memory of a thread.
 #[derive(Default)]
-struct Scratch {
+pub(crate) struct Scratch {
     p: Vec<f64>,
     place: Vec<u32>,
     prepared: Prepared,
 }
 
 impl ExactSweep {
+    /// The sweep of a valid plan, if its expectations can be computed.
+    pub fn checked(plan: Plan) -> Result<Self> {
+        if plan.variants[0].dimension > MAX_DIMENSION {
+            let what = format!("dimension above {MAX_DIMENSION} in exact mode");
+            return Err(Error::Tables { what });
+        }
+        let projected = |lane: &Lane| lane.projection != Projection::None;
+        match plan.lanes.iter().any(projected) {
+            true => Err(Error::ExactProjection),
+            false => Ok(Self::new(plan)),
+        }
+    }
+
     fn new(plan: Plan) -> Self {
         let computed = computed_lanes(&plan);
         let mut units = Vec::new();

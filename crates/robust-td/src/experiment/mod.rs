@@ -23,7 +23,7 @@ use crate::spec_file;
 pub use agents::Split;
 pub use error::ExperimentError;
 pub use plan::{Plan, Point};
-pub use spec::{ExperimentSpec, Show};
+pub use spec::{Against, ExperimentSpec, Show, Shown};
 
 /// A valid experiment.
 ///

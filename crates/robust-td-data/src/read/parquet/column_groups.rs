@@ -36,7 +36,7 @@ impl ColumnGroups {
         path: &Path,
         metadata: &ArrowReaderMetadata,
         used: &[usize],
-        budget: &Arc<Budget>,
+        (budget, left_out): (&Arc<Budget>, usize),
         threads: usize,
     ) -> Result<Option<Self>, String> {
         let sizes: Vec<i64> = sizes(metadata, used);
@@ -49,7 +49,7 @@ impl ColumnGroups {
         let mut groups = Vec::new();
         for group in divide(used, &sizes, threads) {
             let file = File::open(path).map_err(|error| error.to_string())?;
-            let reader = reader(file, metadata, group, budget)?;
+            let reader = reader(file, metadata, group, (budget, left_out))?;
             let (sender, receiver) = sync_channel(AHEAD);
             std::thread::Builder::new()
                 .name("columns".to_owned())
@@ -81,12 +81,12 @@ impl ColumnGroups {
     }
 }
 
-/// A reader of some columns, given by their indices.
+/// A reader of some columns, given by their indices, without this number of row groups at the start.
 pub(super) fn reader(
     file: File,
     metadata: &ArrowReaderMetadata,
     columns: &[usize],
-    budget: &Arc<Budget>,
+    (budget, left_out): (&Arc<Budget>, usize),
 ) -> Result<ParquetRecordBatchReader, String> {
     let schema = metadata.parquet_schema();
     let mask = ProjectionMask::roots(schema, columns.iter().copied());
@@ -94,6 +94,7 @@ pub(super) fn reader(
         file: Arc::new(file),
         metadata: metadata.metadata().clone(),
         budget: budget.clone(),
+        left_out,
     };
     guarded(|| {
         let levels = parquet_to_arrow_field_levels(schema, mask, Some(metadata.schema().fields()))?;

@@ -67,13 +67,13 @@ fn with_durations(file: &File) -> parquet::errors::Result<ArrowReaderMetadata> {
     }
 }
 
-/// The rows of a Parquet file, decoded with up to this number of threads.
+/// The rows of a Parquet file, in batches of this length, decoded with up to this number of threads. Row groups that end before the first row
+/// that is needed, in numbers from 1, are left out.
 pub(crate) fn open(
     name: &str,
     (file, path): (File, &Path),
     wanted: &Wanted,
-    batch_rows: usize,
-    threads: usize,
+    (batch_rows, threads, first_row): (usize, usize, u64),
 ) -> Result<ArrowRows> {
     let damaged = |message: String| Error::Parquet {
         file: name.to_owned(),
@@ -101,13 +101,28 @@ pub(crate) fn open(
     let used = &layout.used;
     let budget = guarded(|| Budget::new(metadata.metadata(), used, length, batch_rows));
     let budget = Arc::new(budget.map_err(damaged)?);
-    let groups = ColumnGroups::start(path, &metadata, used, &budget, threads);
+    let (left_out, before) = groups_before(&metadata, first_row);
+    let size = (&budget, left_out);
+    let groups = ColumnGroups::start(path, &metadata, used, size, threads);
     let records = match groups.map_err(damaged)? {
         Some(groups) => Records::Groups(groups),
         None => {
-            let reader = reader(file, &metadata, used, &budget).map_err(damaged)?;
+            let reader = reader(file, &metadata, used, size).map_err(damaged)?;
             Records::Parquet(Box::new(reader))
         }
     };
-    Ok(layout.rows(name, records))
+    Ok(layout.rows(name, records).after(before))
+}
+
+/// The number of row groups that end before a row, and the number of their rows.
+fn groups_before(metadata: &ArrowReaderMetadata, row: u64) -> (usize, u64) {
+    let (mut groups, mut rows) = (0, 0);
+    for group in metadata.metadata().row_groups() {
+        let end = rows + u64::try_from(group.num_rows()).unwrap_or(0);
+        if end >= row {
+            break;
+        }
+        (groups, rows) = (groups + 1, end);
+    }
+    (groups, rows)
 }

@@ -24,12 +24,21 @@ pub(super) struct CheckedGroups {
     pub file: Arc<File>,
     pub metadata: Arc<ParquetMetaData>,
     pub budget: Arc<Budget>,
+    /// The number of row groups at the start that are not read.
+    pub left_out: usize,
+}
+
+impl CheckedGroups {
+    fn groups(&self) -> &[RowGroupMetaData] {
+        let groups = self.metadata.row_groups();
+        &groups[self.left_out.min(groups.len())..]
+    }
 }
 
 impl RowGroups for CheckedGroups {
     fn num_rows(&self) -> usize {
-        let rows = self.metadata.file_metadata().num_rows();
-        usize::try_from(rows).unwrap_or(0)
+        let rows = self.groups().iter().map(RowGroupMetaData::num_rows);
+        rows.map(|rows| usize::try_from(rows).unwrap_or(0)).sum()
     }
 
     fn column_chunks(&self, column: usize) -> Result<Box<dyn PageIterator>> {
@@ -39,13 +48,13 @@ impl RowGroups for CheckedGroups {
             metadata: self.metadata.clone(),
             budget: self.budget.clone(),
             column,
-            group: 0,
+            group: self.left_out,
             contents: Arc::new(Mutex::new(Contents::new(&descriptor, self.budget.clone()))),
         }))
     }
 
     fn row_groups(&self) -> Box<dyn Iterator<Item = &RowGroupMetaData> + '_> {
-        Box::new(self.metadata.row_groups().iter())
+        Box::new(self.groups().iter())
     }
 
     fn metadata(&self) -> &ParquetMetaData {
