@@ -52,6 +52,7 @@ mod phi;
 pub mod random;
 pub mod registry;
 pub mod schedule;
+pub mod sealed;
 mod solve;
 pub mod suggestion;
 pub mod theory;

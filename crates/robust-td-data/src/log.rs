@@ -10,6 +10,7 @@ use crate::columns::ColumnMap;
 use crate::dialect::Dialect;
 use crate::error::{Error, Result};
 use crate::files::WriteError;
+use crate::fingerprint::Fingerprints;
 use crate::inspect::{DataReport, Inspector};
 use crate::kept::Keep;
 use crate::labels::Labels;
@@ -19,8 +20,10 @@ use crate::options::{Purpose, ReadAs, ReadOptions, Selection};
 use crate::origin::{self, Origin};
 use crate::preset::Preset;
 use crate::reader::Reader;
+use crate::reading::{Reading, fixed};
 use crate::role::Role;
-use crate::source::{Compression, Format, Source};
+use crate::schema::Schema;
+use crate::source::{Compression, Format, Source, is_pipe};
 use crate::table::Table;
 
 /// The rows per batch: few, so that an answer on a stream does not wait.
@@ -39,11 +42,16 @@ pub struct Log {
     dialect: Dialect,
     skip_bad_rows: u64,
     monitor: Monitor,
+    fingerprints: Fingerprints,
     observed: Observed,
+    /// The feature maps that `observed` is made of.
+    maps: Option<Vec<String>>,
     labels: Labels,
     keep: Keep,
     /// The actions of the model that predicts.
     actions: Vec<String>,
+    /// The file and row that it is read from.
+    from: (usize, u64),
 }
 
 #[derive(Debug)]
@@ -90,11 +98,19 @@ impl Log {
             dialect: Dialect::default(),
             skip_bad_rows: 0,
             monitor: Monitor::default(),
+            fingerprints: Fingerprints::default(),
             observed: Observed::default(),
+            maps: None,
             labels: Labels::default(),
             keep: Keep::default(),
             actions: Vec::new(),
+            from: (0, 0),
         }
+    }
+
+    /// Reads from a row of a file on, in numbers from 0 and from 1; some rows before it may be read as well.
+    pub(crate) fn read_from(&mut self, file: usize, row: u64) {
+        self.from = (file, row);
     }
 
     /// The columns that are copied to predictions.
@@ -166,6 +182,7 @@ impl Log {
     /// When a map is malformed.
     pub(crate) fn use_columns_of(&mut self, specs: &[&str]) -> Result<()> {
         self.observed = Observed::Used(Arc::new(ColumnUse::of(specs)?));
+        self.maps = Some(specs.iter().map(|&spec| spec.to_owned()).collect());
         Ok(())
     }
 
@@ -177,6 +194,31 @@ impl Log {
     /// What counts the rows and stops the reading.
     pub(crate) fn monitored(&self) -> &Monitor {
         &self.monitor
+    }
+
+    /// How to read these files of it on another machine.
+    pub(crate) fn reading(&self, files: &[String], schema: &Schema) -> Reading {
+        Reading {
+            files: files.to_vec(),
+            versions: files.iter().map(|file| origin::version(file)).collect(),
+            format: self.format,
+            columns: self.columns.clone(),
+            preset: self.preset,
+            dialect: self.dialect,
+            skip_bad_rows: self.skip_bad_rows,
+            fixed: fixed(&self.observed, schema),
+            maps: self.maps.clone(),
+        }
+    }
+
+    /// Reads numbers and columns as another log.
+    pub(crate) fn read_like(&mut self, dialect: Dialect, observed: Observed) {
+        (self.dialect, self.observed) = (dialect, observed);
+    }
+
+    /// Whether it consists of files.
+    pub(crate) fn is_files(&self) -> bool {
+        matches!(self.input, Input::Names(_)) && !self.is_stream()
     }
 
     /// The files that were read, and how.
@@ -242,6 +284,11 @@ impl Log {
         self.actions = actions.to_vec();
     }
 
+    /// Whether bad rows may be skipped.
+    pub(crate) fn skips(&self) -> bool {
+        self.skip_bad_rows > 0
+    }
+
     /// The column settings.
     pub(crate) fn column_map(&self) -> &ColumnMap {
         &self.columns
@@ -287,7 +334,9 @@ impl Log {
     #[must_use]
     pub fn is_stream(&self) -> bool {
         match &self.input {
-            Input::Names(names) => names.iter().any(|name| name == "-"),
+            Input::Names(names) => {
+                (names.iter()).any(|name| name == "-" || is_pipe(Path::new(name)))
+            }
             Input::Stream(_) => true,
             Input::Table(_) => false,
         }
@@ -326,11 +375,13 @@ impl Log {
         };
         let selection = Selection {
             observed: self.observed.clone(),
+            fingerprints: self.fingerprints.clone(),
             labels: self.labels.clone(),
             keep: match purpose {
                 Purpose::Predict => self.keep.clone(),
                 _ => Keep::Nothing,
             },
+            from: self.from,
         };
         Reader::open_with(sources, options, selection)
     }

@@ -2,6 +2,7 @@
 
 use crate::columns::ColumnMap;
 use crate::dialect::Dialect;
+use crate::fingerprint::Fingerprints;
 use crate::kept::Keep;
 use crate::labels::Labels;
 use crate::monitor::Monitor;
@@ -68,10 +69,14 @@ impl Default for ReadOptions {
 pub(crate) struct Selection {
     /// What is known about the columns of the observation.
     pub observed: Observed,
+    /// What earlier passes saw of the files.
+    pub fingerprints: Fingerprints,
     /// The texts of categories.
     pub labels: Labels,
     /// The columns to copy.
     pub keep: Keep,
+    /// The file that is opened first, and the first row there that is needed, from 1; earlier ones may be left out.
+    pub from: (usize, u64),
 }
 
 /// How to read further files like those of a log.

@@ -1,8 +1,11 @@
 //! Streams batches of validated rows from a list of inputs.
 
+use std::path::PathBuf;
+
 use crate::bad_rows::BadRows;
 use crate::batch::Batch;
 use crate::error::{Error, Result};
+use crate::fingerprint::Fingerprints;
 use crate::kept::Keep;
 use crate::labels::Labels;
 use crate::layout::{Layout, Wanted};
@@ -13,9 +16,10 @@ use crate::read::arrow::ArrowRows;
 use crate::read::csv::CsvRows;
 use crate::read::ndjson::NdjsonRows;
 use crate::read::{parquet, table};
+use crate::reading::fixed;
 use crate::row::Ledger;
 use crate::schema::Schema;
-use crate::source::{Format, Opened, Source};
+use crate::source::{Format, Opened, Opening, Source};
 
 /// Reads a log in one pass, in memory that does not depend on its size.
 ///
@@ -44,6 +48,13 @@ pub struct Reader {
     /// For decoding.
     threads: usize,
     file: usize,
+    fingerprints: Fingerprints,
+    /// The last row of the current file so far.
+    row: u64,
+    /// The path of the current file, unless it is a stream or a table.
+    path: Option<PathBuf>,
+    /// The file that is opened first, and the first row there that is needed.
+    from: (usize, u64),
 }
 
 enum Rows {
@@ -59,18 +70,26 @@ impl std::fmt::Debug for Rows {
 }
 
 impl Rows {
-    fn open(source: Source, wanted: &Wanted, batch_rows: usize, threads: usize) -> Result<Self> {
+    fn open(
+        source: Source,
+        opening: Opening<'_>,
+        wanted: &Wanted,
+        ledger: &mut Ledger,
+        (threads, first_row): (usize, u64),
+    ) -> Result<Self> {
+        let batch_rows = ledger.batch_rows;
         let (name, format) = (source.name().to_owned(), source.format());
-        Ok(match (source.open()?, format) {
+        Ok(match (source.open(opening)?, format) {
             (Opened::File(file, path), _) => {
-                let rows = parquet::open(&name, (file, &path), wanted, batch_rows, threads)?;
+                let size = (batch_rows, threads, first_row);
+                let rows = parquet::open(&name, (file, &path), wanted, size)?;
                 Self::Arrow(Box::new(rows))
             }
             (Opened::Table(rows), _) => {
                 Self::Arrow(Box::new(table::open(&name, rows, wanted, batch_rows)?))
             }
             (Opened::Text(input), Format::Ndjson) => {
-                Self::Ndjson(NdjsonRows::open(&name, input, wanted)?)
+                Self::Ndjson(NdjsonRows::open(&name, input, wanted, ledger)?)
             }
             (Opened::Text(input), _) => Self::Csv(CsvRows::open(&name, input, wanted)?),
         })
@@ -110,9 +129,12 @@ impl Reader {
     ) -> Result<Self> {
         options.dialect.check()?;
         let names = sources.iter().map(|s| s.name().to_owned()).collect();
+        let (first, _) = selection.from;
+        let mut waiting = sources.into_iter();
+        waiting.by_ref().take(first).for_each(drop);
         let mut reader = Self {
             names,
-            waiting: sources.into_iter(),
+            waiting,
             current: None,
             wanted: Wanted {
                 columns: options.columns,
@@ -128,13 +150,18 @@ impl Reader {
             schema: Schema::default(),
             ledger: Ledger {
                 batch_rows: options.batch_rows.max(1),
+                eager: false,
                 dimension: options.dimension,
                 bad: BadRows::allowing(options.skip_bad_rows),
                 gap: false,
             },
             monitor: options.monitor,
             threads: options.threads,
-            file: 0,
+            file: first,
+            fingerprints: selection.fingerprints,
+            row: 0,
+            path: None,
+            from: selection.from,
         };
         if !reader.open_next()? {
             return Err(Error::NoInput {
@@ -157,7 +184,12 @@ impl Reader {
             };
             let more = rows.fill(batch, &mut self.ledger)?;
             self.monitor.add_rows(batch.len());
+            self.row = batch.rows.last().copied().unwrap_or(self.row);
             if !more {
+                if let Some(path) = &self.path {
+                    self.fingerprints
+                        .end(&self.names[self.file], path, self.row)?;
+                }
                 let file = self.file;
                 // A batch has rows of one file only; those of the next file go to the next batch.
                 if !self.open_next()? {
@@ -198,6 +230,11 @@ impl Reader {
         &self.ledger.bad
     }
 
+    /// What counts the rows and stops the reading.
+    pub(crate) fn monitor(&self) -> &Monitor {
+        &self.monitor
+    }
+
     /// The names of the inputs, in the order of [`Batch::file`].
     #[must_use]
     pub fn files(&self) -> &[String] {
@@ -211,7 +248,20 @@ impl Reader {
         };
         self.file = self.names.len() - self.waiting.len() - 1;
         self.wanted.looks_ahead = !source.is_stream();
-        let rows = Rows::open(source, &self.wanted, self.ledger.batch_rows, self.threads)?;
+        self.ledger.eager = source.is_stream();
+        self.row = 0;
+        self.path = source.path().map(Into::into);
+        let opening = Opening {
+            fingerprints: &self.fingerprints,
+            monitor: &self.monitor,
+        };
+        // A gap that bad rows leave would be lost with them.
+        let first_row = match self.from {
+            (file, row) if file == self.file && !self.ledger.bad.may_skip() => row,
+            _ => 0,
+        };
+        let (wanted, ledger) = (&self.wanted, &mut self.ledger);
+        let rows = Rows::open(source, opening, wanted, ledger, (self.threads, first_row))?;
         self.check(rows.layout())?;
         self.current = Some(rows);
         Ok(true)
@@ -237,20 +287,15 @@ impl Reader {
             (Some(found), None) => self.ledger.dimension = Some(found),
             _ => {}
         }
-        if self.file == 0 {
+        if self.file == self.from.0 {
             self.schema = layout.schema.clone();
             if self.wanted.keep == Keep::All {
                 self.wanted.keep = Keep::Columns(layout.kept_names());
             }
-            let inputs = &self.schema.inputs;
-            let named = match &self.wanted.observed {
-                Observed::Used(used) => used.names().next().is_some(),
-                _ => false,
-            };
             // What the first file has is what the others must have.
-            if (named || !self.schema.categories.is_empty()) && !inputs.is_empty() {
+            if let Some(inputs) = fixed(&self.wanted.observed, &self.schema) {
                 self.wanted.observed = Observed::Fixed {
-                    inputs: inputs.as_slice().into(),
+                    inputs: inputs.into(),
                     by_name: true,
                 };
             }

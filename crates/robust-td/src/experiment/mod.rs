@@ -154,6 +154,7 @@ impl<'a> Experiment<'a> {
                 kernel,
                 progress: Some(&observe),
                 cancel: self.cancel,
+                max_memory: robust_td_data::memory::limit(),
             };
             let outcome = run::run(&point.problem, &point.contestants, point.length, &options)?;
             scores.push(outcome.scores);
