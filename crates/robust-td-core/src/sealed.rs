@@ -142,7 +142,12 @@ mod tests {
         let (job, value) = (Job::of(b"job"), vec![1.5, f64::NAN, -0.0]);
         let bytes = seal(KIND, job, &value);
         let found: Vec<f64> = open(KIND, job, &bytes).unwrap();
-        assert!(found.iter().zip(&value).all(|(a, b)| a.to_bits() == b.to_bits()));
+        assert!(
+            found
+                .iter()
+                .zip(&value)
+                .all(|(a, b)| a.to_bits() == b.to_bits())
+        );
         for at in 0..bytes.len() {
             let mut other = bytes.clone();
             other[at] ^= 1;

@@ -83,6 +83,12 @@ pub enum Error {
         /// With what.
         what: String,
     },
+    /// A file whose size is not that of the first pass over it.
+    #[error("{file} has changed since the evaluation began, or is another file on this machine")]
+    Changed {
+        /// The file.
+        file: String,
+    },
     /// An executor that failed.
     #[error("{message}")]
     Executor {
@@ -505,10 +511,9 @@ impl Error {
     #[must_use]
     pub fn is_invalid_input(&self) -> bool {
         match self {
-            Self::Write { .. }
-            | Self::Thread { .. }
-            | Self::Cancelled
-            | Self::Executor { .. } => false,
+            Self::Write { .. } | Self::Thread { .. } | Self::Cancelled | Self::Executor { .. } => {
+                false
+            }
             Self::File(error) => error.is_invalid_input(),
             Self::InFile { source, .. } => source.is_invalid_input(),
             _ => true,

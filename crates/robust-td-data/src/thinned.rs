@@ -44,7 +44,9 @@ impl Thinned {
     /// Whether its rows have this width.
     pub fn fits(&self, width: usize) -> bool {
         let empty = self.hashes.is_empty() && self.numbers.is_empty();
-        empty || (self.width == width && Some(self.numbers.len()) == self.hashes.len().checked_mul(width))
+        empty
+            || (self.width == width
+                && Some(self.numbers.len()) == self.hashes.len().checked_mul(width))
     }
 
     /// Adds the rows of a later part of the log.

@@ -235,7 +235,11 @@ impl SweepUnits {
     }
 
     /// Joins the states of consecutive parts.
-    fn join<'py>(&self, py: Python<'py>, states: Vec<PyBackedBytes>) -> PyResult<Bound<'py, PyBytes>> {
+    fn join<'py>(
+        &self,
+        py: Python<'py>,
+        states: Vec<PyBackedBytes>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
         let joined = py
             .detach(|| self.inside.join(states.iter().map(|state| &**state)))
             .map_err(raised)?;

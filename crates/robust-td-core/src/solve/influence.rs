@@ -147,8 +147,8 @@ impl From<GroupSums> for SavedSums {
     fn from(sums: GroupSums) -> Self {
         let groups = sums.scores.rows();
         let is_zero = |row: &[f64]| row.iter().all(|x| x.to_bits() == 0);
-        let present = (0..groups)
-            .filter(|&k| !is_zero(sums.scores.row(k)) || !is_zero(sums.squares.row(k)));
+        let present =
+            (0..groups).filter(|&k| !is_zero(sums.scores.row(k)) || !is_zero(sums.squares.row(k)));
         let present: Vec<u32> = present.map(|k| k as u32).collect();
         let pick = |matrix: &Matrix| {
             let rows = present.iter().flat_map(|&k| matrix.row(k as usize));

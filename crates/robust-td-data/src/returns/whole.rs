@@ -120,9 +120,8 @@ impl Whole {
             + both * step * step * (a * a - a * b + b * b)
             + 6.0 * step * step * (a * a * later.spread + b * b * self.spread)
             + 4.0 * step * (a * later.third - b * self.third);
-        self.third += later.third
-            + both * step * (a - b)
-            + 3.0 * step * (a * later.spread - b * self.spread);
+        self.third +=
+            later.third + both * step * (a - b) + 3.0 * step * (a * later.spread - b * self.spread);
         self.spread += later.spread + both;
         self.mean += step * b;
         self.episodes += later.episodes;

@@ -188,10 +188,7 @@ impl Scored {
     ///
     /// # Errors
     /// Those of reading.
-    pub fn fold(
-        replay: &mut Replay<'_>,
-        jobs: &[Job<'_, DenseScores>],
-    ) -> Result<Fold<Vec<Self>>> {
+    pub fn fold(replay: &mut Replay<'_>, jobs: &[Job<'_, DenseScores>]) -> Result<Fold<Vec<Self>>> {
         let mut fold = Fold::default();
         Scores::for_each(replay, jobs, |parts| {
             let parts = parts.into_iter();

@@ -34,7 +34,12 @@ pub trait Engine {
     ///
     /// # Errors
     /// Those of [`compute_task`], and those of the engine.
-    fn run(&mut self, name: &'static str, description: Vec<u8>, tasks: Vec<Vec<u8>>) -> Result<Vec<u8>>;
+    fn run(
+        &mut self,
+        name: &'static str,
+        description: Vec<u8>,
+        tasks: Vec<Vec<u8>>,
+    ) -> Result<Vec<u8>>;
 }
 
 /// A pass over a log.
@@ -261,6 +266,7 @@ fn described(description: &[u8]) -> Result<(Described, sealed::Job)> {
 pub fn compute_task(description: &[u8], task: &[u8], threads: usize) -> Result<Vec<u8>> {
     let (described, job) = described(description)?;
     let task = Task::read(job, task)?;
+    described.log.check_sizes(task.mark.file..=task.last)?;
     let mut log = described.log.log()?;
     let replay = &mut Replay::of_node(&mut log, task.mark, threads);
     let plan = Plan {
@@ -318,7 +324,11 @@ pub fn compute_task(description: &[u8], task: &[u8], threads: usize) -> Result<V
                 all: value(all),
             };
             let edges = std::slice::from_ref(edges);
-            sealed::seal(STATE, job, &returns::fold(replay, &[(plan, predicts)], edges)?)
+            sealed::seal(
+                STATE,
+                job,
+                &returns::fold(replay, &[(plan, predicts)], edges)?,
+            )
         }
     })
 }

@@ -79,7 +79,9 @@ pub(crate) fn solve_elsewhere(
         Request {
             horizon: Some(_), ..
         } => "with a horizon",
-        Request { wanted: Some(_), .. } => "to choose among feature maps",
+        Request {
+            wanted: Some(_), ..
+        } => "to choose among feature maps",
         Request { variance: true, .. } => "with the variance of the return",
         _ => {
             let mut replay = Replay::elsewhere(log, request.threads, engine);

@@ -124,7 +124,11 @@ fn check(walk: &Walk, files: usize, with: fn(Evaluation) -> Evaluation) -> (Fit,
     let mut engine = Backwards::default();
     let parts = log().run_in_parts(&mut engine).unwrap();
     assert_same(&whole, &parts);
-    let passes: Vec<_> = engine.jobs.iter().map(|(name, _, states)| (*name, states.len())).collect();
+    let passes: Vec<_> = engine
+        .jobs
+        .iter()
+        .map(|(name, _, states)| (*name, states.len()))
+        .collect();
     assert_eq!(passes, [("equations", 3), ("scores", 3), ("returns", 3)]);
     (parts, engine)
 }
@@ -137,7 +141,12 @@ fn episodes_that_cross_files_and_nodes() {
         row: |p| {
             let (terminated, truncated) = p.end;
             let (x, r, e) = (p.x, p.reward, p.episode);
-            format!("{x},{},{r},{},{},{e}", x * x, flag(terminated), flag(truncated))
+            format!(
+                "{x},{},{r},{},{},{e}",
+                x * x,
+                flag(terminated),
+                flag(truncated)
+            )
         },
     };
     check(&walk, 3, |log| log);
@@ -152,7 +161,11 @@ fn next_observations_and_clusters() {
             let (terminated, truncated) = p.end;
             let (x, next, r, e) = (p.x, p.next, p.reward, p.episode);
             let site = e % 97;
-            format!("{x},{next},{r},{},{},{e},{site}", flag(terminated), flag(truncated))
+            format!(
+                "{x},{next},{r},{},{},{e},{site}",
+                flag(terminated),
+                flag(truncated)
+            )
         },
     };
     check(&walk, 1, |log| log.cluster("site"));
@@ -191,7 +204,11 @@ fn returns_of_episodes_are_continued_across_nodes() {
     let mean = lengths.into_iter().map(returned).sum::<f64>() / 3.0;
     let found = whole.monte_carlo().unwrap();
     assert_eq!(found.episodes, 3);
-    assert!((found.value / mean - 1.0).abs() < 1e-9, "{} {mean}", found.value);
+    assert!(
+        (found.value / mean - 1.0).abs() < 1e-9,
+        "{} {mean}",
+        found.value
+    );
     let parts = log().run_in_parts(&mut Backwards::default()).unwrap();
     assert_same(&whole, &parts);
 }
@@ -210,7 +227,11 @@ fn the_state_of_300_features_is_small() {
         writeln!(text, "{},{},{}", random.uniform(), flag(t % 5 == 4), t / 5).unwrap();
     }
     std::fs::write(&name, text).unwrap();
-    let log = || evaluate([name.display().to_string()]).discount(0.9).features("polynomial(degree=2)");
+    let log = || {
+        evaluate([name.display().to_string()])
+            .discount(0.9)
+            .features("polynomial(degree=2)")
+    };
     let mut engine = Backwards::default();
     let fit = log().run_in_parts(&mut engine).unwrap();
     assert_eq!(fit.report().dimension, 300);
@@ -247,7 +268,9 @@ fn what_does_not_fit_is_refused() {
     let mut random = Stream::new(5, 5);
     for k in 0..2000 {
         let length = 1 + k % 90;
-        let bytes: Vec<u8> = (0..length).map(|_| (random.uniform() * 256.0) as u8).collect();
+        let bytes: Vec<u8> = (0..length)
+            .map(|_| (random.uniform() * 256.0) as u8)
+            .collect();
         let tuple: Vec<[u8; 1]> = bytes.iter().map(|byte| [*byte]).collect();
         for (job, kind) in [(equations, b"state   "), (scores, b"state   ")] {
             // The body of a list is its length and its bytes: both are read as something else.
