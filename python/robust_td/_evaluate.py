@@ -49,9 +49,59 @@ def staged(log: _native.Table | list[str]) -> tuple[_native.Table | list[str], d
 
 
 @overload
-def evaluate(log: Any, discount: float | None = None, **options: Any) -> Fit: ...
+def evaluate(
+    log: Any,
+    discount: float | None = ...,
+    *,
+    features: str | Sequence[str] | None = ...,
+    algorithm: str | None = ...,
+    columns: Columns | None = ...,
+    layout: str | None = ...,
+    cluster: str | None = ...,
+    confidence: float = ...,
+    check: bool = ...,
+    return_variance: bool = ...,
+    skip_bad_rows: int = ...,
+    decimal: str | None = ...,
+    thousands: str | None = ...,
+    format: str | None = ...,
+    passes: int = ...,
+    replicates: int | None = ...,
+    sandwich: bool = ...,
+    resume: str | os.PathLike[str] | None = ...,
+    progress: Progress = ...,
+    seed: int | None = ...,
+    threads: int | None = ...,
+    executor: Executor | None = ...,
+    **parameters: Any,
+) -> Fit: ...
 @overload
-def evaluate(log: Any, discount: Sequence[float], **options: Any) -> Fits: ...
+def evaluate(
+    log: Any,
+    discount: Sequence[float],
+    *,
+    features: str | Sequence[str] | None = ...,
+    algorithm: str | None = ...,
+    columns: Columns | None = ...,
+    layout: str | None = ...,
+    cluster: str | None = ...,
+    confidence: float = ...,
+    check: bool = ...,
+    return_variance: bool = ...,
+    skip_bad_rows: int = ...,
+    decimal: str | None = ...,
+    thousands: str | None = ...,
+    format: str | None = ...,
+    passes: int = ...,
+    replicates: int | None = ...,
+    sandwich: bool = ...,
+    resume: str | os.PathLike[str] | None = ...,
+    progress: Progress = ...,
+    seed: int | None = ...,
+    threads: int | None = ...,
+    executor: Executor | None = ...,
+    **parameters: Any,
+) -> Fits: ...
 def evaluate(
     log: Any,
     discount: float | Sequence[float] | None = None,

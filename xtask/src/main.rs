@@ -1,12 +1,14 @@
 //! Runs the project's checks: `cargo xtask test`, `cargo xtask lint`, `cargo xtask package`, `cargo xtask python`,
-//! `cargo xtask docs`, `cargo xtask bench`, `cargo xtask cluster`, `cargo xtask coverage`.
+//! `cargo xtask docs`, `cargo xtask bench`, `cargo xtask cluster`, `cargo xtask coverage`, `cargo xtask faults`, `cargo xtask sanitize`.
 
 #![forbid(unsafe_code)]
 
 mod docs;
+mod faults;
 mod msrv;
 mod package;
 mod python;
+mod sanitize;
 
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
@@ -21,7 +23,9 @@ cargo xtask <task>
   docs      build the documentation site, with its tutorials executed, and print where it is
   bench     the benchmarks of speed; further arguments are passed on
   cluster   jobs on a cluster of Ray on this machine whose workers are killed at random; further arguments are passed on
-  coverage  the coverage of intervals on simulated logs, a long table; further arguments are passed on";
+  coverage  the coverage of intervals on simulated logs, a long table; further arguments are passed on
+  faults    kill long commands at random moments (--kills N, 1000 by default) and compare what they leave, bytes and files
+  sanitize  the tests of the vector kernels under valgrind";
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
@@ -36,6 +40,8 @@ fn main() -> ExitCode {
         Some("cluster") => python::cluster(&rest),
         // The only benchmark of the facade is the coverage table.
         Some("bench") => bench(&["--workspace", "--exclude", "robust-td"], &rest),
+        Some("faults") => faults::check(&rest),
+        Some("sanitize") => sanitize::check(),
         Some("coverage") => bench(&["-p", "robust-td", "--bench", "coverage"], &rest),
         _ => {
             eprintln!("{HELP}");

@@ -8,7 +8,7 @@ use robust_td::{Experiment, Sweep};
 use crate::failure::Failure;
 use crate::machine::Machine;
 use crate::progress::{self, Bar};
-use crate::{output, text, wrong_file};
+use crate::{output, stop, text, wrong_file};
 
 /// Run the same methods for each value of a parameter or of the horizon
 #[derive(Debug, Args)]
@@ -26,9 +26,12 @@ Optional keys:
   param = { c = 1 }                  # for all methods, or \"alg1.c\" for one
   runs = 48                          # default
   seed = 1                           # default
-  show = \"f\"                         # the figure: f (default), d_norm_sq,
-                                     # theta_error_sq, projections or
-                                     # max_mean_theta_norm_sq
+  show = \"f\"                         # the figure, one of these or a list: f
+                                     # (default), d_norm_sq, theta_error_sq,
+                                     # max_mean_theta_norm_sq, projections,
+                                     # bound (proved, on E f), comparison_bound
+                                     # (of Bhandari et al., on d_norm_sq)
+  against = \"one_minus\"             # draw against 1 - value, for discounts
   agents = [1, 4, 16, 64]            # one-shot averaging over N agents
 
 Examples:
@@ -77,7 +80,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         None => Path::new("out").join(path.file_stem().unwrap_or_default()),
     };
     // Checked up front, so that a long run does not fail at the end.
-    robust_td_data::files::create_directory(&out)?;
+    let _lock = robust_td_data::files::open(&out)?;
+    let stop = stop::catch();
     let varied = plan.varied().to_string();
     let bar = Bar::new("samples");
     let results = experiment
@@ -89,8 +93,12 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             }
             bar.show(progress.done, progress.total);
         })
+        .cancel(stop.flag())
         .command(crate::command_line())
-        .run()?;
+        .run();
+    let results =
+        results.map_err(|error| Failure::from(error).if_stopped("nothing was written"))?;
+    stop.wait();
     drop(bar);
     results.write(&out)?;
     progress::finish(&format!(

@@ -16,6 +16,8 @@ mod float;
 mod inspect;
 mod log_argument;
 mod machine;
+mod message;
+mod optional_value;
 mod output;
 mod predict;
 mod problem_argument;
@@ -23,11 +25,13 @@ mod problems;
 mod progress;
 mod report_argument;
 mod reproduce;
+mod stop;
 mod sweep;
 mod text;
 mod wrong_file;
 
 use std::ffi::OsString;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 
 use clap::{Parser, Subcommand};
@@ -49,10 +53,21 @@ Examples:
   robust-td evaluate log.csv --discount 0.99 --out model.json
   robust-td compare two-state --horizon 1e6 --runs 48 --out out/compare
 
-Exit codes: 0 success, 1 the run failed, 2 invalid arguments or input.")]
+Exit codes: 0 success, 1 the run failed, 2 invalid arguments or input;
+stopped by a signal: 129 (SIGHUP), 130 (SIGINT), 143 (SIGTERM).")]
 struct CommandLine {
     #[command(subcommand)]
     command: Command,
+
+    /// Refuse what needs more memory, such as 8GB; default: 3/4 of what is free
+    #[arg(long, global = true, value_name = "SIZE", value_parser = size)]
+    max_memory: Option<u64>,
+}
+
+/// A size in bytes.
+fn size(text: &str) -> Result<u64, String> {
+    robust_td_data::memory::bytes(text)
+        .ok_or_else(|| "must be a size such as 500MB, 8GB or 2GiB".to_owned())
 }
 
 #[derive(Debug, Subcommand)]
@@ -81,14 +96,31 @@ fn command_line() -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Suppresses the panic message when the data crate reports the panic as an error.
+/// The place of the first panic, for the message.
+static PANICKED: OnceLock<String> = OnceLock::new();
+
+/// Keeps the place of a panic, which is reported as an error; with RUST_BACKTRACE also prints it as usual.
 fn install_panic_hook() {
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
-        if !robust_td_data::panics_are_caught() {
+        if robust_td_data::panics_are_caught() {
+            return;
+        }
+        if std::env::var_os("RUST_BACKTRACE").is_some() {
             usual(panic);
         }
+        let message = panic.payload_as_str().unwrap_or("no reason given");
+        let place = panic.location().map(|place| format!(" ({place})"));
+        PANICKED.get_or_init(|| format!("{message}{}", place.unwrap_or_default()));
     }));
+}
+
+/// The failure of a command that panicked.
+fn internal() -> failure::Failure {
+    let what = PANICKED.get().map_or("unknown", String::as_str);
+    failure::Failure::Run(format!(
+        "internal error: {what}; this is a defect of robust-td: report it with the command and its input"
+    ))
 }
 
 /// Runs the command with the arguments after the name of the program; returns the exit code.
@@ -98,18 +130,27 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     install_panic_hook();
     let arguments = ARGUMENTS.get_or_init(|| arguments.into_iter().collect());
     let words = std::iter::once(OsString::from("robust-td")).chain(arguments.iter().cloned());
+    let words = optional_value::joined(words);
     let command = match CommandLine::try_parse_from(words) {
-        Ok(line) => line.command,
+        Ok(line) => {
+            robust_td_data::memory::set_limit(line.max_memory);
+            line.command
+        }
         Err(message) => {
-            // A closed pipe is not a failure.
-            let _ = message.print();
+            match message.use_stderr() {
+                true => message::print_lines(&message.render().to_string()),
+                // A closed pipe is not a failure.
+                false => drop(message.print()),
+            }
             return u8::try_from(message.exit_code()).unwrap_or(2);
         }
     };
-    match run(command) {
+    // What the command leaves inconsistent is not used again: the process ends.
+    let done = catch_unwind(AssertUnwindSafe(|| run(command))).unwrap_or_else(|_| Err(internal()));
+    match done {
         Ok(()) => 0,
         Err(failure) => {
-            eprintln!("error: {failure}");
+            message::print(&failure.message());
             failure.exit_code()
         }
     }

@@ -5,9 +5,15 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use crate::failure::Failure;
+use crate::message;
 
-/// Prints a text; a closed pipe (`robust-td ... | head`) is not an error.
+/// Prints a page; control characters of names in it are escaped.
 pub fn print(text: &str) -> Result<(), Failure> {
+    write(&message::escaped(text))
+}
+
+/// Writes a text; a closed pipe (`robust-td ... | head`) is not an error.
+fn write(text: &str) -> Result<(), Failure> {
     let mut stdout = io::stdout().lock();
     let written = stdout
         .write_all(text.as_bytes())
@@ -25,5 +31,5 @@ pub fn print_json(value: &impl Serialize) -> Result<(), Failure> {
     let mut text = serde_json::to_string(value)
         .map_err(|error| Failure::Run(format!("cannot write JSON: {error}")))?;
     text.push('\n');
-    print(&text)
+    write(&text)
 }

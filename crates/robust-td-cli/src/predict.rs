@@ -1,15 +1,17 @@
 //! Predicts the values of observations with a model.
 
-use std::io::{BufWriter, Write};
+use std::io::BufWriter;
 use std::path::PathBuf;
 
 use clap::Args;
-use robust_td_data::{Error, Fit, Keep, Limits, ValueFormat};
+use robust_td::number::counted;
+use robust_td_data::{BadRows, Error, Fit, Keep, Limits, ValueFormat};
 
 use crate::confidence::Confidence;
 use crate::failure::Failure;
 use crate::log_argument::LogArgument;
 use crate::machine::KernelOption;
+use crate::{message, stop};
 
 /// Predict the value of every row with a saved model
 #[derive(Debug, Args)]
@@ -21,6 +23,8 @@ target_action (the value of that policy), or else action (that of the action).
 Warnings say what limits the values: not learned, features that do not fit,
 categories that the log of the model does not have, rows with an unbounded
 interval.
+With --skip-bad-rows the output starts with a column row, the number of each row
+in its file (and file, if there are several), so that rows can be told apart.
 A model whose values are not finite is an error.
 
 Examples:
@@ -55,7 +59,11 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.kernel.select()?;
     let name = arguments.model.display().to_string();
     let fit = Fit::load(&arguments.model)?.with_confidence(arguments.confidence.level)?;
-    let log = arguments.log.log()?.keep(keep(arguments.keep.as_deref()));
+    let mut log = arguments.log.log()?.keep(keep(arguments.keep.as_deref()));
+    if arguments.out.is_some() {
+        // So that no temporary file is left behind.
+        log = log.monitor(stop::catch().cancelling());
+    }
     if let Some(path) = &arguments.out {
         log.check_output(path)?;
     }
@@ -81,6 +89,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     // After the values, so that an error stands alone.
     warn(&fit, &name);
+    warn_of_skipped(&limits.skipped);
     if let Some(unseen) = &limits.unseen {
         say(&format!("{name}: {unseen}"));
     }
@@ -116,6 +125,20 @@ fn warn(fit: &Fit, name: &str) {
     }
 }
 
+/// Reports rows that have no value.
+fn warn_of_skipped(skipped: &BadRows) {
+    if let Some(first) = skipped.first().first() {
+        let rows = counted(
+            skipped.count(),
+            "bad row was skipped and has no value",
+            "bad rows were skipped and have no value",
+        );
+        say(&format!(
+            "{rows}; the column row of the output tells which rows have one; first: {first}"
+        ));
+    }
+}
+
 /// Reports rows about which the log says nothing.
 fn warn_of_unbounded(rows: u64, name: &str) {
     if rows > 0 {
@@ -126,7 +149,7 @@ fn warn_of_unbounded(rows: u64, name: &str) {
     }
 }
 
-/// Prints a warning; a closed standard error is no failure.
+/// Prints a warning.
 fn say(warning: &str) {
-    let _ = writeln!(std::io::stderr(), "warning: {warning}");
+    message::print(&format!("warning: {warning}"));
 }

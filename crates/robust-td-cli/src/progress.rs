@@ -1,21 +1,22 @@
 //! Shows the progress of a long run on a terminal.
 
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::message;
+
 /// Prints a line on standard error when that is a terminal.
 pub fn say(line: &str) {
     if std::io::stderr().is_terminal() {
-        eprintln!("{line}");
+        message::print(line);
     }
 }
 
 /// Prints where the results are to standard error, terminal or not, so that logs show it too.
 pub fn finish(line: &str) {
-    // A closed standard error is no reason to fail: the results are written.
-    let _ = writeln!(std::io::stderr(), "{line}");
+    message::print(line);
 }
 
 /// A bar with rate and time left on standard error, or nothing when that is not a terminal.
@@ -48,7 +49,7 @@ impl Bar {
 
     /// Prints a line above the bar, or nothing when standard error is not a terminal.
     pub fn say(&self, line: &str) {
-        self.bar.println(line);
+        self.bar.println(message::one_line(line));
     }
 
     /// Shows how much is done; work done before a resume does not count towards the rate.

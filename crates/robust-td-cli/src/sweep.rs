@@ -8,7 +8,7 @@ use robust_td::{Experiment, Sweep};
 
 use crate::failure::Failure;
 use crate::progress::{self, Bar};
-use crate::{count, machine, text, wrong_file};
+use crate::{count, machine, stop, text, wrong_file};
 
 /// Thread, kernel and resume options; they do not change the results.
 #[derive(Debug, Clone, Args)]
@@ -114,8 +114,12 @@ fn run_collection(
         collection = collection.runs(runs);
     }
     let kernel = arguments.machine.machine.kernel()?;
+    let out = &arguments.out;
+    let _lock = robust_td_data::files::open(out)?;
+    let stop = stop::catch();
     let bar = Bar::new("cases");
     let results = collection
+        .cancel(stop.flag())
         .command(crate::command_line())
         .threads(arguments.machine.machine.threads())
         .kernel(kernel)
@@ -125,8 +129,9 @@ fn run_collection(
             let share = 1000.0 * progress.done as f64 / progress.total.max(1) as f64;
             bar.show(1000 * case as u64 + share as u64, 1000 * cases as u64);
         })
-        .run(&arguments.out)
-        .map_err(with_remedy)?;
+        .run(out)
+        .map_err(|error| with_remedy(error, out))?;
+    stop.wait();
     drop(bar);
     progress::finish(&format!(
         "{} cases, {} lane-steps in {:.1} s ({} per second); see {}",
@@ -142,8 +147,12 @@ fn run_collection(
 /// Runs a sweep and writes its results.
 pub fn run_and_write(sweep: Sweep<'_>, machine: &Machine, out: &Path) -> Result<(), Failure> {
     let kernel = machine.machine.kernel()?;
+    // Held until the results are written: the checkpoint and they belong together.
+    let _lock = robust_td_data::files::open(out)?;
+    let stop = stop::catch();
     let bar = Bar::new("lane-steps");
     let results = sweep
+        .cancel(stop.flag())
         .command(crate::command_line())
         .threads(machine.machine.threads())
         .kernel(kernel)
@@ -151,7 +160,8 @@ pub fn run_and_write(sweep: Sweep<'_>, machine: &Machine, out: &Path) -> Result<
         .resume(machine.resume)
         .progress(|progress| bar.show(progress.done, progress.total))
         .run()
-        .map_err(with_remedy)?;
+        .map_err(|error| with_remedy(error, out))?;
+    stop.wait();
     drop(bar);
     results.write(out)?;
     let execution = results.execution();
@@ -166,8 +176,8 @@ pub fn run_and_write(sweep: Sweep<'_>, machine: &Machine, out: &Path) -> Result<
     Ok(())
 }
 
-/// Adds the remedy for a checkpoint that cannot be resumed.
-fn with_remedy(error: robust_td::Error) -> Failure {
+/// Adds the remedy for a checkpoint that cannot be resumed, and how to continue after a signal.
+fn with_remedy(error: robust_td::Error, out: &Path) -> Failure {
     use robust_td_engine::Error as Engine;
     match error {
         robust_td::Error::Engine(
@@ -177,6 +187,9 @@ fn with_remedy(error: robust_td::Error) -> Failure {
         ) => Failure::Usage(format!(
             "{error}; remove it, or run without --resume to start from scratch"
         )),
-        error => error.into(),
+        error => Failure::from(error).if_stopped(&format!(
+            "the checkpoint is in {}: run the same command with --resume to continue",
+            out.display()
+        )),
     }
 }

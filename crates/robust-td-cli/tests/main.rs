@@ -7,6 +7,7 @@ mod compare;
 mod compare_refusals;
 mod experiment;
 mod families;
+mod faults;
 mod good_problems;
 mod limits;
 mod problems;

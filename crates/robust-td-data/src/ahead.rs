@@ -3,7 +3,10 @@
 //! When learning is slower than reading, that thread also precomputes the features of what it has read.
 
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, SyncSender, TrySendError, channel, sync_channel};
+use std::sync::mpsc::{
+    Receiver, RecvTimeoutError, Sender, SyncSender, TrySendError, channel, sync_channel,
+};
+use std::time::Duration;
 
 use robust_td_core::features::FeatureMap;
 
@@ -11,12 +14,15 @@ use crate::bad_rows::BadRows;
 use crate::batch::Batch;
 use crate::error::{Error, Result};
 use crate::learned::Learned;
+use crate::monitor::Monitor;
 use crate::reader::Reader;
 use crate::schema::Schema;
 use crate::written::Written;
 
 /// The maximum number of batches read ahead: memory does not depend on the size of the log.
 const AHEAD: usize = 2;
+/// How often a waiting caller checks whether to stop.
+const TICK: Duration = Duration::from_millis(50);
 
 /// A reader that runs concurrently with its user; the batches and their order are those of [`Reader`].
 #[derive(Debug)]
@@ -26,6 +32,11 @@ pub struct ReadAhead {
     bad_rows: BadRows,
     full: Receiver<Result<Message>>,
     empty: Sender<Batch>,
+    monitor: Monitor,
+    /// The last row that was returned.
+    row: u64,
+    /// The number of batches to return after the stream is ended: those that were read before.
+    left: usize,
 }
 
 /// A batch, or `None` at the end of the log, with the bad rows so far.
@@ -55,6 +66,7 @@ impl ReadAhead {
 
     fn spawn(reader: Reader, map: Option<Arc<FeatureMap>>) -> Result<Self> {
         let (files, schema) = (reader.files().to_vec(), reader.schema().clone());
+        let monitor = reader.monitor().clone();
         let (to_full, full) = sync_channel(AHEAD);
         let (empty, from_empty) = channel();
         std::thread::Builder::new()
@@ -69,6 +81,9 @@ impl ReadAhead {
             bad_rows: BadRows::default(),
             full,
             empty,
+            monitor,
+            row: 0,
+            left: AHEAD + 1,
         })
     }
 
@@ -77,18 +92,45 @@ impl ReadAhead {
     /// # Errors
     /// Those of [`Reader::read`], after all earlier batches.
     pub fn read(&mut self, batch: &mut Batch) -> Result<bool> {
-        // Without an explicit end message the log must not appear complete.
-        let message = self.full.recv().map_err(|_| Error::Thread {
-            message: "it stopped before the end of the log".to_owned(),
-        })?;
-        let message = message?;
+        let Some(message) = self.receive()? else {
+            self.monitor.end_after(self.row);
+            return Ok(false);
+        };
         self.bad_rows = message.bad_rows;
         let Some(next) = message.batch else {
             return Ok(false);
         };
+        self.row = next.rows.last().copied().unwrap_or(self.row);
         // At the end of the log the reader no longer accepts used batches.
         let _ = self.empty.send(std::mem::replace(batch, next));
         Ok(true)
+    }
+
+    /// The next message; none if the stream was ended from outside and all that was read before is returned.
+    ///
+    /// The reading thread may wait for a pipe for ever, so the caller looks up now and then.
+    fn receive(&mut self) -> Result<Option<Message>> {
+        loop {
+            self.monitor.check()?;
+            let ended = self.monitor.is_ended();
+            if ended && self.left == 0 {
+                return Ok(None);
+            }
+            self.left -= usize::from(ended);
+            match self.full.recv_timeout(TICK) {
+                // What follows the last complete row is cut off with the stream.
+                Ok(Err(_)) if self.monitor.is_ended() => return Ok(None),
+                Ok(message) => return message.map(Some),
+                Err(RecvTimeoutError::Timeout) if ended => return Ok(None),
+                Err(RecvTimeoutError::Timeout) => {}
+                // Without an explicit end message the log must not appear complete.
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(Error::Thread {
+                        message: "it stopped before the end of the log".to_owned(),
+                    });
+                }
+            }
+        }
     }
 
     /// The roles that have columns in the log.

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use robust_td_core::features::FeatureMap;
 use robust_td_core::learner::{Features, Transition};
 
+use crate::actions::Choice;
 use crate::batch::Batch;
-use crate::choices::Choice;
 use crate::error::Result;
 use crate::feature_rows::FeatureRows;
 use crate::mark::NODE;

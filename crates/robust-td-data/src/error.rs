@@ -32,6 +32,17 @@ pub enum Error {
         /// What is wrong with it.
         message: String,
     },
+    /// A model that could not be read back.
+    #[error(
+        "{file}: not written, because the model could not be read back ({message}); the log may have numbers that are too large: rescale \
+         its columns"
+    )]
+    NotSaved {
+        /// The file.
+        file: String,
+        /// What is wrong with the model.
+        message: String,
+    },
     /// Observations whose length differs from that of the model.
     #[error("the model expects observations of {takes}, but these have {found}", takes = counted(*expected as u64, "number", "numbers"))]
     ModelInput {
@@ -160,6 +171,36 @@ pub enum Error {
         found: String,
         /// A feature map for these columns.
         example: Option<String>,
+    },
+    /// A file without a column that a model, or the files before it, have.
+    #[error("{file}: no column is named {name}; {columns}")]
+    MissingInput {
+        /// The file.
+        file: String,
+        /// The column, and the one that was probably meant.
+        name: String,
+        /// The columns that the features need, and those of the file.
+        columns: String,
+    },
+    /// A file whose first line has values instead of names.
+    #[error(
+        "{file}: the first line has numbers ({first}), not the names of columns; put a line with names such as obs_0,obs_1,reward before it"
+    )]
+    NoHeader {
+        /// The file.
+        file: String,
+        /// The first line.
+        first: String,
+    },
+    /// A file of another kind.
+    #[error(
+        "{file}: the first line is not text ({first}); the file may be of another format, or compressed"
+    )]
+    NotText {
+        /// The file.
+        file: String,
+        /// The first line.
+        first: String,
     },
     /// A name in a feature map that no column has.
     #[error("{file}: {message}")]
@@ -428,17 +469,17 @@ pub enum Error {
     },
     /// Features that need more memory than there is.
     #[error(
-        "{features} features need about {:.1} GB of memory, but {:.1} GB are available; use fewer features",
+        "{features} features need about {:.1} GB of memory, but the limit is {:.1} GB; use fewer features",
         *needed as f64 / 1e9,
-        *available as f64 / 1e9
+        *limit as f64 / 1e9
     )]
     TooLarge {
         /// The number of features.
         features: usize,
         /// The bytes that they need.
         needed: u64,
-        /// The bytes that there are.
-        available: u64,
+        /// The bytes that they may take.
+        limit: u64,
     },
     /// A log that yields no transitions.
     #[error("the data yield no transitions")]
@@ -470,6 +511,16 @@ pub enum Error {
     OriginChanged {
         /// The file.
         file: String,
+    },
+    /// A file that is not the same in two passes.
+    #[error(
+        "{file}: the file changed while it was evaluated: {what}; evaluate a copy that is not written to"
+    )]
+    FileChanged {
+        /// The file.
+        file: String,
+        /// How it changed.
+        what: String,
     },
     /// A model whose values are not finite.
     #[error(

@@ -1,6 +1,14 @@
-//! Writes files atomically.
+//! Writes files atomically, alone or as a set.
 
-use std::io::{Error as IoError, Write};
+mod lock;
+mod set;
+mod temporary;
+
+pub use lock::DirectoryLock;
+pub use set::{FileSet, open};
+
+use std::fs::File;
+use std::io::{Error as IoError, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 /// Why an output could not be written.
@@ -31,6 +39,12 @@ pub enum WriteError {
         /// What it is, and the remedy.
         what: &'static str,
     },
+    /// A directory that another process writes to.
+    #[error("{} is in use by another robust-td; wait until it ends, or name another directory", path.display())]
+    Busy {
+        /// The directory.
+        path: PathBuf,
+    },
     /// A file could not be written.
     #[error("cannot write {}: {source}", path.display())]
     Write {
@@ -45,7 +59,10 @@ impl WriteError {
     /// Whether the name of the output cannot be used, so that nothing was started; otherwise writing failed.
     #[must_use]
     pub fn is_invalid_input(&self) -> bool {
-        matches!(self, Self::CreateDirectory { .. } | Self::NotAFile { .. })
+        matches!(
+            self,
+            Self::CreateDirectory { .. } | Self::NotAFile { .. } | Self::Busy { .. }
+        )
     }
 }
 
@@ -121,19 +138,38 @@ pub fn write_with<T, E: From<WriteError>>(
 ) -> Result<T, E> {
     let target = target(path)?;
     let failed = |error| cannot_write(path, error);
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".robust-td-");
-    ordinary(&mut builder);
-    let mut file = builder
-        .tempfile_in(directory_of(&target)?)
-        .map_err(failed)?;
+    let mut file = temporary::create(directory_of(&target)?).map_err(failed)?;
     let result = fill(file.as_file_mut())?;
-    if let Ok(data) = std::fs::metadata(&target) {
-        (file.as_file().set_permissions(data.permissions())).map_err(failed)?;
-    }
+    copy_permissions(&target, file.as_file()).map_err(failed)?;
     file.as_file().sync_all().map_err(failed)?;
     file.persist(&target).map_err(|error| failed(error.error))?;
     Ok(result)
+}
+
+/// Writes a file and reads it back before it replaces an earlier one; see [`write_with`].
+pub fn write_checked(path: &Path, contents: &[u8]) -> Result<(), WriteError> {
+    write_with(path, |file| {
+        let failed = |error| cannot_write(path, error);
+        file.write_all(contents).map_err(failed)?;
+        file.sync_all().map_err(failed)?;
+        let mut found = Vec::with_capacity(contents.len());
+        file.rewind().map_err(failed)?;
+        file.read_to_end(&mut found).map_err(failed)?;
+        match found == contents {
+            true => Ok(()),
+            false => Err(failed(IoError::other(
+                "the bytes read back are not those written; check the disk",
+            ))),
+        }
+    })
+}
+
+/// Gives a file the permissions of the one that it replaces, if there is one.
+fn copy_permissions(from: &Path, to: &File) -> Result<(), IoError> {
+    match std::fs::metadata(from) {
+        Ok(data) => to.set_permissions(data.permissions()),
+        Err(_) => Ok(()),
+    }
 }
 
 fn cannot_write(path: &Path, source: IoError) -> WriteError {
@@ -142,16 +178,6 @@ fn cannot_write(path: &Path, source: IoError) -> WriteError {
         source,
     }
 }
-
-/// Gives a temporary file, which would be private, the permissions of an ordinary file.
-#[cfg(unix)]
-fn ordinary(builder: &mut tempfile::Builder<'_, '_>) {
-    use std::os::unix::fs::PermissionsExt;
-    builder.permissions(std::fs::Permissions::from_mode(0o666));
-}
-
-#[cfg(not(unix))]
-fn ordinary(_: &mut tempfile::Builder<'_, '_>) {}
 
 #[cfg(all(test, unix))]
 mod tests {

@@ -74,6 +74,11 @@ impl Lines {
         }
     }
 
+    /// Whether the next line is here already, so that advancing to it does not wait for more input.
+    pub fn has_next(&self) -> bool {
+        memchr(b'\n', &self.buffer[self.next..self.filled]).is_some()
+    }
+
     /// The current piece without its line end.
     pub fn bytes(&self) -> &[u8] {
         let bytes = &self.buffer[self.start..self.end];

@@ -10,6 +10,7 @@ use crate::columns::ColumnMap;
 use crate::dialect::Dialect;
 use crate::error::{Error, Result};
 use crate::files::WriteError;
+use crate::fingerprint::Fingerprints;
 use crate::inspect::{DataReport, Inspector};
 use crate::kept::Keep;
 use crate::labels::Labels;
@@ -22,7 +23,7 @@ use crate::reader::Reader;
 use crate::reading::{Reading, fixed};
 use crate::role::Role;
 use crate::schema::Schema;
-use crate::source::{Compression, Format, Source};
+use crate::source::{Compression, Format, Source, is_pipe};
 use crate::table::Table;
 
 /// The rows per batch: few, so that an answer on a stream does not wait.
@@ -41,6 +42,7 @@ pub struct Log {
     dialect: Dialect,
     skip_bad_rows: u64,
     monitor: Monitor,
+    fingerprints: Fingerprints,
     observed: Observed,
     /// The feature maps that `observed` is made of.
     maps: Option<Vec<String>>,
@@ -96,6 +98,7 @@ impl Log {
             dialect: Dialect::default(),
             skip_bad_rows: 0,
             monitor: Monitor::default(),
+            fingerprints: Fingerprints::default(),
             observed: Observed::default(),
             maps: None,
             labels: Labels::default(),
@@ -281,6 +284,11 @@ impl Log {
         self.actions = actions.to_vec();
     }
 
+    /// Whether bad rows may be skipped.
+    pub(crate) fn skips(&self) -> bool {
+        self.skip_bad_rows > 0
+    }
+
     /// The column settings.
     pub(crate) fn column_map(&self) -> &ColumnMap {
         &self.columns
@@ -326,7 +334,9 @@ impl Log {
     #[must_use]
     pub fn is_stream(&self) -> bool {
         match &self.input {
-            Input::Names(names) => names.iter().any(|name| name == "-"),
+            Input::Names(names) => {
+                (names.iter()).any(|name| name == "-" || is_pipe(Path::new(name)))
+            }
             Input::Stream(_) => true,
             Input::Table(_) => false,
         }
@@ -365,6 +375,7 @@ impl Log {
         };
         let selection = Selection {
             observed: self.observed.clone(),
+            fingerprints: self.fingerprints.clone(),
             labels: self.labels.clone(),
             keep: match purpose {
                 Purpose::Predict => self.keep.clone(),

@@ -2,6 +2,7 @@
 
 use crate::columns::ColumnMap;
 use crate::dialect::Dialect;
+use crate::fingerprint::Fingerprints;
 use crate::kept::Keep;
 use crate::labels::Labels;
 use crate::monitor::Monitor;
@@ -68,6 +69,8 @@ impl Default for ReadOptions {
 pub(crate) struct Selection {
     /// What is known about the columns of the observation.
     pub observed: Observed,
+    /// What earlier passes saw of the files.
+    pub fingerprints: Fingerprints,
     /// The texts of categories.
     pub labels: Labels,
     /// The columns to copy.

@@ -1,8 +1,11 @@
 //! Streams batches of validated rows from a list of inputs.
 
+use std::path::PathBuf;
+
 use crate::bad_rows::BadRows;
 use crate::batch::Batch;
 use crate::error::{Error, Result};
+use crate::fingerprint::Fingerprints;
 use crate::kept::Keep;
 use crate::labels::Labels;
 use crate::layout::{Layout, Wanted};
@@ -16,7 +19,7 @@ use crate::read::{parquet, table};
 use crate::reading::fixed;
 use crate::row::Ledger;
 use crate::schema::Schema;
-use crate::source::{Format, Opened, Source};
+use crate::source::{Format, Opened, Opening, Source};
 
 /// Reads a log in one pass, in memory that does not depend on its size.
 ///
@@ -45,6 +48,11 @@ pub struct Reader {
     /// For decoding.
     threads: usize,
     file: usize,
+    fingerprints: Fingerprints,
+    /// The last row of the current file so far.
+    row: u64,
+    /// The path of the current file, unless it is a stream or a table.
+    path: Option<PathBuf>,
     /// The file that is opened first, and the first row there that is needed.
     from: (usize, u64),
 }
@@ -64,13 +72,14 @@ impl std::fmt::Debug for Rows {
 impl Rows {
     fn open(
         source: Source,
+        opening: Opening<'_>,
         wanted: &Wanted,
-        batch_rows: usize,
-        threads: usize,
-        first_row: u64,
+        ledger: &mut Ledger,
+        (threads, first_row): (usize, u64),
     ) -> Result<Self> {
+        let batch_rows = ledger.batch_rows;
         let (name, format) = (source.name().to_owned(), source.format());
-        Ok(match (source.open()?, format) {
+        Ok(match (source.open(opening)?, format) {
             (Opened::File(file, path), _) => {
                 let size = (batch_rows, threads, first_row);
                 let rows = parquet::open(&name, (file, &path), wanted, size)?;
@@ -80,7 +89,7 @@ impl Rows {
                 Self::Arrow(Box::new(table::open(&name, rows, wanted, batch_rows)?))
             }
             (Opened::Text(input), Format::Ndjson) => {
-                Self::Ndjson(NdjsonRows::open(&name, input, wanted)?)
+                Self::Ndjson(NdjsonRows::open(&name, input, wanted, ledger)?)
             }
             (Opened::Text(input), _) => Self::Csv(CsvRows::open(&name, input, wanted)?),
         })
@@ -141,6 +150,7 @@ impl Reader {
             schema: Schema::default(),
             ledger: Ledger {
                 batch_rows: options.batch_rows.max(1),
+                eager: false,
                 dimension: options.dimension,
                 bad: BadRows::allowing(options.skip_bad_rows),
                 gap: false,
@@ -148,6 +158,9 @@ impl Reader {
             monitor: options.monitor,
             threads: options.threads,
             file: first,
+            fingerprints: selection.fingerprints,
+            row: 0,
+            path: None,
             from: selection.from,
         };
         if !reader.open_next()? {
@@ -171,7 +184,12 @@ impl Reader {
             };
             let more = rows.fill(batch, &mut self.ledger)?;
             self.monitor.add_rows(batch.len());
+            self.row = batch.rows.last().copied().unwrap_or(self.row);
             if !more {
+                if let Some(path) = &self.path {
+                    self.fingerprints
+                        .end(&self.names[self.file], path, self.row)?;
+                }
                 let file = self.file;
                 // A batch has rows of one file only; those of the next file go to the next batch.
                 if !self.open_next()? {
@@ -212,6 +230,11 @@ impl Reader {
         &self.ledger.bad
     }
 
+    /// What counts the rows and stops the reading.
+    pub(crate) fn monitor(&self) -> &Monitor {
+        &self.monitor
+    }
+
     /// The names of the inputs, in the order of [`Batch::file`].
     #[must_use]
     pub fn files(&self) -> &[String] {
@@ -225,13 +248,20 @@ impl Reader {
         };
         self.file = self.names.len() - self.waiting.len() - 1;
         self.wanted.looks_ahead = !source.is_stream();
+        self.ledger.eager = source.is_stream();
+        self.row = 0;
+        self.path = source.path().map(Into::into);
+        let opening = Opening {
+            fingerprints: &self.fingerprints,
+            monitor: &self.monitor,
+        };
         // A gap that bad rows leave would be lost with them.
         let first_row = match self.from {
             (file, row) if file == self.file && !self.ledger.bad.may_skip() => row,
             _ => 0,
         };
-        let rows = self.ledger.batch_rows;
-        let rows = Rows::open(source, &self.wanted, rows, self.threads, first_row)?;
+        let (wanted, ledger) = (&self.wanted, &mut self.ledger);
+        let rows = Rows::open(source, opening, wanted, ledger, (self.threads, first_row))?;
         self.check(rows.layout())?;
         self.current = Some(rows);
         Ok(true)

@@ -188,7 +188,11 @@ impl<'a> Replay<'a> {
         self.schema = reader.schema().clone();
         self.files = reader.files().to_vec();
         let mut keeping = matches!(self.kept, Kept::Unread).then(|| (Vec::new(), 0));
-        let most = memory::for_rows();
+        let stored = self.files.iter().try_fold(0_u64, |sum, file| {
+            let length = std::fs::metadata(file).ok()?.len();
+            Some(sum.saturating_add(length))
+        });
+        let most = memory::for_rows(stored);
         let mut batch = Batch::default();
         while reader.read(&mut batch)? {
             let shared = Arc::new(std::mem::take(&mut batch));

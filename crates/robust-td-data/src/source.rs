@@ -10,6 +10,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::expansion::expanded;
+use crate::fingerprint::Fingerprints;
+use crate::monitor::Monitor;
 use crate::table::Table;
 
 /// The format of a log.
@@ -65,6 +68,8 @@ pub struct Source {
 
 enum Origin {
     File(PathBuf),
+    /// A named pipe or a device, which can be opened only once.
+    Pipe(PathBuf),
     Stream(Box<dyn Read + Send>),
     Table(Arc<Table>),
 }
@@ -132,11 +137,16 @@ impl Source {
         if format == Format::Parquet && compression != Compression::None {
             return Err(Error::NotAStream { file: name });
         }
+        let origin = match is_pipe(&path) {
+            true if format == Format::Parquet => return Err(Error::NotAStream { file: name }),
+            true => Origin::Pipe(path),
+            false => Origin::File(path),
+        };
         Ok(Self {
             name,
             format,
             compression,
-            origin: Origin::File(path),
+            origin,
         })
     }
 
@@ -194,22 +204,36 @@ impl Source {
     /// Whether it can be read only once.
     #[must_use]
     pub fn is_stream(&self) -> bool {
-        matches!(self.origin, Origin::Stream(_))
+        matches!(self.origin, Origin::Stream(_) | Origin::Pipe(_))
     }
 
-    pub(crate) fn open(self) -> Result<Opened> {
+    /// The file, if it can be read again.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        match &self.origin {
+            Origin::File(path) => Some(path),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn open(self, opening: Opening<'_>) -> Result<Opened> {
         let failed = |source| Error::Open {
             file: self.name.clone(),
             source,
         };
         let input: Box<dyn Read + Send> = match self.origin {
-            Origin::Stream(input) => input,
+            Origin::Stream(input) => Box::new(Ending(input, opening.monitor.clone())),
+            Origin::Pipe(path) => {
+                let file = File::open(path).map_err(failed)?;
+                Box::new(Ending(Box::new(file), opening.monitor.clone()))
+            }
             Origin::Table(table) => return Ok(Opened::Table(table)),
             Origin::File(path) => {
                 let file = File::open(&path).map_err(failed)?;
-                if file.metadata().map_err(failed)?.is_dir() {
+                let data = file.metadata().map_err(failed)?;
+                if data.is_dir() {
                     return Err(failed(std::io::ErrorKind::IsADirectory.into()));
                 }
+                opening.fingerprints.open(&self.name, &path, &data)?;
                 if self.format == Format::Parquet {
                     return Ok(Opened::File(file, path));
                 }
@@ -222,10 +246,37 @@ impl Source {
         };
         Ok(Opened::Text(match compression {
             Compression::None => input,
-            Compression::Gzip => Box::new(flate2::read::MultiGzDecoder::new(input)),
-            Compression::Zstd => Box::new(zstd::Decoder::new(input).map_err(failed)?),
+            Compression::Gzip => {
+                expanded(input, |input| Ok(flate2::read::MultiGzDecoder::new(input)))
+                    .map_err(failed)?
+            }
+            Compression::Zstd => expanded(input, zstd::Decoder::new).map_err(failed)?,
         }))
     }
+}
+
+/// What opening a source needs to know.
+#[derive(Clone, Copy)]
+pub(crate) struct Opening<'a> {
+    pub fingerprints: &'a Fingerprints,
+    pub monitor: &'a Monitor,
+}
+
+/// A stream whose end is an error once it is ended from outside: its last line may be cut.
+struct Ending(Box<dyn Read + Send>, Monitor);
+
+impl Read for Ending {
+    fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
+        match self.0.read(out) {
+            Ok(0) if !out.is_empty() && self.1.is_ended() => Err(std::io::Error::other("ended")),
+            read => read,
+        }
+    }
+}
+
+/// Whether a name is a pipe or a device: what is read from it is gone.
+pub(crate) fn is_pipe(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|data| !data.is_file() && !data.is_dir())
 }
 
 /// The opened form of a source.
@@ -288,7 +339,7 @@ fn check_distinct(sources: &[Source]) -> Result<()> {
     let mut seen = HashMap::new();
     for source in sources {
         // What cannot be found is reported when it is opened.
-        if let Origin::File(path) = &source.origin
+        if let Origin::File(path) | Origin::Pipe(path) = &source.origin
             && let Ok(path) = path.canonicalize()
             && let Some(first) = seen.insert(path, source.name())
         {

@@ -2,11 +2,11 @@
 //!
 //! Layout: magic (8 bytes), format version (u32), plan hash (32 bytes), length of the body (u64),
 //! BLAKE3 of everything else (32 bytes), body (postcard). Integers are little-endian. A new
-//! checkpoint is written to a temporary file, synced, and renamed over the old one, so a complete checkpoint always
-//! exists.
+//! checkpoint is written to a temporary file, synced, read back, and renamed over the old one, so a complete checkpoint
+//! always exists.
 
-use std::fs;
-use std::io::Write;
+use std::fs::{self, File};
+use std::io::{ErrorKind, Read, Seek, Write};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -16,6 +16,8 @@ use crate::error::{Error, Result};
 const MAGIC: &[u8; 8] = b"RTDCHKPT";
 /// Version of the format; raised when the meaning of the bytes changes.
 pub const VERSION: u32 = 5;
+/// The start of the names of temporary files; leftovers of killed runs are recognised by it.
+const TEMPORARY: &str = ".robust-td-";
 const HEADER: usize = 8 + 4 + 32 + 8 + 32;
 
 /// The progress of one unit, encoded.
@@ -42,6 +44,17 @@ pub(crate) fn decode<T: DeserializeOwned>(path: &Path, bytes: &[u8]) -> Result<T
     })
 }
 
+/// Refuses a part of a checkpoint that does not fit its plan.
+pub(crate) fn require(path: &Path, fits: bool) -> Result<()> {
+    match fits {
+        true => Ok(()),
+        false => Err(Error::CheckpointDamaged {
+            path: path.into(),
+            what: "its content does not fit the plan",
+        }),
+    }
+}
+
 /// Replaces the checkpoint at `path`.
 pub(crate) fn write(path: &Path, plan: &blake3::Hash, stages: &[Stage]) -> Result<()> {
     let io = |source| Error::CheckpointIo {
@@ -61,12 +74,37 @@ pub(crate) fn write(path: &Path, plan: &blake3::Hash, stages: &[Stage]) -> Resul
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
-    let mut file = tempfile::NamedTempFile::new_in(directory).map_err(io)?;
-    file.write_all(&head).map_err(io)?;
-    file.write_all(&body).map_err(io)?;
-    file.as_file().sync_all().map_err(io)?;
-    file.persist(path).map_err(|e| io(e.error))?;
-    Ok(())
+    let replace = || -> std::io::Result<()> {
+        let mut file = tempfile::Builder::new()
+            .prefix(TEMPORARY)
+            .tempfile_in(directory)?;
+        // Another process removes temporary files that no process has locked. Where locks do not work it removes none.
+        let _ = file.as_file().try_lock();
+        file.write_all(&head)?;
+        file.write_all(&body)?;
+        file.as_file().sync_all()?;
+        read_back(file.as_file_mut(), [&head, &body])?;
+        file.persist(path).map_err(|error| error.error)?;
+        Ok(())
+    };
+    match replace() {
+        // The file was removed before it was locked.
+        Err(error) if error.kind() == ErrorKind::NotFound => replace().map_err(io),
+        done => done.map_err(io),
+    }
+}
+
+/// Checks that a file has these bytes.
+fn read_back(file: &mut File, parts: [&[u8]; 2]) -> std::io::Result<()> {
+    let mut found = Vec::new();
+    file.rewind()?;
+    file.read_to_end(&mut found)?;
+    match found == parts.concat() {
+        true => Ok(()),
+        false => Err(std::io::Error::other(
+            "the bytes read back are not those written; check the disk",
+        )),
+    }
 }
 
 /// Reads the checkpoint of a plan with `units` units; `None` if there is no file.

@@ -18,6 +18,20 @@ pub enum Error {
     /// The number of runs is zero.
     #[error("the number of runs must be at least 1")]
     NoRuns,
+    /// Runs that need more memory than is allowed.
+    #[error(
+        "{runs} runs need about {:.1} GB of memory, but the limit is {:.1} GB; use fewer runs",
+        *needed as f64 / 1e9,
+        *limit as f64 / 1e9
+    )]
+    Memory {
+        /// The number of runs.
+        runs: usize,
+        /// The bytes that they need.
+        needed: u64,
+        /// The bytes that they may take.
+        limit: u64,
+    },
     /// log T must exceed zero, and Algorithm 1 requires T >= 3.
     #[error("the horizon must be at least 3, not {horizon}")]
     Horizon {
@@ -94,6 +108,12 @@ pub enum Error {
         threads: usize,
         /// The system's reason.
         why: String,
+    },
+    /// A worker thread panicked: a defect of this program, or a forged checkpoint.
+    #[error("internal error in a worker thread: {message}")]
+    Worker {
+        /// The message of the panic.
+        message: String,
     },
     /// The run was cancelled.
     #[error("cancelled after {done} of {total} updates")]

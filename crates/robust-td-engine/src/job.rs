@@ -301,4 +301,10 @@ impl<S: Sweep> Sweep for Portion<'_, S> {
     fn finish(&self, unit: usize, state: S::State) -> S::Output {
         self.sweep.finish(self.first + unit, state)
     }
+    fn state_fits(&self, unit: usize, state: &S::State) -> bool {
+        self.sweep.state_fits(self.first + unit, state)
+    }
+    fn output_fits(&self, unit: usize, output: &S::Output) -> bool {
+        self.sweep.output_fits(self.first + unit, output)
+    }
 }

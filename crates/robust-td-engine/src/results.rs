@@ -123,6 +123,14 @@ impl UnitResult {
             records: state.records,
         }
     }
+
+    pub fn peaks(&self) -> &[(Peak, f64)] {
+        &self.peaks
+    }
+
+    pub fn records(&self) -> &[Record] {
+        &self.records
+    }
 }
 
 impl Results {

@@ -15,6 +15,8 @@ use crate::checkpoint::{self, Stage};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
+use crate::memory;
+use crate::panics::caught;
 use crate::plan::Plan;
 use crate::results::{Results, UnitResult, collect};
 use crate::threads::threads;
@@ -48,6 +50,8 @@ pub struct Options<'a> {
     pub progress: Option<&'a (dyn Fn(Progress) + Sync)>,
     /// Stops the run soon after it becomes true, after writing a checkpoint.
     pub cancel: Option<&'a AtomicBool>,
+    /// The bytes that the run may take; `None` for no limit.
+    pub max_memory: Option<u64>,
 }
 
 impl Default for Options<'_> {
@@ -60,6 +64,7 @@ impl Default for Options<'_> {
             interval: Duration::from_millis(900),
             progress: None,
             cancel: None,
+            max_memory: None,
         }
     }
 }
@@ -100,9 +105,12 @@ impl<T> Outcome<T> {
 pub fn run(plan: Plan, options: &Options<'_>) -> Result<Outcome> {
     plan.check()?;
     options.kernel.check()?;
+    let needed = plan.memory(threads(options.threads));
+    memory::check(plan.runs, needed, options.max_memory)?;
     let context = Context::new(plan);
     let outcome = execute(&context, options)?;
-    Ok(outcome.map(|units| collect(&context, units)))
+    // The results of a forged checkpoint need not fit the plan.
+    caught(|| outcome.map(|units| collect(&context, units)))
 }
 
 /// Executes a plan on the calling thread without checkpoints or progress.
@@ -159,6 +167,10 @@ pub(crate) trait Sweep: Sync {
     );
     /// The result of a finished unit.
     fn finish(&self, unit: usize, state: Self::State) -> Self::Output;
+    /// Whether a state that was read can be one of the unit.
+    fn state_fits(&self, unit: usize, state: &Self::State) -> bool;
+    /// Whether a result that was read can be that of the unit.
+    fn output_fits(&self, unit: usize, output: &Self::Output) -> bool;
 }
 
 impl Sweep for Context {
@@ -203,6 +215,12 @@ impl Sweep for Context {
     fn finish(&self, unit: usize, state: UnitState) -> UnitResult {
         UnitResult::of(self, unit, state)
     }
+    fn state_fits(&self, unit: usize, state: &UnitState) -> bool {
+        state.fits(self, unit)
+    }
+    fn output_fits(&self, unit: usize, output: &UnitResult) -> bool {
+        output.fits(self, unit)
+    }
 }
 
 /// Executes the units of a sweep; the results are in order.
@@ -237,6 +255,10 @@ pub(crate) fn execute<S: Sweep>(
         }
         shared.write_checkpoints(&hash)
     });
+    // A failed worker is the reason, whatever followed.
+    if let Some(error) = lock(&shared.failed).take() {
+        return Err(error);
+    }
     written?;
     let progress = shared.progress();
     let stages = shared
@@ -265,6 +287,8 @@ struct Shared<'a, S: Sweep> {
     total: u64,
     active: AtomicUsize,
     stop: AtomicBool,
+    /// Why the first worker failed.
+    failed: Mutex<Option<Error>>,
     idle: Condvar,
 }
 
@@ -277,15 +301,21 @@ impl<'a, S: Sweep> Shared<'a, S> {
     fn new(sweep: &'a S, options: &'a Options<'a>, stages: Vec<Stage>) -> Result<Self> {
         let mut queue = VecDeque::new();
         let (mut done, mut total) = (0, 0);
+        let path = options.checkpoint.as_deref().unwrap_or(Path::new(""));
         for (index, stage) in stages.iter().enumerate() {
             let per_step = sweep.updates_per_step(index);
             total += per_step * sweep.steps();
             match stage {
                 Stage::Waiting => queue.push_back((index, None)),
-                Stage::Finished(_) => done += per_step * sweep.steps(),
+                Stage::Finished(bytes) => {
+                    // Refused now rather than after the work.
+                    let output: S::Output = checkpoint::decode(path, bytes)?;
+                    checkpoint::require(path, sweep.output_fits(index, &output))?;
+                    done += per_step * sweep.steps();
+                }
                 Stage::Running(bytes) => {
-                    let path = options.checkpoint.as_deref().unwrap_or(Path::new(""));
                     let state: S::State = checkpoint::decode(path, bytes)?;
+                    checkpoint::require(path, sweep.state_fits(index, &state))?;
                     done += per_step * sweep.done(&state);
                     queue.push_front((index, Some(state)));
                 }
@@ -300,6 +330,7 @@ impl<'a, S: Sweep> Shared<'a, S> {
             total,
             active: AtomicUsize::new(0),
             stop: AtomicBool::new(false),
+            failed: Mutex::new(None),
             idle: Condvar::new(),
         })
     }
@@ -319,18 +350,11 @@ impl<'a, S: Sweep> Shared<'a, S> {
         asked || self.stop.load(Ordering::Relaxed)
     }
 
-    /// One worker thread: processes units until none is left.
+    /// One worker thread. After a failure the others stop, and what they have done is kept in the checkpoint.
     fn work(&self) {
-        let mut scratch = self.sweep.scratch();
-        loop {
-            let next = lock(&self.queue).pop_front();
-            match next {
-                Some((index, state)) if !self.cancelled() => {
-                    let state = state.unwrap_or_else(|| self.sweep.start(index));
-                    self.unit(index, state, &mut scratch);
-                }
-                _ => break,
-            }
+        if let Err(error) = caught(|| self.units()).flatten() {
+            self.stop.store(true, Ordering::Relaxed);
+            lock(&self.failed).get_or_insert(error);
         }
         let stages = lock(&self.stages);
         self.active.fetch_sub(1, Ordering::Relaxed);
@@ -338,7 +362,22 @@ impl<'a, S: Sweep> Shared<'a, S> {
         self.idle.notify_all();
     }
 
-    fn unit(&self, index: usize, mut state: S::State, scratch: &mut S::Scratch) {
+    /// Processes units until none is left.
+    fn units(&self) -> Result<()> {
+        let mut scratch = self.sweep.scratch();
+        loop {
+            let next = lock(&self.queue).pop_front();
+            match next {
+                Some((index, state)) if !self.cancelled() => {
+                    let state = state.unwrap_or_else(|| self.sweep.start(index));
+                    self.unit(index, state, &mut scratch)?;
+                }
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    fn unit(&self, index: usize, mut state: S::State, scratch: &mut S::Scratch) -> Result<()> {
         let per_step = self.sweep.updates_per_step(index);
         let (slice, steps) = (self.sweep.slice(index), self.sweep.steps());
         let mut deposited = Instant::now();
@@ -346,7 +385,12 @@ impl<'a, S: Sweep> Shared<'a, S> {
             let before = self.sweep.done(&state);
             self.sweep
                 .advance(index, &mut state, self.options.kernel, scratch, slice);
-            let advanced = self.sweep.done(&state) - before;
+            let advanced = self.sweep.done(&state).saturating_sub(before);
+            if advanced == 0 {
+                return Err(Error::Worker {
+                    message: format!("unit {index} does not advance beyond step {before}"),
+                });
+            }
             self.done.fetch_add(advanced * per_step, Ordering::Relaxed);
             if let Some(progress) = self.options.progress {
                 progress(self.progress());
@@ -359,12 +403,13 @@ impl<'a, S: Sweep> Shared<'a, S> {
                 deposited = Instant::now();
             }
             if cancelled && self.sweep.done(&state) < steps {
-                return;
+                return Ok(());
             }
         }
         let result = self.sweep.finish(index, state);
         let stage = Stage::Finished(checkpoint::encode(&result));
         lock(&self.stages)[index] = stage;
+        Ok(())
     }
 
     /// Writes checkpoints periodically until the worker threads have ended, then a last one.

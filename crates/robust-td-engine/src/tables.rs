@@ -1,6 +1,7 @@
 //! Holds the part of a problem that the engine needs: chain, rewards, features and the quadratic f.
 
 use robust_td_core::Problem;
+use robust_td_simd::Links;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
@@ -115,6 +116,19 @@ impl Tables {
             .sum()
     }
 
+    /// At most how many numbers the kernel's table of transitions has: narrow rows are padded to one width, a row may get one more
+    /// entry, and two variants may share the table. Offsets into it are of 32 bits.
+    fn numbers(&self) -> usize {
+        let lengths = self.rows.iter().map(|row| row.columns.len() + 1);
+        let widest = lengths.clone().max().unwrap_or(0);
+        let entries = match widest <= Links::WIDEST {
+            true => self.rows.len() * widest,
+            false => lengths.sum(),
+        };
+        let per_entry = self.dimension.saturating_mul(4).saturating_add(2);
+        entries.saturating_mul(per_entry)
+    }
+
     /// Checks sizes, finiteness and probabilities.
     ///
     /// # Errors
@@ -124,6 +138,13 @@ impl Tables {
         let (n, d) = (self.states(), self.dimension);
         if n == 0 || d == 0 || n > u32::MAX as usize / 2 {
             return fail(format!("{n} states with {d} features are out of range"));
+        }
+        if self.numbers() > u32::MAX as usize {
+            return fail(format!(
+                "{n} states with {d} features need tables of {} numbers, but a sweep takes at most {}",
+                self.numbers(),
+                u32::MAX
+            ));
         }
         let square = self.a.len() == d * d && self.sigma.len() == d * d;
         if self.features.len() != n * d || !square || self.theta_star.len() != d {

@@ -30,7 +30,7 @@ impl LogArgument<'_> {
         };
         if log.is_stream() {
             return Err(refused(
-                "\"-\" is standard input, which only the command reads",
+                "standard input (\"-\"), pipes and devices can be read only once; only the command reads them",
             ));
         }
         if let Some(columns) = options.get::<Vec<String>>("columns")? {
@@ -311,6 +311,11 @@ fn message(progress: &Progress<'_>) -> Option<String> {
         Progress::Product { passes, residual } => {
             Some(format!("pass {passes}: relative residual {residual:.1e}"))
         }
+        Progress::Comparing {
+            number,
+            of,
+            features,
+        } => Some(format!("features {number} of {of}: {features}")),
         Progress::PassDone { steps } => Some(format!("{steps} transitions")),
         _ => None,
     }

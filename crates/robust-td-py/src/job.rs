@@ -1,5 +1,6 @@
 //! Runs long work without the interpreter's lock, reports its progress, and stops it at Ctrl-C.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -92,8 +93,10 @@ pub fn run<T: Send>(
             let worker = thread::Builder::new().stack_size(STACK);
             let worker = worker.name("robust-td".into());
             let worker = worker.spawn_scoped(scope, move || {
-                // The receiver waits as long as this thread runs.
-                let _ = done.send(work(&inside));
+                // The receiver waits as long as this thread runs; after a panic it is told by the closed channel.
+                if let Ok(result) = catch_unwind(AssertUnwindSafe(|| work(&inside))) {
+                    let _ = done.send(result);
+                }
             });
             worker.map_err(|error| refused(format!("cannot start a thread: {error}")))?;
             watched(&watch, &result, tell)

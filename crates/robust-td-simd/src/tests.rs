@@ -205,6 +205,35 @@ fn offsets_name_rows_and_slots() {
     ));
 }
 
+/// The table in the crate's header is complete.
+#[test]
+fn unsafe_code_is_listed() {
+    let files = [
+        ("dispatch.rs", include_str!("dispatch.rs")),
+        ("kernel.rs", include_str!("kernel.rs")),
+        ("line.rs", include_str!("line.rs")),
+        ("links.rs", include_str!("links.rs")),
+        ("offsets.rs", include_str!("offsets.rs")),
+        ("portable.rs", include_str!("portable.rs")),
+        ("upper.rs", include_str!("upper.rs")),
+        ("vector.rs", include_str!("vector.rs")),
+        ("wide.rs", include_str!("wide.rs")),
+        ("x86.rs", include_str!("x86.rs")),
+        ("xoshiro.rs", include_str!("xoshiro.rs")),
+    ];
+    let header = include_str!("lib.rs");
+    assert_eq!(header.matches("\nmod ").count(), files.len() + 1);
+    for (name, text) in files {
+        let code = text
+            .lines()
+            .filter(|line| !line.trim_start().starts_with("//"));
+        let uses: usize = code.map(|line| line.matches("unsafe ").count()).sum();
+        let listed = format!("//! | `{name}` | {uses} |");
+        assert_eq!(header.contains(&listed), uses > 0, "{name}: {uses}");
+        assert_eq!(header.contains(&format!("`{name}`")), uses > 0, "{name}");
+    }
+}
+
 #[test]
 fn links_are_checked_and_followed() {
     let next = vec![1, 2, 0, 2, 1, 0];

@@ -93,7 +93,10 @@ impl Error {
             Self::Data(error) => error.is_invalid_input(),
             Self::Engine(error) => !matches!(
                 error,
-                Engine::CheckpointIo { .. } | Engine::Threads { .. } | Engine::Cancelled { .. }
+                Engine::CheckpointIo { .. }
+                    | Engine::Threads { .. }
+                    | Engine::Worker { .. }
+                    | Engine::Cancelled { .. }
             ),
             Self::Report(_) | Self::Manifest(_) => false,
             Self::Write(error) => error.is_invalid_input(),

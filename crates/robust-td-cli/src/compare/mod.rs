@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::machine::Machine;
 use crate::problem_argument::ProblemArgument;
 use crate::progress::{self, Bar};
-use crate::{count, float, output};
+use crate::{count, float, message, output, stop};
 
 /// Compare methods on the same samples: required inputs, divergence and accuracy
 #[derive(Debug, Args)]
@@ -95,6 +95,10 @@ pub struct Arguments {
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let problem = arguments.problem.load()?;
+    // Checked up front, so that a long run does not fail at the end.
+    let directory = arguments.out.as_deref();
+    let _lock = directory.map(robust_td_data::files::open).transpose()?;
+    let stop = stop::catch();
     let bar = Bar::new("samples");
     let mut comparison = compare(&problem)
         .name(&arguments.problem.name, &arguments.problem.settings)
@@ -105,6 +109,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         .threads(arguments.machine.threads())
         .kernel(arguments.machine.kernel()?)
         .progress(|progress| bar.show(progress.done, progress.total))
+        .cancel(stop.flag())
         .command(crate::command_line());
     if let Some(choices) = &arguments.algorithms {
         comparison = comparison.algorithms(choices.iter().map(|choice| &choice.label));
@@ -115,7 +120,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if let Some(c) = arguments.c {
         comparison = comparison.parameter("c", c);
     }
-    let results = comparison.run()?;
+    let results = comparison.run();
+    let results =
+        results.map_err(|error| Failure::from(error).if_stopped("nothing was written"))?;
+    stop.wait();
     drop(bar);
     if let Some(directory) = &arguments.out {
         results.write(directory)?;
@@ -127,7 +135,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         return output::print(&results.to_markdown());
     }
     output::print(&table::page(&results))?;
-    eprint!("{}", table::skipped(&results.field.skipped));
+    message::print_lines(&table::skipped(&results.field.skipped));
     if let Some(directory) = &arguments.out {
         let report = directory.join("report.html");
         progress::finish(&format!(

@@ -8,7 +8,6 @@ mod off_policy;
 mod page;
 mod returns;
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -23,7 +22,8 @@ use crate::failure::Failure;
 use crate::log_argument::LogArgument;
 use crate::machine::Machine;
 use crate::report_argument::ReportArgument;
-use crate::{count, output, progress};
+use crate::stop::Signal;
+use crate::{count, message, output, progress, stop};
 
 /// Estimate the value of the policy from logged transitions
 #[derive(Debug, Args)]
@@ -186,15 +186,31 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     arguments.report.check(arguments.out.as_deref(), &log)?;
     let confidence = arguments.confidence.level;
-    let evaluation =
-        evaluation(arguments)?.on_progress(move |progress| show(&progress, confidence));
+    let stop = stop::catch();
+    let monitor = match log.is_stream() {
+        true => stop.ending(),
+        false => stop.cancelling(),
+    };
+    let evaluation = evaluation(arguments)?
+        .monitor(monitor.clone())
+        .on_progress(move |progress| show(&progress, confidence));
     if arguments.discount.len() > 1 {
         return several(arguments, evaluation);
     }
     let fit = match &arguments.resume {
-        Some(path) => resumed(evaluation, path)?,
-        None => evaluation.run()?,
+        Some(path) => resumed(evaluation, path),
+        None => evaluation.run().map_err(Failure::from),
     };
+    let ended = monitor.ended_after();
+    let fit = fit.map_err(|failure| match (ended, stop.signal()) {
+        // There is no answer to the rows before the signal.
+        (Some(row), Some(signal)) => {
+            let words = format!(" after row {row}, too early for an answer");
+            Failure::Stopped(signal, words)
+        }
+        _ => failure.if_stopped("nothing was written"),
+    })?;
+    stop.wait();
     if fit.steps() == 0 && arguments.out.is_none() {
         return Err(Error::NoTransitions.into());
     }
@@ -203,14 +219,31 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     (arguments.report).write(|command| robust_td::report::evaluation(&fit, command))?;
     let report = fit.report();
-    match arguments.json {
+    let printed = match arguments.json {
         true => output::print_json(&report),
         false => output::print(&page::page(
             &report,
             arguments.confidence.level,
             arguments.verbose,
         )),
+    };
+    match (ended, stop.signal()) {
+        (Some(row), Some(signal)) => Err(ended_early(signal, row, arguments.out.as_deref())),
+        _ => printed,
     }
+}
+
+/// What a signal leaves of a stream.
+fn ended_early(signal: Signal, row: u64, out: Option<&Path>) -> Failure {
+    let rest = match out {
+        Some(path) => format!(
+            "; {} has the rows so far: --resume it with the stream from row {} on",
+            path.display(),
+            row + 1
+        ),
+        None => "; use --out to save the rows so far".to_owned(),
+    };
+    Failure::Stopped(signal, format!(" after row {row} of the stream{rest}"))
 }
 
 /// Evaluates for several discounts at once.
@@ -320,7 +353,7 @@ fn replicates(text: &str) -> Result<usize, Failure> {
 /// Reports progress on standard error.
 fn show(progress: &Progress<'_>, confidence: f64) {
     match progress {
-        Progress::Warning(warning) => eprintln!("warning: {warning}"),
+        Progress::Warning(warning) => message::print(&format!("warning: {warning}")),
         Progress::SoFar(model) => so_far(model, confidence),
         Progress::Following {
             steps,
@@ -332,6 +365,11 @@ fn show(progress: &Progress<'_>, confidence: f64) {
                 "product {passes}: relative residual {residual:.1e}"
             ));
         }
+        Progress::Comparing {
+            number,
+            of,
+            features,
+        } => progress::say(&format!("features {number} of {of}: {features}")),
         Progress::PassDone { steps } => progress::say(&format!("{steps} transitions")),
         _ => {}
     }
@@ -340,7 +378,7 @@ fn show(progress: &Progress<'_>, confidence: f64) {
 /// Prints the answer of a stream so far: the value of the policy with its interval, and the weights.
 fn following(steps: u64, theta: &[f64], start_value: Option<StartValue>) {
     let norm: f64 = theta.iter().map(|x| x * x).sum();
-    line(&serde_json::json!({
+    message::print_json(&serde_json::json!({
         "steps": steps,
         "value": start_value.map(|found| found.value),
         "lower": start_value.map(|found| found.lower),
@@ -362,7 +400,7 @@ fn so_far(model: &Learned, confidence: f64) {
         Some([lower, upper]) => [Some(lower), Some(upper)],
         None => [None, None],
     };
-    line(&serde_json::json!({
+    message::print_json(&serde_json::json!({
         "steps": learner.steps(),
         "theta_bar": learner.output(),
         "max_theta_norm_sq": learner.health().max_theta_norm_sq,
@@ -371,10 +409,4 @@ fn so_far(model: &Learned, confidence: f64) {
         "diverged": model.divergence().is_some(),
         "residual": model.diagnostics().residual(),
     }));
-}
-
-/// Prints one line of JSON on standard error.
-fn line(line: &serde_json::Value) {
-    // A closed pipe is not a failure.
-    let _ = writeln!(std::io::stderr(), "{line}");
 }

@@ -73,6 +73,15 @@ where
 pub enum Progress<'a> {
     /// The files were read once to measure the features and count the transitions.
     Surveyed(&'a DataReport),
+    /// One of several feature maps is fitted to parts of the log, to be compared with the others.
+    Comparing {
+        /// Its number, from 1.
+        number: usize,
+        /// How many there are.
+        of: usize,
+        /// The map.
+        features: &'a str,
+    },
     /// An iterative solution made another pass over the log.
     Product {
         /// The number of passes so far.
@@ -104,6 +113,11 @@ impl<'a> From<Stage<'a>> for Progress<'a> {
     fn from(stage: Stage<'a>) -> Self {
         match stage {
             Stage::Surveyed(report) => Self::Surveyed(report),
+            Stage::Compared(number, of, features) => Self::Comparing {
+                number,
+                of,
+                features,
+            },
             Stage::Product(state) => Self::Product {
                 passes: state.products as u64,
                 residual: state.residual,

@@ -1,6 +1,8 @@
 //! Inspects a log in one pass before learning.
 
 mod collinear;
+mod copies;
+mod episode_column;
 mod episodes;
 mod findings;
 mod levels;
@@ -18,6 +20,7 @@ pub(crate) use findings::starts_unknown;
 pub use levels::{CategoryReport, LevelCount};
 pub use report::{DataReport, EpisodeReport, FeatureReport, Finding, FindingKind};
 pub use sample::DataSample;
+pub(crate) use stats::Running;
 pub use stats::Stats;
 
 use crate::bad_rows::BadRows;
@@ -26,10 +29,12 @@ use crate::chunks::PassCounts;
 use crate::error::Result;
 use crate::labels::Labels;
 use crate::mark::{Mark, Marks};
+use crate::off_policy::PolicyTally;
 use crate::pairing::Pairing;
 use crate::parts::Parts;
 use crate::reader::Reader;
 use crate::schema::Schema;
+use copies::Copies;
 use episodes::{EpisodeRow, Episodes, hash};
 use levels::Levels;
 use tally::Tally;
@@ -46,6 +51,8 @@ pub struct Inspector {
     /// The categories, in order.
     levels: Vec<Levels>,
     episodes: Episodes,
+    policy: PolicyTally,
+    copies: Copies,
     last: Option<Last>,
     /// Rows whose next observation could be compared with the following row.
     comparable: u64,
@@ -179,6 +186,8 @@ impl Inspector {
             self.look_at_order(schema, batch, i);
         }
         self.count_levels(schema, batch);
+        self.policy.push(schema, batch);
+        self.copies.push(batch);
         if let Some(i) = batch.len().checked_sub(1) {
             self.last.get_or_insert_default().replace(batch, i);
         }
@@ -311,6 +320,7 @@ impl Inspector {
                 length: self.episodes.lengths.stats(),
                 resumed: self.pairing.resumed(),
             },
+            policy: self.policy.report(schema),
             findings: self.findings(schema, files, bad_rows),
             sample: DataSample::new(
                 &values.rows,

@@ -9,8 +9,8 @@
 
 use std::io::Read;
 
+use crate::actions::ChoiceCell;
 use crate::batch::Batch;
-use crate::choices::ChoiceCell;
 use crate::dialect::Dialect;
 use crate::error::{Error, Result};
 use crate::fault::{FaultKind, is_odd, is_word};
@@ -104,6 +104,9 @@ impl CsvRows {
     /// Adds rows until the batch is full; false when the file has no more.
     pub fn fill(&mut self, batch: &mut Batch, ledger: &mut Ledger) -> Result<bool> {
         while batch.len() < ledger.batch_rows {
+            if ledger.eager && !batch.is_empty() && !self.lines.has_next() {
+                return Ok(true);
+            }
             if !self.ready
                 && !next_record(
                     &mut self.lines,
@@ -255,7 +258,9 @@ fn read_cell(
         Target::Terminated | Target::Truncated => {
             dialect.flag(&text).map(|flag| row.set_flag(target, flag))
         }
-        target if target.is_name() => dialect.episode(&text).map(|id| row.set_id(target, id)),
+        target if target.is_name() => dialect.episode(&text).map(|id| {
+            row.set_id(target, id, || crate::fault::shown(text.trim_ascii()));
+        }),
         target if target.is_list() => value::list(&text, row.list(target)),
         Target::Level { .. } => row.set_level(target, &text),
         _ => dialect

@@ -48,6 +48,8 @@ pub(crate) struct Request {
 pub(crate) enum Stage<'a> {
     /// The log was read once.
     Surveyed(&'a DataReport),
+    /// A map was fitted, to be compared with others: its number from 1, how many there are, and the map.
+    Compared(usize, usize, &'a str),
     /// An iterative solution took another product.
     Product(krylov::Progress),
 }
@@ -117,7 +119,7 @@ pub(crate) fn solve_replay(
     request: &Request,
     tell: &mut dyn FnMut(Stage<'_>),
 ) -> Result<Solved> {
-    let (survey, choice) = survey(replay, request)?;
+    let (survey, choice) = survey(replay, request, tell)?;
     let mut all = solve_surveyed(replay, std::slice::from_ref(request), &survey, choice, tell)?;
     all.pop().ok_or(Error::NoTransitions)
 }
@@ -140,7 +142,7 @@ pub(crate) fn solve_each(
     };
     let requests: Vec<Request> = discounts.iter().map(of).collect();
     if request.wanted.is_none() {
-        let (survey, _) = survey(replay, request)?;
+        let (survey, _) = survey(replay, request, tell)?;
         return solve_surveyed(replay, &requests, &survey, None, tell);
     }
     // The best map depends on the discount.
@@ -149,10 +151,14 @@ pub(crate) fn solve_each(
 }
 
 /// Reads the log once, and fits or chooses its feature map.
-fn survey(replay: &mut Replay<'_>, request: &Request) -> Result<(Survey, Option<FeatureChoice>)> {
+fn survey(
+    replay: &mut Replay<'_>,
+    request: &Request,
+    tell: &mut dyn FnMut(Stage<'_>),
+) -> Result<(Survey, Option<FeatureChoice>)> {
     Ok(match &request.wanted {
         Some(wanted) => {
-            let (survey, choice) = choice::choose(replay, request, wanted)?;
+            let (survey, choice) = choice::choose(replay, request, wanted, tell)?;
             (survey, Some(choice))
         }
         None => (Survey::take(replay, &request.spec, false)?, None),
@@ -292,8 +298,7 @@ fn solve_surveyed(
             features: map.clone(),
         };
         solved.forget_unknown_errors();
-        let mut more = findings::of_solved(&solved);
-        more.extend(survey.policy.findings(map.actions(), replay.files()));
+        let more = findings::of_solved(&solved);
         solved.facts.findings.splice(0..0, more);
         solved
     });

@@ -4,6 +4,7 @@
 mod ahead;
 mod bad_rows;
 mod columns;
+mod copies;
 mod dialects;
 mod evaluate;
 mod formats;
@@ -15,6 +16,7 @@ mod model;
 mod off_policy;
 mod pairing;
 mod parts;
+mod predict;
 mod returns;
 mod solved;
 mod source;

@@ -27,7 +27,7 @@ pub fn run(contest: &Contest, options: &ContestOptions<'_>) -> Result<Vec<Score>
                 let Progress { done, total } = race.progress();
                 return Err(Error::Cancelled { done, total });
             }
-            race.block((cut - race.done).min(BLOCK as u64) as usize);
+            race.block((cut - race.done).min(BLOCK as u64) as usize)?;
             race.report();
         }
         race.read_curves();
@@ -84,14 +84,14 @@ impl<'a> Race<'a> {
     }
 
     /// Advances all entrants by `count` samples.
-    fn block(&mut self, count: usize) {
+    fn block(&mut self, count: usize) -> Result<()> {
         let (kernel, course, done) = (self.options.kernel, &self.course, self.done);
         for_each(self.threads, &mut self.walkers, |walkers| {
             walkers.walk(course, kernel, count);
-        });
+        })?;
         for_each(self.threads, &mut self.teams, |team| {
             team.prepare(done, count)
-        });
+        })?;
         let mut tasks = Vec::new();
         for team in &mut self.teams {
             team.add_tasks(&mut tasks);
@@ -99,7 +99,7 @@ impl<'a> Race<'a> {
         let walkers = &self.walkers;
         for_each(self.threads, &mut tasks, |task| {
             task.run(course, walkers, kernel, count);
-        });
+        })?;
         let mut sums = [0.0; BLOCK];
         for standing in &mut self.standings {
             self.teams[standing.team].write_norms(standing.lane, &mut sums[..count]);
@@ -108,6 +108,7 @@ impl<'a> Race<'a> {
             }
         }
         self.done += count as u64;
+        Ok(())
     }
 
     /// The samples processed by all entrants in all runs.

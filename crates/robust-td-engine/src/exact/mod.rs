@@ -23,6 +23,7 @@ use crate::family::{Family, Projection};
 use crate::kernel::Kernel;
 use crate::layout::{Output, computed_lanes};
 use crate::plan::{Lane, Plan};
+use crate::restored::peak_fits;
 use crate::results::{LaneResult, Results};
 use crate::run::{Options, Outcome, Sweep, execute};
 use crate::schedule::Pattern;
@@ -402,5 +403,31 @@ impl Sweep for ExactSweep {
             }
         }
         lanes
+    }
+
+    fn state_fits(&self, unit: usize, state: &ExactState) -> bool {
+        let new = self.start(unit);
+        let (done, chain) = (state.done, &self.chains[self.units[unit].variant]);
+        let counted = |curve: &Vec<CurvePoint>| curve.len() <= self.cuts.len();
+        done <= self.plan.simulate
+            && state.p.len() == new.p.len()
+            && (new.pace != Pace::Steps || state.pace == Pace::Steps)
+            && state.pack.fits(&new.pack, chain, state.pace == Pace::Jumps)
+            && state.peaks.iter().all(|peak| peak_fits(peak, done))
+            && state.curves.len() == new.curves.len()
+            && state.curves.iter().all(counted)
+    }
+
+    fn output_fits(&self, unit: usize, output: &Self::Output) -> bool {
+        let outputs = self.units[unit].outputs.iter().flatten();
+        outputs
+            .map(|output| output.lane)
+            .eq(output.iter().map(|(lane, _)| *lane))
+            && output.iter().all(|(lane, result)| {
+                result.lane == self.plan.lanes[*lane]
+                    && result.sampled.is_none()
+                    && result.peak_step <= self.plan.simulate
+                    && result.curve.len() <= self.cuts.len()
+            })
     }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use robust_td_core::Constants;
 use robust_td_core::catalog::Setting;
-use robust_td_data::files;
+use robust_td_data::files::FileSet;
 use serde::Serialize;
 
 use super::results::ComparisonResults;
@@ -34,16 +34,17 @@ struct Manifest<'a> {
 
 /// Writes all files of a comparison into `directory`.
 pub fn write(comparison: &ComparisonResults, directory: &Path) -> Result<()> {
-    files::create_directory(directory)?;
-    let text = |name: &str, text: String| files::write(directory, name, text.as_bytes());
-    text("compare.csv", rows::compare_csv(comparison))?;
-    text("curves.csv", rows::curves_csv(comparison))?;
+    let mut set = FileSet::new(directory)?;
+    set.add("compare.csv", rows::compare_csv(comparison).as_bytes())?;
+    set.add("curves.csv", rows::curves_csv(comparison).as_bytes())?;
     let drawing = figure::figure(comparison).draw()?;
-    text("compare.svg", drawing.to_svg())?;
-    files::write(directory, "compare.png", &drawing.to_png(DPI)?)?;
-    text("report.html", page::page(comparison, drawing).to_html()?)?;
+    set.add("compare.svg", drawing.to_svg().as_bytes())?;
+    set.add("compare.png", &drawing.to_png(DPI)?)?;
+    let page = page::page(comparison, drawing).to_html()?;
+    set.add("report.html", page.as_bytes())?;
     let manifest = serde_json::to_string_pretty(&manifest(comparison)).map_err(Error::Manifest)?;
-    Ok(text("manifest.json", manifest + "\n")?)
+    set.add("manifest.json", (manifest + "\n").as_bytes())?;
+    Ok(set.commit()?)
 }
 
 fn manifest(comparison: &ComparisonResults) -> Manifest<'_> {

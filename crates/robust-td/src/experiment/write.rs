@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use robust_td_data::files;
+use robust_td_data::files::FileSet;
 
 use super::{ExperimentResults, figure, page, rows};
 use crate::contest::figure::DPI;
@@ -10,26 +10,38 @@ use crate::error::{Error, Result};
 
 /// Writes all files of an experiment into `directory`.
 pub fn write(results: &ExperimentResults, directory: &Path) -> Result<()> {
-    files::create_directory(directory)?;
-    let text = |name: &str, text: String| files::write(directory, name, text.as_bytes());
-    text("results.csv", rows::results_csv(results))?;
+    let mut set = FileSet::new(directory)?;
+    set.add("results.csv", rows::results_csv(results).as_bytes())?;
     let mut drawings = Vec::new();
     if results.plan.varies() {
         drawings.push(("figure", figure::results(results)));
     }
     if !results.splits.is_empty() {
-        text("agents.csv", rows::agents_csv(results))?;
+        set.add("agents.csv", rows::agents_csv(results).as_bytes())?;
         drawings.push(("agents", figure::agents(results)));
+    }
+    // Those of an earlier experiment that these files do not replace.
+    for name in ["figure.svg", "figure.png"] {
+        if !results.plan.varies() {
+            set.remove(name);
+        }
+    }
+    for name in ["agents.csv", "agents.svg", "agents.png"] {
+        if results.splits.is_empty() {
+            set.remove(name);
+        }
     }
     let mut figures = Vec::new();
     for (name, figure) in drawings {
         let drawing = figure.draw()?;
-        text(&format!("{name}.svg"), drawing.to_svg())?;
-        files::write(directory, &format!("{name}.png"), &drawing.to_png(DPI)?)?;
+        set.add(&format!("{name}.svg"), drawing.to_svg().as_bytes())?;
+        set.add(&format!("{name}.png"), &drawing.to_png(DPI)?)?;
         figures.push((name, drawing));
     }
-    text("report.html", page::page(results, figures).to_html()?)?;
+    let page = page::page(results, figures).to_html()?;
+    set.add("report.html", page.as_bytes())?;
     let manifest =
         serde_json::to_string_pretty(&page::manifest(results)).map_err(Error::Manifest)?;
-    Ok(text("manifest.json", manifest + "\n")?)
+    set.add("manifest.json", (manifest + "\n").as_bytes())?;
+    Ok(set.commit()?)
 }

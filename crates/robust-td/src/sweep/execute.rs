@@ -55,7 +55,7 @@ pub(super) fn execute(study: &Study, options: Options<'_>) -> Result<(Vec<SweepR
         threads,
         seconds,
         lane_steps: results.lane_steps,
-        computed: results.lane_steps - before,
+        computed: results.lane_steps.saturating_sub(before),
     };
     Ok((row::rows(study, results.lanes), execution))
 }

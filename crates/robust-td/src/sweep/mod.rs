@@ -318,13 +318,12 @@ impl<'a> Sweep<'a> {
     ///
     /// # Errors
     /// Invalid settings ([`SweepError`]), a kernel that this CPU lacks, and a checkpoint that is damaged or belongs to another
-    /// sweep; all are checked before anything is written. A cancelled sweep returns [`robust_td_engine::Error::Cancelled`].
+    /// sweep, or whose directory another process writes to; all are checked before anything is written. A cancelled sweep returns [`robust_td_engine::Error::Cancelled`].
     pub fn run(self) -> Result<SweepResults> {
         let study = self.study()?;
         let kernel = self.kernel.check().map_err(robust_td_engine::Error::from)?;
-        if let Some(directory) = self.checkpoint.as_deref().and_then(Path::parent) {
-            files::create_directory(directory)?;
-        }
+        let directory = self.checkpoint.as_deref().and_then(Path::parent);
+        let _lock = directory.map(files::open).transpose()?;
         let options = robust_td_engine::Options {
             threads: self.threads,
             kernel,
@@ -335,6 +334,7 @@ impl<'a> Sweep<'a> {
                 .as_ref()
                 .map(|progress| progress.as_ref() as _),
             cancel: self.cancel,
+            max_memory: robust_td_data::memory::limit(),
             ..robust_td_engine::Options::default()
         };
         let (rows, execution) = execute::execute(&study, options)?;

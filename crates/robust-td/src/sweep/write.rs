@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use robust_td_core::Constants;
-use robust_td_data::files;
+use robust_td_data::files::FileSet;
 use robust_td_engine::{Family, Projection};
 use robust_td_report::Drawing;
 use serde::Serialize;
@@ -60,31 +60,37 @@ impl SweepResults {
     /// Writes `results.csv`, `curves.csv`, `figure1.svg` and `.png` (one per schedule), `report.html` and `manifest.json` into
     /// `directory`, and removes the checkpoint of the sweep.
     ///
+    /// All files are replaced together, or none. The directory is locked against other processes meanwhile.
+    ///
     /// The page adds mean-square thresholds, exact expectations near the threshold and, after a sweep of the whole horizon,
     /// certificates.
     ///
     /// # Errors
-    /// A file that cannot be written.
+    /// A file that cannot be written, and a directory that another process writes to.
     pub fn write(&self, directory: impl AsRef<Path>) -> Result<()> {
         let directory = directory.as_ref();
-        files::create_directory(directory)?;
-        let text = |name: &str, text: &str| files::write(directory, name, text.as_bytes());
-        text("results.csv", &results_csv(&self.study, &self.rows))?;
-        text("curves.csv", &curves_csv(&self.rows))?;
+        let mut set = FileSet::new(directory)?;
+        set.add(
+            "results.csv",
+            results_csv(&self.study, &self.rows).as_bytes(),
+        )?;
+        set.add("curves.csv", curves_csv(&self.rows).as_bytes())?;
         let findings = Findings::new(self)?;
         let mut drawings: Vec<Drawing> = Vec::new();
         for (place, figure) in self.study.figures.iter().enumerate() {
             let drawing = figure::figure(&findings, place).draw()?;
             let name = format!("figure{}", figure.number);
-            text(&format!("{name}.svg"), &drawing.to_svg())?;
-            files::write(directory, &format!("{name}.png"), &drawing.to_png(DPI)?)?;
+            set.add(&format!("{name}.svg"), drawing.to_svg().as_bytes())?;
+            set.add(&format!("{name}.png"), &drawing.to_png(DPI)?)?;
             drawings.push(drawing);
         }
-        text("report.html", &findings.page(drawings).to_html()?)?;
+        let page = findings.page(drawings).to_html()?;
+        set.add("report.html", page.as_bytes())?;
         let manifest =
             serde_json::to_string_pretty(&manifest(&findings)).map_err(Error::Manifest)?;
-        text("manifest.json", &(manifest + "\n"))?;
-        remove_other_figures(&self.study, directory);
+        set.add("manifest.json", (manifest + "\n").as_bytes())?;
+        remove_other_figures(&self.study, &mut set);
+        set.commit()?;
         if let Some(checkpoint) = &self.checkpoint {
             // The results are on disk; a checkpoint that is already gone is fine.
             let _ = std::fs::remove_file(checkpoint);
@@ -97,12 +103,11 @@ impl SweepResults {
 const MOST_FIGURES: usize = Family::ALL.len() * Projection::ALL.len();
 
 /// Removes the figures of an earlier sweep that these results do not replace.
-fn remove_other_figures(study: &Study, directory: &Path) {
+fn remove_other_figures(study: &Study, set: &mut FileSet) {
     let ours = |number: usize| study.figures.iter().any(|figure| figure.number == number);
     for number in (1..=MOST_FIGURES).filter(|&number| !ours(number)) {
         for kind in ["svg", "png"] {
-            // Usually there is none.
-            let _ = std::fs::remove_file(directory.join(format!("figure{number}.{kind}")));
+            set.remove(format!("figure{number}.{kind}"));
         }
     }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use robust_td_data::files;
+use robust_td_data::files::{self, FileSet};
 use robust_td_engine::{Kernel, Progress};
 
 use super::error::SweepError;
@@ -225,6 +225,7 @@ impl<'a> SweepCollection<'a> {
     /// As for [`Sweep::run`], and files that cannot be written.
     pub fn run(self, out: impl AsRef<Path>) -> Result<CollectionResults> {
         let out = out.as_ref();
+        let _lock = files::open(out)?;
         let start = Instant::now();
         let mut cases = Vec::with_capacity(self.cases.len());
         for (k, (name, _)) in self.cases.iter().enumerate() {
@@ -240,8 +241,10 @@ impl<'a> SweepCollection<'a> {
                 sweep = sweep.cancel(cancel);
             }
             let results = sweep.run()?;
-            files::write(&folder, "results.csv", results.to_csv().as_bytes())?;
-            files::write(&folder, "curves.csv", results.curves_to_csv().as_bytes())?;
+            let mut set = FileSet::new(&folder)?;
+            set.add("results.csv", results.to_csv().as_bytes())?;
+            set.add("curves.csv", results.curves_to_csv().as_bytes())?;
+            set.commit()?;
             cases.push((name.clone(), results));
         }
         let found = CollectionResults {
@@ -323,12 +326,12 @@ impl CollectionResults {
     }
 
     fn write(&self, out: &Path) -> Result<()> {
-        files::create_directory(out)?;
-        let text = |name: &str, text: String| files::write(out, name, text.as_bytes());
-        text("results.csv", self.results_csv())?;
-        text("summary.csv", self.summary_csv())?;
-        text("cases.csv", self.cases_csv())?;
-        Ok(text("report.html", self.page().to_html()?)?)
+        let mut set = FileSet::new(out)?;
+        set.add("results.csv", self.results_csv().as_bytes())?;
+        set.add("summary.csv", self.summary_csv().as_bytes())?;
+        set.add("cases.csv", self.cases_csv().as_bytes())?;
+        set.add("report.html", self.page().to_html()?.as_bytes())?;
+        Ok(set.commit()?)
     }
 }
 
