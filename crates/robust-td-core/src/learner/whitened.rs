@@ -223,7 +223,7 @@ impl Whitened {
 
 /// Q phi; for a diagonal Q it is as sparse as phi.
 #[inline]
-fn apply<'a>(shape: Shape, q: &[f64], phi: Features<'a>, out: &'a mut Vec<f64>) -> Features<'a> {
+fn apply<'a>(shape: Shape, q: &[f64], phi: Features<'a>, out: &'a mut [f64]) -> Features<'a> {
     match (shape, phi) {
         (Shape::Full, _) => {
             let d = out.len();
