@@ -54,7 +54,7 @@ const VICTIMS: [Victim; 5] = [
                 "--c-index",
                 "30,31",
                 "--simulate",
-                "60000",
+                "20000",
                 "--resume",
                 "--out",
                 "OUT",
@@ -65,7 +65,7 @@ const VICTIMS: [Victim; 5] = [
                 "--c-index",
                 "30,31",
                 "--simulate",
-                "60000",
+                "20000",
                 "--resume",
                 "--out",
                 "OUT",
@@ -100,7 +100,7 @@ const VICTIMS: [Victim; 5] = [
     Victim {
         name: "compare",
         arguments: [
-            &["compare", "two-state", "--horizon", "20000", "--out", "OUT"],
+            &["compare", "two-state", "--horizon", "5000", "--out", "OUT"],
             &[
                 "compare",
                 "two-state",
@@ -141,7 +141,9 @@ pub fn check(arguments: &[String]) -> bool {
         eprintln!("cargo xtask faults [--kills N]");
         return false;
     };
-    if !crate::cargo(&["build", "--release", "-p", "robust-td-cli"], &[]) {
+    // With the features of the whole workspace, so that dependencies are not built again.
+    let build = ["build", "--release", "--workspace", "--bin", "robust-td"];
+    if !crate::cargo(&build, &[]) {
         return false;
     }
     match run(kills) {
@@ -282,13 +284,13 @@ fn contents(folder: &Path) -> std::io::Result<BTreeMap<String, Vec<u8>>> {
 fn inputs(place: &Path) -> std::io::Result<()> {
     let mut log = String::from("obs_0,obs_1,obs_2,reward,episode,terminated\n");
     let mut random = Random(7);
-    for k in 0..60_000_u64 {
+    for k in 0..20_000_u64 {
         let [x, y, z] = [random.uniform(), random.uniform(), random.uniform()];
         let last = u8::from(k % 20 == 19);
         log += &format!("{x},{y},{z},{},{},{last}\n", x - y * z, k / 20);
     }
-    let sweep = "problem = \"two-state\"\nc = [0.1, 1, 10]\nsteps = 1_000_000\nruns = 16\n";
-    let experiment = "problem = \"two-state\"\nalgorithms = [\"alg1:c=0.1\", \"bhandari-c\"]\nhorizon = 200_000\n\
+    let sweep = "problem = \"two-state\"\nc = [0.1, 1, 10]\nsteps = 200_000\nruns = 16\n";
+    let experiment = "problem = \"two-state\"\nalgorithms = [\"alg1:c=0.1\", \"bhandari-c\"]\nhorizon = 50_000\n\
          vary = { epsilon = [0.3, 0.1] }\nruns = 16\n";
     for (name, text) in [
         ("log.csv", log.as_str()),
