@@ -5,17 +5,20 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from . import _native
+from . import _native, _parts, _storage
 from ._fit import Fit, Fits
 from ._log import Columns, column_options, named_in, source
 from ._native import Error
 from ._numbers import number, whole
 from ._progress import Progress, telling
 from ._results import Inspection
+
+if TYPE_CHECKING:
+    from .executor import Executor
 
 
 def learner_options(parameters: dict[str, Any]) -> tuple[dict[str, Any], list[tuple[str, float]]]:
@@ -35,10 +38,70 @@ def learner_options(parameters: dict[str, Any]) -> tuple[dict[str, Any], list[tu
     return options, pairs
 
 
+def staged(log: _native.Table | list[str]) -> tuple[_native.Table | list[str], dict[str, str]]:
+    """The log with its files on this machine, and the URIs of those that are remote."""
+    if not isinstance(log, list) or not any(map(_storage.is_remote, log)):
+        return log, {}
+    local, remote = _storage.stage(log)
+    for place, uri in remote.items():
+        _storage.fetch(place, uri)
+    return local, remote
+
+
 @overload
-def evaluate(log: Any, discount: float | None = None, **options: Any) -> Fit: ...
+def evaluate(
+    log: Any,
+    discount: float | None = ...,
+    *,
+    features: str | Sequence[str] | None = ...,
+    algorithm: str | None = ...,
+    columns: Columns | None = ...,
+    layout: str | None = ...,
+    cluster: str | None = ...,
+    confidence: float = ...,
+    check: bool = ...,
+    return_variance: bool = ...,
+    skip_bad_rows: int = ...,
+    decimal: str | None = ...,
+    thousands: str | None = ...,
+    format: str | None = ...,
+    passes: int = ...,
+    replicates: int | None = ...,
+    sandwich: bool = ...,
+    resume: str | os.PathLike[str] | None = ...,
+    progress: Progress = ...,
+    seed: int | None = ...,
+    threads: int | None = ...,
+    executor: Executor | None = ...,
+    **parameters: Any,
+) -> Fit: ...
 @overload
-def evaluate(log: Any, discount: Sequence[float], **options: Any) -> Fits: ...
+def evaluate(
+    log: Any,
+    discount: Sequence[float],
+    *,
+    features: str | Sequence[str] | None = ...,
+    algorithm: str | None = ...,
+    columns: Columns | None = ...,
+    layout: str | None = ...,
+    cluster: str | None = ...,
+    confidence: float = ...,
+    check: bool = ...,
+    return_variance: bool = ...,
+    skip_bad_rows: int = ...,
+    decimal: str | None = ...,
+    thousands: str | None = ...,
+    format: str | None = ...,
+    passes: int = ...,
+    replicates: int | None = ...,
+    sandwich: bool = ...,
+    resume: str | os.PathLike[str] | None = ...,
+    progress: Progress = ...,
+    seed: int | None = ...,
+    threads: int | None = ...,
+    executor: Executor | None = ...,
+    **parameters: Any,
+) -> Fits: ...
 def evaluate(
     log: Any,
     discount: float | Sequence[float] | None = None,
@@ -62,7 +125,7 @@ def evaluate(
     progress: Progress = None,
     seed: int | None = 0,
     threads: int | None = None,
-    executor: None = None,
+    executor: Executor | None = None,
     **parameters: Any,
 ) -> Fit | Fits:
     """Estimates the value of the policy of a log.
@@ -119,7 +182,8 @@ def evaluate(
     threads
         The number of threads, by default one per CPU; the result does not depend on it.
     executor
-        None.
+        Computes the evaluation in parts, such as a :class:`robust_td.ray.RayExecutor`; the result does not depend on it. For files that all
+        workers can read; :doc:`/scale-out` lists what is not computed in parts, which is refused. Progress is that of parts.
     parameters
         Those of the algorithm: ``c``, ``horizon``, ``phi_inf``, ``radius``, ``step``, ``lambda_``, ...
 
@@ -145,13 +209,12 @@ def evaluate(
     >>> fit.converged, fit.steps
     (True, 199)
     """
-    if executor is not None:
-        raise Error("executor must be None: evaluation on a cluster is not available")
     if seed is not None:
         whole("seed", seed)
     named = columns if cluster is None else {**(columns or {}), "cluster": cluster}
     found = source(log, named, layout, passes=True, used=named_in(features))
     options, pairs = learner_options(parameters)
+    local, remote = staged(found.log)
     if features is None:
         features = found.features
     specs = [features] if isinstance(features, str) else features
@@ -175,12 +238,17 @@ def evaluate(
         threads=None if threads is None else whole("threads", threads),
     )
     if discount is not None and np.ndim(discount) > 0:
+        if executor is not None:
+            raise Error("an executor takes one discount at a time")
         discounts = [number("discount", each) for each in np.asarray(discount).ravel().tolist()]
-        with telling(progress, "rows") as tell:
-            return Fits(Fit(fit) for fit in _native.evaluate_each(found.log, discounts, options, pairs, tell))
+        with telling(progress, "rows") as tell, _storage.naming(remote):
+            return Fits(Fit(fit) for fit in _native.evaluate_each(local, discounts, options, pairs, tell))
     options["discount"] = None if discount is None else number("discount", discount)
-    with telling(progress, "rows") as tell:
-        return Fit(_native.evaluate(found.log, options, pairs, tell))
+    if executor is not None:
+        with telling(progress, "parts") as tell, _storage.naming(remote):
+            return Fit(_parts.evaluate(executor, local, options, pairs, remote, tell))
+    with telling(progress, "rows") as tell, _storage.naming(remote):
+        return Fit(_native.evaluate(local, options, pairs, tell))
 
 
 def inspect(

@@ -176,7 +176,9 @@ class Fit:
         self, obs: Any, columns: Columns | None, *, intervals: bool
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         actions = bool(self._native.actions)
-        if columns is None and isinstance(obs, Mapping) and np.ndim(obs.get("obs", ())) == 2 and not actions:
+        # The columns of an array are taken in their order, whatever their names were in the log of the model.
+        in_order = columns is None and isinstance(obs, Mapping) and np.ndim(obs.get("obs", ())) == 2
+        if in_order and not actions:
             obs = obs["obs"]
         elif columns is None and _is_unnamed(obs):
             obs = np.asarray(obs)
@@ -184,7 +186,8 @@ class Fit:
             found = self._native.predict(_arrays.observations(obs, self._native.inputs), intervals)
         else:
             log = source(obs, columns, None, passes=False, actions=actions, used=set(self._native.columns).__contains__).log
-            found = self._native.predict_log(log, {"columns": column_options(columns)})
+            named = {"obs": "obs"} if in_order else columns
+            found = self._native.predict_log(log, {"columns": column_options(named)})
         value, lower, upper, unseen = found
         if unseen is not None:
             warnings.warn(unseen, UnseenCategoryWarning, stacklevel=3)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _html, _native
+from . import _html, _native, _parts
 from ._numbers import number, whole
 from ._native import Error
 from ._problem import Problem
@@ -20,6 +20,8 @@ from ._theory import as_problem
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from .executor import Executor
 
 #: How many rows a notebook shows.
 SHOWN = 12
@@ -249,7 +251,7 @@ def sweep(
     threads: int | None = None,
     kernel: str | None = None,
     progress: Progress = None,
-    executor: None = None,
+    executor: Executor | None = None,
 ) -> Sweep:
     """Sweeps the step size constant c: where iterates stay bounded, where runs diverge, how good the average is.
 
@@ -289,7 +291,8 @@ def sweep(
     progress
         True for a bar (tqdm, if installed), or a function of (steps done, steps).
     executor
-        None.
+        Computes the sweep in parts, such as a :class:`robust_td.ray.RayExecutor`; the result does not depend on it. ``threads`` is then that of each
+        part, by default 1, and progress is that of parts.
 
     Returns
     -------
@@ -313,8 +316,6 @@ def sweep(
     1    1.00  4.113
     2  100.00  4.368
     """
-    if executor is not None:
-        raise Error("executor must be None: sweeps on a cluster are not available")
     schedules = [schedule] if isinstance(schedule, str) else list(schedule)
     projections = [projection] if isinstance(projection, str) else list(projection)
     options = _options(
@@ -334,6 +335,10 @@ def sweep(
     )
     if mode != "algorithm" and seed is None:
         options.pop("seed", None)
+    if executor is not None:
+        with telling(progress, "parts") as tell:
+            native = _parts.sweep(executor, as_problem(problem)._native, schedules, projections, options, tell)
+        return Sweep(native)
     with telling(progress, "steps") as tell:
         return Sweep(_native.sweep(as_problem(problem)._native, schedules, projections, options, tell))
 

@@ -53,6 +53,15 @@ class Certificate:
         value: float | None = self._report["recommended"]["c"]
         return value
 
+    @property
+    def coordinates(self) -> dict[str, float | None]:
+        """The best proved bound on E f(average) of Algorithm 1 run on linearly transformed features, each with its own best c.
+
+        ``identity`` has the features as they are, ``diagonal`` scales each to second moment 1 (algorithm ``alg1-scaled``), ``whitened`` gives
+        them covariance I (``alg1-whitened``), ``optimised`` has the best diagonal scaling. f is the same function in all of them.
+        """
+        return {entry["name"]: entry["recommended"]["bound"] for entry in self._report["coordinates"]}
+
     def why_not(self, name: str) -> str | None:
         """Why a certificate is not proved.
 

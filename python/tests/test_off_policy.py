@@ -116,3 +116,33 @@ def test_names_of_actions(shop: dict[str, Any]) -> None:
         bad = {**shop, "target": shop["target"].copy()}
         bad["target"][2] *= 0.5
         rtd.evaluate(bad, **OPTIONS)
+
+
+def test_unknown_intervals_have_a_reason_and_inspect_shows_the_policy(shop: dict[str, Any]) -> None:
+    fit = rtd.evaluate(shop, **OPTIONS)
+    assert fit.off_policy is not None
+    for estimate in fit.off_policy["estimates"]:
+        assert (estimate["upper"] is None) == ("reason" in estimate)
+    # 60 episodes do not have those that would carry the weight.
+    weighted = fit.off_policy["estimates"][2]
+    assert "so skewed" in weighted["reason"] and weighted["weight_skewness"] > 0.4
+    policy = rtd.inspect(shop).to_dict()["policy"]
+    assert [action["name"] for action in policy["actions"]] == ["0", "1"]
+    assert policy["behaviour_prob"]["min"] == LOGGED.min()
+    assert 0 < policy["effective_rows"] <= len(shop["reward"])
+
+
+def test_arrays_are_taken_in_order_and_tables_by_name(shop: dict[str, Any]) -> None:
+    import pandas
+
+    names = ("action", "reward", "terminated", "episode", "behaviour_prob")
+    table = pandas.DataFrame({name: shop[name] for name in names})
+    table["state"] = shop["obs"][:, 0]
+    table[["target_0", "target_1"]] = shop["target"]
+    fit = rtd.evaluate(table, discount=0.9, features="one-hot(state)")
+    obs, target = np.array([[0.0], [2.0]]), TARGET[[0, 2]]
+    value = fit.predict({"obs": obs, "target": target})
+    by_name = pandas.DataFrame({"state": obs[:, 0], "target_0": target[:, 0], "target_1": target[:, 1]})
+    assert np.array_equal(fit.predict(by_name), value)
+    with pytest.raises(rtd.Error, match="no column is named state"):
+        fit.predict(by_name.rename(columns={"state": "obs_0"}))

@@ -17,6 +17,8 @@ NEEDS: dict[str, Any] = {"horizon": 2000, "phi_inf": 8.0}
 #: What methods need beyond that.
 MORE: dict[str, dict[str, Any]] = {
     **dict.fromkeys(("alg1", "alg1-const", "alg1-doubling", "td-lambda", "lee26-mixfree"), {"c": 0.5}),
+    **dict.fromkeys(("alg1-whitened", "alg1-scaled"), {"c": 0.5}),
+    "clipped-td": {"threshold": 10},
     **dict.fromkeys(("bhandari-a", "liu-olshevsky", "adatd"), {"radius": 20}),
     **dict.fromkeys(("li-exp", "li-exp-reg", "mitra"), {"step": 0.1}),
     "bhandari-b": {"radius": 20, "step": 0.1},
@@ -60,7 +62,7 @@ def test_pickled_learners_go_on_to_the_same_bits(id: str) -> None:
 
 def test_methods_that_need_actions_are_refused() -> None:
     others = [algorithm.id for algorithm in rtd.algorithms() if not algorithm.learns_from_logs]
-    assert "q-learning" in others and len(LEARNERS) + len(others) >= 28
+    assert "q-learning" in others and len(LEARNERS) + len(others) >= 39
     for id in others:
         with pytest.raises(rtd.Error, match="choices of actions"):
             rtd.OnlineTD(discount=0.9, dimension=2, algorithm=id, **NEEDS)

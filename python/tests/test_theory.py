@@ -84,6 +84,8 @@ def test_certificates_are_those_of_the_command(command: Any) -> None:
     assert found.why_not("P") == told["certificates"]["p"]["why_not"] and found.why_not("Y") is None
     best = rtd.certify("paper-ring", horizon=10**7)
     assert best.c == best.recommended_c == told["recommended"]["c"]
+    assert list(best.coordinates) == ["identity", "diagonal", "whitened", "optimised"]
+    assert best.coordinates["identity"] == told["recommended"]["bound"]
     with pytest.raises(rtd.Error):
         rtd.certify("paper-ring", horizon=1)
 

@@ -1,5 +1,5 @@
 //! Runs the project's checks: `cargo xtask test`, `cargo xtask lint`, `cargo xtask package`, `cargo xtask python`,
-//! `cargo xtask docs`, `cargo xtask bench`, `cargo xtask coverage`, `cargo xtask faults`, `cargo xtask sanitize`.
+//! `cargo xtask docs`, `cargo xtask bench`, `cargo xtask cluster`, `cargo xtask coverage`, `cargo xtask faults`, `cargo xtask sanitize`.
 
 #![forbid(unsafe_code)]
 
@@ -22,6 +22,7 @@ cargo xtask <task>
   python    build the Python package and run its tests
   docs      build the documentation site, with its tutorials executed, and print where it is
   bench     the benchmarks of speed; further arguments are passed on
+  cluster   jobs on a cluster of Ray on this machine whose workers are killed at random; further arguments are passed on
   coverage  the coverage of intervals on simulated logs, a long table; further arguments are passed on
   faults    kill long commands at random moments (--kills N, 1000 by default) and compare what they leave, bytes and files
   sanitize  the tests of the vector kernels under valgrind";
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
         Some("package") => package::check(),
         Some("python") => python::test(),
         Some("docs") => docs::build(),
+        Some("cluster") => python::cluster(&rest),
         // The only benchmark of the facade is the coverage table.
         Some("bench") => bench(&["--workspace", "--exclude", "robust-td"], &rest),
         Some("faults") => faults::check(&rest),

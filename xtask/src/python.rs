@@ -18,6 +18,15 @@ pub fn test_and_document() -> bool {
     with_package(|python| tests(python).and_then(|()| crate::docs::site(python)))
 }
 
+/// Whether jobs on a cluster have the same bytes while their workers are killed.
+pub fn cluster(rest: &[String]) -> bool {
+    let rest: Vec<&str> = rest.iter().map(String::as_str).collect();
+    with_package(|python| {
+        let arguments = ["benches/scale_out.py", "campaign"];
+        call(python, &[&arguments, &rest[..]].concat())
+    })
+}
+
 /// Builds and installs the package and does something with the interpreter that has it; true, with a word, where there is no
 /// Python.
 pub fn with_package(work: impl FnOnce(&Path) -> Result<(), String>) -> bool {

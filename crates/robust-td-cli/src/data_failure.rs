@@ -1,7 +1,7 @@
 //! Turns errors of the data crate into failures and adds the flags that fix them.
 
 use robust_td_core::Error as Mathematics;
-use robust_td_data::{Dialect, Error, FaultKind, OptionName};
+use robust_td_data::{Dialect, Error, FaultKind, OptionName, Role};
 
 use crate::failure::Failure;
 
@@ -26,7 +26,6 @@ fn words(error: &Error) -> String {
         Error::Mathematics(Mathematics::UnknownMethod { .. }) => format!("--algorithm: {error}"),
         Error::BadRow { fault } => match number_flags(&fault.kind) {
             Some(flags) => format!("{error}; if it is a number, use {flags}"),
-            None if fault.row == 1 && is_syntax(&fault.kind) => error.to_string(),
             None => format!("{error}; use --skip-bad-rows N to skip such rows"),
         },
         Error::LoneDone { file, column } => format!(
@@ -53,14 +52,25 @@ fn words(error: &Error) -> String {
             wanted,
             found,
             example: Some(example),
+            ..
         } => format!(
             "{file}: no column {wanted} for the role {role}; the file has {found}; use --features '{example}' or --column \
              {role}=NAME"
         ),
+        Error::MissingColumn {
+            role: Role::Cluster,
+            ..
+        } => format!("{error}; use --cluster NAME"),
         Error::MissingColumn { role, .. } => format!("{error}; use --column {role}=NAME"),
+        Error::MissingInput { .. } => {
+            format!(
+                "{error}; rename the column, or list those to use in this order: --column obs=NAME,NAME"
+            )
+        }
         Error::ModelComplete { .. } => {
             format!("{error}; to learn from more data, make a new model with a longer --horizon")
         }
+        Error::TooLarge { .. } => format!("{error}, or raise --max-memory"),
         _ => error.to_string(),
     }
 }
@@ -82,11 +92,6 @@ fn flags(dialect: Dialect) -> String {
         .map(|(option, sign)| flag(&option, Some(&quoted(sign))))
         .collect();
     flags.join(" ")
-}
-
-/// The first line of NDJSON gives the columns and cannot be skipped.
-fn is_syntax(kind: &FaultKind) -> bool {
-    matches!(kind, FaultKind::Syntax { .. })
 }
 
 /// An option as it is written on the command line.

@@ -26,9 +26,12 @@ Optional keys:
   param = { c = 1 }                  # for all methods, or \"alg1.c\" for one
   runs = 48                          # default
   seed = 1                           # default
-  show = \"f\"                         # the figure: f (default), d_norm_sq,
-                                     # theta_error_sq, projections or
-                                     # max_mean_theta_norm_sq
+  show = \"f\"                         # the figure, one of these or a list: f
+                                     # (default), d_norm_sq, theta_error_sq,
+                                     # max_mean_theta_norm_sq, projections,
+                                     # bound (proved, on E f), comparison_bound
+                                     # (of Bhandari et al., on d_norm_sq)
+  against = \"one_minus\"             # draw against 1 - value, for discounts
   agents = [1, 4, 16, 64]            # one-shot averaging over N agents
 
 Examples:

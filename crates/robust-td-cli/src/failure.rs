@@ -75,7 +75,7 @@ impl From<robust_td::Error> for Failure {
 ///
 /// Settings of a spec file are refused with the name of the file first.
 fn with_flag(error: &robust_td::Error) -> String {
-    use robust_td::Error::{Contest, Sweep};
+    use robust_td::Error::{Contest, Engine, Sweep};
     match error {
         Contest(ContestError::Runs { .. })
         | Sweep(
@@ -88,6 +88,7 @@ fn with_flag(error: &robust_td::Error) -> String {
             | SweepError::Scale { .. }
             | SweepError::ScaleTwice { .. },
         ) => format!("--{error}"),
+        Engine(robust_td_engine::Error::Memory { .. }) => format!("{error}, or raise --max-memory"),
         Contest(ContestError::PointsPerDecade { .. }) => format!("--{error}").replace('_', "-"),
         _ => error.to_string(),
     }

@@ -16,6 +16,5 @@ pub fn positive(text: &str) -> Result<f64, String> {
 
 /// Parses a discount; its range is checked where it is used.
 pub fn discount(text: &str) -> Result<f64, String> {
-    parse(text)
-        .map_err(|error| format!("{error}; a discount is at least 0 and below 1, such as 0.99"))
+    parse(text).map_err(|error| format!("{error}; a discount is from 0 to 1, such as 0.99"))
 }

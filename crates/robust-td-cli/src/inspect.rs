@@ -1,7 +1,7 @@
 //! Reports on logged data without learning from it.
 
 use clap::Args;
-use robust_td_data::{CategoryReport, DataReport, Stats};
+use robust_td_data::{CategoryReport, DataReport, PolicyReport, Stats, TargetKind};
 
 use crate::data_failure::number_flags;
 use crate::failure::Failure;
@@ -91,6 +91,24 @@ fn page(report: &DataReport) -> String {
         ("norm", range(report.obs_norm.as_ref().map(tuple))),
         ("dimension", report.dimension.to_string()),
     ];
+    if let Some(policy) = &report.policy {
+        rows.push(("actions", actions(policy)));
+        let stats = [
+            ("behaviour_prob", &policy.behaviour_prob),
+            ("ratio", &policy.ratio),
+        ];
+        for (name, stats) in stats {
+            rows.extend(stats.as_ref().map(|x| (name, range(Some(tuple(x))))));
+        }
+        rows.extend(policy.effective_rows.map(|effective| {
+            let words = format!(
+                "{} of {} rows, one decision each: so many rows of the policy itself would weigh as much",
+                effective.round(),
+                report.rows
+            );
+            ("effective", words)
+        }));
+    }
     const SHOWN: usize = 20;
     let features: Vec<String> = (report.features.iter().take(SHOWN))
         .map(|feature| format!("feature {}", feature.name))
@@ -114,6 +132,41 @@ fn page(report: &DataReport) -> String {
     page += "\n";
     page += &findings(report);
     page
+}
+
+/// The actions, with what the log and the policy do, and whether the log supports the policy.
+fn actions(policy: &PolicyReport) -> String {
+    const LISTED: usize = 8;
+    if policy.target == TargetKind::Ratios {
+        return "not logged; the policy is known by importance ratios only (rho)".into();
+    }
+    let rows: u64 = policy.actions.iter().map(|action| action.rows).sum();
+    let percent = |share: f64| format!("{} %", text::number((1000.0 * share).round() / 10.0));
+    let mut listed: Vec<String> = (policy.actions.iter().take(LISTED))
+        .map(|action| {
+            let logged = percent(action.rows as f64 / rows.max(1) as f64);
+            format!(
+                "{}: {logged} -> {}",
+                action.name,
+                percent(action.target_share)
+            )
+        })
+        .collect();
+    if policy.actions.len() > LISTED {
+        listed.push("...".into());
+    }
+    let missing = match policy.never_logged_share > 0.0 {
+        true => format!(
+            "; {} of the policy's choices are never logged",
+            percent(policy.never_logged_share)
+        ),
+        false => String::new(),
+    };
+    format!(
+        "{} (logged -> policy): {}{missing}",
+        policy.actions.len(),
+        listed.join(", ")
+    )
 }
 
 /// The levels of a category, the most frequent first.

@@ -17,6 +17,7 @@ mod inspect;
 mod log_argument;
 mod machine;
 mod message;
+mod optional_value;
 mod output;
 mod predict;
 mod problem_argument;
@@ -57,6 +58,16 @@ stopped by a signal: 129 (SIGHUP), 130 (SIGINT), 143 (SIGTERM).")]
 struct CommandLine {
     #[command(subcommand)]
     command: Command,
+
+    /// Refuse what needs more memory, such as 8GB; default: 3/4 of what is free
+    #[arg(long, global = true, value_name = "SIZE", value_parser = size)]
+    max_memory: Option<u64>,
+}
+
+/// A size in bytes.
+fn size(text: &str) -> Result<u64, String> {
+    robust_td_data::memory::bytes(text)
+        .ok_or_else(|| "must be a size such as 500MB, 8GB or 2GiB".to_owned())
 }
 
 #[derive(Debug, Subcommand)]
@@ -119,8 +130,12 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     install_panic_hook();
     let arguments = ARGUMENTS.get_or_init(|| arguments.into_iter().collect());
     let words = std::iter::once(OsString::from("robust-td")).chain(arguments.iter().cloned());
+    let words = optional_value::joined(words);
     let command = match CommandLine::try_parse_from(words) {
-        Ok(line) => line.command,
+        Ok(line) => {
+            robust_td_data::memory::set_limit(line.max_memory);
+            line.command
+        }
         Err(message) => {
             match message.use_stderr() {
                 true => message::print_lines(&message.render().to_string()),

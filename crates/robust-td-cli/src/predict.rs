@@ -4,7 +4,8 @@ use std::io::BufWriter;
 use std::path::PathBuf;
 
 use clap::Args;
-use robust_td_data::{Error, Fit, Keep, Limits, ValueFormat};
+use robust_td::number::counted;
+use robust_td_data::{BadRows, Error, Fit, Keep, Limits, ValueFormat};
 
 use crate::confidence::Confidence;
 use crate::failure::Failure;
@@ -22,6 +23,8 @@ target_action (the value of that policy), or else action (that of the action).
 Warnings say what limits the values: not learned, features that do not fit,
 categories that the log of the model does not have, rows with an unbounded
 interval.
+With --skip-bad-rows the output starts with a column row, the number of each row
+in its file (and file, if there are several), so that rows can be told apart.
 A model whose values are not finite is an error.
 
 Examples:
@@ -86,6 +89,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     // After the values, so that an error stands alone.
     warn(&fit, &name);
+    warn_of_skipped(&limits.skipped);
     if let Some(unseen) = &limits.unseen {
         say(&format!("{name}: {unseen}"));
     }
@@ -118,6 +122,20 @@ fn warn(fit: &Fit, name: &str) {
         if finding.kind.is_about_the_answer() {
             say(&format!("{name}: {}", finding.message));
         }
+    }
+}
+
+/// Reports rows that have no value.
+fn warn_of_skipped(skipped: &BadRows) {
+    if let Some(first) = skipped.first().first() {
+        let rows = counted(
+            skipped.count(),
+            "bad row was skipped and has no value",
+            "bad rows were skipped and have no value",
+        );
+        say(&format!(
+            "{rows}; the column row of the output tells which rows have one; first: {first}"
+        ));
     }
 }
 

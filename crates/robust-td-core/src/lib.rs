@@ -52,6 +52,7 @@ mod phi;
 pub mod random;
 pub mod registry;
 pub mod schedule;
+pub mod sealed;
 mod solve;
 pub mod suggestion;
 pub mod theory;
@@ -63,13 +64,14 @@ pub use error::{Error, Result};
 pub use exact::{moments, paths, stability};
 pub use learner::{Learner, portfolio};
 pub use matrix::{Matrix, SparseMatrix};
+pub use model::average_reward::AverageReward;
 pub use model::chain::Chain;
 pub use model::constants::Constants;
 pub use model::mdp::Mdp;
 pub use model::mixing::Mixing;
 pub use model::problem::Problem;
 pub use model::reward::Reward;
-pub use model::{chain, constants, mdp, mixing, problem, reward, simulate};
+pub use model::{average_reward, chain, constants, mdp, mixing, problem, reward, simulate};
 pub use phi::{Features, Outcome, Transition};
 pub use solve::{
     equations, fixed_point, influence, krylov, online, sandwich, sparse, spread, support,

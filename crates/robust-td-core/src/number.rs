@@ -2,7 +2,11 @@
 
 /// About four significant digits: `3.951`, `1.031e8`; whole numbers below 1e6 are exact.
 pub fn short(x: f64) -> String {
-    if !x.is_finite() || x == 0.0 {
+    if x == 0.0 {
+        // Also for -0.
+        return "0".into();
+    }
+    if !x.is_finite() {
         return x.to_string();
     }
     // Rounded in decimal; the shortest text of the rounded number has no zeros at the end.
@@ -54,6 +58,7 @@ mod tests {
     fn short_numbers_keep_four_digits() {
         for (x, text) in [
             (0.0, "0"),
+            (-0.0, "0"),
             (1.0, "1"),
             (147.0, "147"),
             (123_456.0, "123456"),

@@ -5,6 +5,7 @@ mod certificates;
 mod certificates_hold;
 mod certify;
 mod common;
+mod coordinates;
 mod exact_expectations;
 mod families;
 mod features;

@@ -34,6 +34,11 @@ impl BadRows {
         }
     }
 
+    /// Whether any may be skipped.
+    pub(crate) fn may_skip(&self) -> bool {
+        self.allowed > 0
+    }
+
     /// The number of skipped rows.
     #[must_use]
     pub fn count(&self) -> u64 {

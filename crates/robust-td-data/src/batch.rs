@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use robust_td_core::features::FeatureMap;
 
-use crate::choices::Choices;
+use crate::actions::Choices;
 use crate::kept::Kept;
 use crate::row::LogRow;
 use crate::written::Written;

@@ -1,10 +1,14 @@
 //! Assigns the columns of one file to roles.
 
-use crate::choices::{At, ChoiceCell};
+use std::collections::HashMap;
+
+use crate::actions::{At, ChoiceCell};
 use crate::error::{Error, Result};
 use crate::layout::{CellKind, Column, DONE, SEPARATORS, Target, Wanted};
 use crate::role::Role;
 use crate::schema::Schema;
+use crate::words::{is_printable, printable};
+use robust_td_core::features::column::nearest;
 
 /// The columns that form a vector.
 pub(crate) enum Vector {
@@ -28,17 +32,25 @@ pub(crate) struct Cast<'a> {
     pub(crate) columns: &'a [Column],
     pub(crate) wanted: &'a Wanted,
     targets: Vec<Target>,
+    /// The column of each name, and whether there is another one.
+    places: HashMap<&'a str, (usize, bool)>,
     /// Whether the observation is every column without a role.
     pub takes_all: bool,
 }
 
 impl<'a> Cast<'a> {
     pub fn new(file: &'a str, columns: &'a [Column], wanted: &'a Wanted) -> Self {
+        let mut places = HashMap::with_capacity(columns.len());
+        for (index, column) in columns.iter().enumerate() {
+            let place = places.entry(column.name.as_str()).or_insert((index, false));
+            place.1 = place.0 != index;
+        }
         Self {
             file,
             columns,
             wanted,
             targets: vec![Target::Skip; columns.len()],
+            places,
             takes_all: false,
         }
     }
@@ -48,14 +60,18 @@ impl<'a> Cast<'a> {
         self.targets
     }
 
+    /// Whether there is a column of this name.
+    pub fn has(&self, name: &str) -> bool {
+        self.places.contains_key(name)
+    }
+
     pub fn find(&self, name: &str) -> Result<Option<usize>> {
-        let mut found = (0..self.columns.len()).filter(|&i| self.columns[i].name == name);
-        match (found.next(), found.next()) {
-            (Some(_), Some(_)) => Err(Error::DuplicateColumn {
+        match self.places.get(name) {
+            Some((_, true)) => Err(Error::DuplicateColumn {
                 file: self.file.to_owned(),
                 column: name.to_owned(),
             }),
-            (first, _) => Ok(first),
+            place => Ok(place.map(|(index, _)| *index)),
         }
     }
 
@@ -274,18 +290,35 @@ impl<'a> Cast<'a> {
     }
 
     pub fn missing_as(&self, role: Role, wanted: &str) -> Error {
-        let names: Vec<&str> = self
-            .columns
-            .iter()
-            .map(|c| c.name.as_str())
-            .take(30)
-            .collect();
+        if let Some(error) = self.without_names() {
+            return error;
+        }
+        let names: Vec<&str> = self.columns.iter().map(|c| c.name.as_str()).collect();
+        // Names of the layout are not the user's typing errors.
+        let mapped = self.wanted.columns.get(role).is_some();
+        let near = nearest(wanted, &names).filter(|_| mapped);
         Error::MissingColumn {
             file: self.file.to_owned(),
             role,
-            wanted: wanted.to_owned(),
-            found: names.join(", "),
+            wanted: match near {
+                Some(near) => format!("{wanted} (did you mean {near}?)"),
+                None => wanted.to_owned(),
+            },
+            found: printable(names),
             example: None,
+        }
+    }
+
+    /// The error of a file whose first line has no names, if it has none.
+    pub fn without_names(&self) -> Option<Error> {
+        let names = || self.columns.iter().map(|column| column.name.as_str());
+        let (file, first) = (self.file.to_owned(), printable(names()));
+        let is_value = |name: &str| name.trim().parse::<f64>().is_ok();
+        match self.columns.is_empty() {
+            true => None,
+            false if names().all(is_value) => Some(Error::NoHeader { file, first }),
+            false if !names().all(is_printable) => Some(Error::NotText { file, first }),
+            false => None,
         }
     }
 }

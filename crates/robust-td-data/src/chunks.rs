@@ -9,10 +9,11 @@ use std::sync::Arc;
 use robust_td_core::features::FeatureMap;
 use robust_td_core::learner::{Features, Transition};
 
+use crate::actions::Choice;
 use crate::batch::Batch;
-use crate::choices::Choice;
 use crate::error::Result;
 use crate::feature_rows::FeatureRows;
+use crate::mark::NODE;
 use crate::monitor::Monitor;
 use crate::ordered::in_order;
 use crate::pairing::{Pairing, Step};
@@ -143,6 +144,18 @@ pub(crate) struct PassCounts {
     pub runs: u64,
 }
 
+impl PassCounts {
+    /// What pairing counted.
+    pub fn of(pairing: &Pairing) -> Self {
+        Self {
+            rows: pairing.rows(),
+            transitions: pairing.transitions(),
+            left_out: pairing.without_transition(),
+            runs: pairing.runs(),
+        }
+    }
+}
+
 /// Calls `work` for every chunk of the log on the plan's threads, and `take` with the results, in order.
 ///
 /// # Errors
@@ -190,10 +203,15 @@ fn cut(
     limit: Option<u64>,
     mut take: impl FnMut(Chunk) -> Result<()>,
 ) -> Result<PassCounts> {
-    let limit = limit.unwrap_or(u64::MAX);
-    let mut pairing = Pairing::default();
+    let mark = replay.mark().cloned();
+    let limit = match &mark {
+        Some(mark) => mark.before.saturating_add(NODE),
+        None => limit.unwrap_or(u64::MAX),
+    };
+    let mut pairing = (mark.as_ref()).map_or_else(Pairing::default, |mark| mark.pairing.clone());
     let monitor = replay.monitor().clone();
     let mut chunk = Chunk {
+        before: mark.as_ref().map_or(0, |mark| mark.before),
         monitor: monitor.clone(),
         ..Chunk::default()
     };
@@ -201,7 +219,10 @@ fn cut(
         if chunk.schema.as_ref() != schema {
             chunk.schema = Arc::new(schema.clone());
         }
-        let mut from = 0;
+        let mut from = mark.as_ref().map_or(0, |mark| mark.first(batch));
+        if from == batch.len() && from > 0 {
+            return Ok(ControlFlow::Continue(()));
+        }
         loop {
             if chunk.batches.is_empty() {
                 chunk.from = from;
@@ -239,10 +260,5 @@ fn cut(
         take(chunk)?;
     }
     monitor.check()?;
-    Ok(PassCounts {
-        rows: pairing.rows(),
-        transitions: pairing.transitions(),
-        left_out: pairing.without_transition(),
-        runs: pairing.runs(),
-    })
+    Ok(PassCounts::of(&pairing))
 }

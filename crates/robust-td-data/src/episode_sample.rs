@@ -2,6 +2,7 @@
 
 use robust_td_core::features::{FeatureMap, Row};
 use robust_td_core::learner::{LinearValue, Outcome};
+use serde::{Deserialize, Serialize};
 
 use crate::chunks::Placed;
 use crate::hash::mix;
@@ -53,7 +54,7 @@ impl EpisodeSample {
 }
 
 /// Some episodes, chosen by the hash of their number: the same however the log is cut.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Traces {
     /// By hash, smallest first.
     traces: Vec<Trace>,
@@ -62,7 +63,7 @@ pub(crate) struct Traces {
 }
 
 /// The rows of a run.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Trace {
     hash: u64,
     run: u64,
@@ -117,6 +118,14 @@ impl Traces {
         }
         self.last = Some((run, chosen));
         chosen
+    }
+
+    /// Whether its rows have observations of this length.
+    pub fn fits(&self, inputs: usize) -> bool {
+        let fits = |trace: &Trace| {
+            Some(trace.observations.len()) == trace.rewards.len().checked_mul(inputs)
+        };
+        self.traces.len() <= EPISODES && self.traces.iter().all(fits)
     }
 
     /// Adds the runs of a later part of the log, of which the first may continue an earlier one.

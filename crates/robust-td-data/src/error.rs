@@ -32,6 +32,17 @@ pub enum Error {
         /// What is wrong with it.
         message: String,
     },
+    /// A model that could not be read back.
+    #[error(
+        "{file}: not written, because the model could not be read back ({message}); the log may have numbers that are too large: rescale \
+         its columns"
+    )]
+    NotSaved {
+        /// The file.
+        file: String,
+        /// What is wrong with the model.
+        message: String,
+    },
     /// Observations whose length differs from that of the model.
     #[error("the model expects observations of {takes}, but these have {found}", takes = counted(*expected as u64, "number", "numbers"))]
     ModelInput {
@@ -68,6 +79,27 @@ pub enum Error {
     /// The work was cancelled.
     #[error("cancelled")]
     Cancelled,
+    /// A state of a part of the log that is damaged or of another job.
+    #[error(transparent)]
+    Seal(#[from] robust_td_core::sealed::SealError),
+    /// States of parts that do not fit together.
+    #[error("the parts of the log do not fit together: {message}")]
+    Parts {
+        /// What is wrong.
+        message: String,
+    },
+    /// Something that an executor cannot compute in parts.
+    #[error("an executor cannot be used {what}; evaluate without it")]
+    NotInParts {
+        /// With what.
+        what: String,
+    },
+    /// An executor that failed.
+    #[error("{message}")]
+    Executor {
+        /// Its own words.
+        message: String,
+    },
     /// Columns that do not form a table.
     #[error("{message}")]
     Table {
@@ -133,6 +165,36 @@ pub enum Error {
         found: String,
         /// A feature map for these columns.
         example: Option<String>,
+    },
+    /// A file without a column that a model, or the files before it, have.
+    #[error("{file}: no column is named {name}; {columns}")]
+    MissingInput {
+        /// The file.
+        file: String,
+        /// The column, and the one that was probably meant.
+        name: String,
+        /// The columns that the features need, and those of the file.
+        columns: String,
+    },
+    /// A file whose first line has values instead of names.
+    #[error(
+        "{file}: the first line has numbers ({first}), not the names of columns; put a line with names such as obs_0,obs_1,reward before it"
+    )]
+    NoHeader {
+        /// The file.
+        file: String,
+        /// The first line.
+        first: String,
+    },
+    /// A file of another kind.
+    #[error(
+        "{file}: the first line is not text ({first}); the file may be of another format, or compressed"
+    )]
+    NotText {
+        /// The file.
+        file: String,
+        /// The first line.
+        first: String,
     },
     /// A name in a feature map that no column has.
     #[error("{file}: {message}")]
@@ -401,17 +463,17 @@ pub enum Error {
     },
     /// Features that need more memory than there is.
     #[error(
-        "{features} features need about {:.1} GB of memory, but {:.1} GB are available; use fewer features",
+        "{features} features need about {:.1} GB of memory, but the limit is {:.1} GB; use fewer features",
         *needed as f64 / 1e9,
-        *available as f64 / 1e9
+        *limit as f64 / 1e9
     )]
     TooLarge {
         /// The number of features.
         features: usize,
         /// The bytes that they need.
         needed: u64,
-        /// The bytes that there are.
-        available: u64,
+        /// The bytes that they may take.
+        limit: u64,
     },
     /// A log that yields no transitions.
     #[error("the data yield no transitions")]
@@ -494,7 +556,9 @@ impl Error {
     #[must_use]
     pub fn is_invalid_input(&self) -> bool {
         match self {
-            Self::Write { .. } | Self::Thread { .. } | Self::Cancelled => false,
+            Self::Write { .. } | Self::Thread { .. } | Self::Cancelled | Self::Executor { .. } => {
+                false
+            }
             Self::File(error) => error.is_invalid_input(),
             Self::InFile { source, .. } => source.is_invalid_input(),
             _ => true,

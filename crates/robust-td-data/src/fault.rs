@@ -221,6 +221,9 @@ impl fmt::Display for FaultKind {
                     None if is_answer(value) => {
                         f.write_str(" (true and false are read as 1 and 0)")
                     }
+                    None if is_time(value) => {
+                        f.write_str("; write a date or time as one, such as seconds since a start")
+                    }
                     None => Ok(()),
                 }
             }
@@ -319,10 +322,21 @@ fn is_answer(text: &str) -> bool {
         .any(|word| text.eq_ignore_ascii_case(word))
 }
 
-/// Whether a text may be the level of a category: it starts with a letter, and is neither a flag, nor a word for a missing value or an
-/// answer.
+/// Whether a text is a date or a time of day: `2024-05-01`, `1.5.2024`, `12:30`.
+fn is_time(text: &str) -> bool {
+    let mut parts = text.split(['-', '/', '.', ':', 'T', 'Z', ' ', '+']);
+    let digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+    let [first, second] = [parts.next(), parts.next()];
+    first.is_some_and(digits)
+        && second.is_some_and(digits)
+        && parts.all(|p| p.is_empty() || digits(p))
+}
+
+/// Whether a text may be the level of a category: it starts with a letter, perhaps after signs that are in no number, and is neither a flag, nor
+/// a word for a missing value or an answer.
 pub(crate) fn is_word(text: &str) -> bool {
-    text.starts_with(char::is_alphabetic) && is_odd(text) && !is_answer(text)
+    let letters = text.trim_start_matches(|c: char| "\"'`([{<,;:*_~!?/\\".contains(c));
+    letters.starts_with(char::is_alphabetic) && is_odd(text) && !is_answer(text)
 }
 
 /// Whether a text is neither a number in any notation, nor a flag, nor a word for a missing value.

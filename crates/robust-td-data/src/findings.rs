@@ -5,7 +5,6 @@ use robust_td_core::number::short;
 use crate::assess::Assessment;
 use crate::inspect::{Finding, FindingKind};
 use crate::learned::Learned;
-use crate::off_policy::FEW_EFFECTIVE;
 use crate::returns::Verdict;
 use crate::solved::{Solved, Unit};
 use crate::start_value::StartValue;
@@ -126,12 +125,11 @@ fn off_policy(solved: &Solved) -> Vec<Finding> {
              afterwards; add target_0, target_1, ... or target_action",
         ));
     }
-    if let Some(effective) = other.effective().filter(|found| *found < FEW_EFFECTIVE) {
+    if let Some((why, effective)) = other.unreliable() {
         list.push(finding(
             FindingKind::FewEffectiveEpisodes,
             format!(
-                "importance sampling rests on {effective:.1} effective episodes: the policies differ too much for it, and its intervals may be too short; \
-                 rely on least squares, if the features fit"
+                "importance sampling has no interval ({effective:.1} effective episodes): {why}; rely on least squares, if the features fit"
             ),
         ));
     }

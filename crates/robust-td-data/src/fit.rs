@@ -9,20 +9,18 @@ use robust_td_core::learner::{Learner, LinearValue};
 use robust_td_core::registry;
 use robust_td_core::spread::Spread;
 
-use crate::batch::Batch;
 use crate::choice::FeatureChoice;
 use crate::divergence::Divergence;
 use crate::error::{Error, Result};
 use crate::evaluate::request::check_confidence;
 use crate::findings;
-use crate::inspect::Finding;
-use crate::labels::Labels;
+use crate::inspect::{Finding, FindingKind};
 use crate::log::Log;
 use crate::model::Model;
 use crate::off_policy::OffPolicyReport;
-use crate::options::{Purpose, ReadAs};
+use crate::options::ReadAs;
+use crate::predicted::{Limits, PredictedRows};
 use crate::predictor::{Intervals, Predictions, Predictor, intervals_of};
-use crate::reader::Reader;
 use crate::report::EvaluationReport;
 use crate::return_variance::ReturnVariance;
 use crate::returns::ReturnCheck;
@@ -175,7 +173,15 @@ impl Fit {
             Model::Learned(_) => None,
             Model::Solved(solved) => {
                 let found = solved.off_policy.as_ref()?;
-                Some(found.report(self.start_value(), self.confidence))
+                let why = |finding: &&Finding| {
+                    let kind = finding.kind;
+                    kind == FindingKind::NotLearned
+                        || kind == FindingKind::UnsupportedPolicy
+                        || kind == FindingKind::IntervalsUnknown
+                };
+                let why = solved.facts.findings.iter().find(why);
+                let why = why.map(|finding| finding.message.clone());
+                Some(found.report(self.start_value(), why, self.confidence))
             }
         }
     }
@@ -267,7 +273,8 @@ impl Fit {
     }
 
     /// Writes the values of a log as columns, in memory that does not depend on its length: `value`, and `lower` and `upper` if
-    /// there are intervals.
+    /// there are intervals. Where bad rows may be skipped, the column `row` has the number of each row in its file, and `file` its name
+    /// if there are several, unless a copied column has that name.
     ///
     /// # Errors
     /// As [`Fit::predict`], and when the output cannot be written. Nothing is written until the first rows are known to match the model.
@@ -293,6 +300,7 @@ impl Fit {
             writer.write_with(&rows.batch.kept, &all[..columns.len()])?;
             more = rows.read(&mut found)?;
         }
+        limits.skipped = rows.reader.bad_rows().clone();
         Ok((writer.finish()?, limits))
     }
 
@@ -300,12 +308,7 @@ impl Fit {
         log.default_layout(&self.layout);
         log.expect_actions(self.model.features().actions());
         let predictor = self.predictor(true)?;
-        Ok(PredictedRows {
-            labels: log.labels().clone(),
-            reader: log.open(Purpose::Predict)?,
-            batch: Batch::default(),
-            predictor,
-        })
+        PredictedRows::open(log, predictor)
     }
 
     /// What predicts, with or without intervals.
@@ -459,39 +462,5 @@ impl Fit {
     #[must_use]
     pub fn report(&self) -> EvaluationReport {
         EvaluationReport::of(self)
-    }
-}
-
-/// What limits predicted values.
-#[derive(Debug, Clone, PartialEq, Default)]
-#[non_exhaustive]
-pub struct Limits {
-    /// The number of rows whose interval is unbounded.
-    pub unbounded: u64,
-    /// The rows with a category that the log of the model did not have.
-    pub unseen: Option<Unseen>,
-}
-
-/// The rows of a log with their values, batch by batch.
-struct PredictedRows {
-    reader: Reader,
-    labels: Labels,
-    batch: Batch,
-    predictor: Predictor,
-}
-
-impl PredictedRows {
-    /// Replaces the predictions by those of the next batch; false at the end of the log.
-    fn read(&mut self, found: &mut Predictions) -> Result<bool> {
-        let more = self.reader.read(&mut self.batch)?;
-        if more {
-            let predicted = self.predictor.predict(&self.batch, found);
-            predicted.map_err(|error| error.of_batch(self.reader.files(), &self.batch))?;
-            if let Some(unseen) = &mut found.unseen {
-                let file = self.reader.files().get(self.batch.file());
-                unseen.name(|code| self.labels.get(code), file);
-            }
-        }
-        Ok(more)
     }
 }

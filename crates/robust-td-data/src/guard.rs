@@ -24,7 +24,12 @@ pub(crate) fn guarded<T, E: std::fmt::Display>(
     let done = catch_unwind(AssertUnwindSafe(call));
     ACTIVE.set(false);
     match done {
-        Ok(result) => result.map_err(|error| error.to_string()),
+        Ok(result) => result.map_err(|error| {
+            let text = error.to_string();
+            // What is wrong comes after the names of the layers that it passed.
+            let text = text.trim_start_matches("Parquet argument error: ");
+            text.trim_start_matches("Parquet error: ").to_owned()
+        }),
         Err(_) => Err("the file is damaged".to_owned()),
     }
 }

@@ -1,5 +1,6 @@
 //! Holds columns that are copied to predictions unchanged.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, Float64Array, Int64Array, StringArray};
@@ -30,8 +31,12 @@ impl Keep {
             Self::All => return Ok((0..names.len()).collect()),
             Self::Columns(wanted) => wanted,
         };
+        let mut places = HashMap::with_capacity(names.len());
+        for (place, name) in names.iter().enumerate() {
+            places.entry(*name).or_insert(place);
+        }
         let find = |wanted: &String| {
-            let found = names.iter().position(|name| name == wanted);
+            let found = places.get(wanted.as_str()).copied();
             found.ok_or_else(|| Error::UnknownColumn {
                 file: file.to_owned(),
                 message: robust_td_core::features::column::unknown_name(wanted, names),
@@ -70,6 +75,14 @@ impl Kept {
         if self.names != names || self.columns.len() != names.len() {
             self.names = names.to_vec();
             self.columns = names.iter().map(|_| cells()).collect();
+        }
+    }
+
+    /// Puts a column before the others, unless one of them has its name.
+    pub fn put_first(&mut self, name: &str, cells: ArrayRef) {
+        if !self.names.iter().any(|own| own == name) {
+            self.names.insert(0, name.to_owned());
+            self.columns.insert(0, Cells::Arrays(vec![cells]));
         }
     }
 

@@ -1,7 +1,9 @@
 //! Determines what to do with each column of a file.
 
+use std::collections::HashSet;
+
+use crate::actions::{At, ChoiceCell};
 use crate::cast::{Cast, Vector};
-use crate::choices::{At, ChoiceCell};
 use crate::columns::ColumnMap;
 use crate::dialect::Dialect;
 use crate::error::{Error, Result};
@@ -210,11 +212,15 @@ impl Layout {
         }
         schema.inputs = inputs;
         let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
+        let targets = cast.into_targets();
+        let unused = names.iter().zip(&targets);
+        let unused = unused.filter(|(name, target)| **target == Target::Skip && !name.is_empty());
+        schema.unused = unused.map(|(name, _)| (*name).to_owned()).collect();
         Ok(Self {
             kept: wanted.keep.find(file, &names)?,
             labels: wanted.labels.clone(),
             names: columns.iter().map(|column| column.name.clone()).collect(),
-            targets: cast.into_targets(),
+            targets,
             dimension,
             schema,
             reward: (wanted.purpose == Purpose::Inspect).then_some(0.0),
@@ -247,7 +253,8 @@ impl Layout {
         if !self.schema.terminated && !self.schema.truncated {
             absent.extend(DONE.map(str::to_owned));
         }
-        absent.retain(|name| !self.names.contains(name));
+        let present: HashSet<&String> = self.names.iter().collect();
+        absent.retain(|name| !present.contains(name));
         absent
     }
 

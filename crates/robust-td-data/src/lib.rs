@@ -9,15 +9,16 @@
 
 #![forbid(unsafe_code)]
 
+mod actions;
 mod ahead;
 mod assess;
 mod bad_rows;
 mod batch;
 mod cast;
 mod choice;
-mod choices;
 mod chunks;
 mod columns;
+mod counters;
 mod diagnostics;
 mod dialect;
 mod discounts;
@@ -25,12 +26,14 @@ mod divergence;
 mod episode_sample;
 mod error;
 mod evaluate;
+mod expansion;
 mod fault;
 mod feature_rows;
 pub mod files;
 mod findings;
 mod fingerprint;
 mod fit;
+mod fold;
 mod guard;
 mod hash;
 mod inspect;
@@ -41,7 +44,8 @@ mod layout;
 mod learned;
 mod lines;
 mod log;
-mod memory;
+mod mark;
+pub mod memory;
 mod model;
 mod monitor;
 mod observed;
@@ -56,11 +60,13 @@ mod policy_columns;
 mod policy_rows;
 mod portfolio_choice;
 mod predict_rows;
+mod predicted;
 mod predictor;
 pub mod preset;
 mod problem_file;
 mod read;
 mod reader;
+mod reading;
 mod recent;
 mod replay;
 mod report;
@@ -95,18 +101,22 @@ pub use divergence::Divergence;
 pub use episode_sample::EpisodeSample;
 pub use error::{Error, Result};
 pub use evaluate::{Evaluation, Progress, ReportAt, evaluate};
-pub use fit::{Fit, Limits};
+pub use fit::Fit;
 pub use learned::Learned;
 pub use log::{Log, inspect};
 pub use model::Model;
-pub use off_policy::{OffPolicyEstimate, OffPolicyMethod, OffPolicyReport, TargetKind};
+pub use off_policy::{
+    ActionReport, OffPolicyEstimate, OffPolicyMethod, OffPolicyReport, PolicyReport, TargetKind,
+};
 pub use option_error::{OptionError, OptionName};
 pub use portfolio_choice::{Candidate, ConstantChoice};
+pub use predicted::Limits;
 pub use predictor::{Intervals, Predictions, Predictor};
 pub use report::{EvaluationReport, TdErrorReport};
 pub use return_variance::ReturnVariance;
 pub use returns::{ReturnCheck, Tenth, Verdict};
 pub use sample::ValueSample;
+pub use solved::passes::{Engine, compute_task, merge_states, task_files};
 pub use solved::{Solved, Solver, Unit};
 pub use start_value::{MonteCarlo, StartValue};
 pub use uncertainty::{Route, Uncertainty};
@@ -114,8 +124,8 @@ pub use unseen::{Entry, Unseen};
 pub use warning::Warning;
 
 // The contents of a log.
+pub use actions::{PolicyKind, PolicySchema};
 pub use bad_rows::{BadKind, BadRows};
-pub use choices::{PolicyKind, PolicySchema};
 pub use fault::{Fault, FaultKind};
 pub use inspect::{
     CategoryReport, DataReport, DataSample, EpisodeReport, FeatureReport, Finding, FindingKind,

@@ -20,7 +20,9 @@ use crate::options::{Purpose, ReadAs, ReadOptions, Selection};
 use crate::origin::{self, Origin};
 use crate::preset::Preset;
 use crate::reader::Reader;
+use crate::reading::{Reading, fixed};
 use crate::role::Role;
+use crate::schema::Schema;
 use crate::source::{Compression, Format, Source, is_pipe};
 use crate::table::Table;
 
@@ -42,10 +44,14 @@ pub struct Log {
     monitor: Monitor,
     fingerprints: Fingerprints,
     observed: Observed,
+    /// The feature maps that `observed` is made of.
+    maps: Option<Vec<String>>,
     labels: Labels,
     keep: Keep,
     /// The actions of the model that predicts.
     actions: Vec<String>,
+    /// The file and row that it is read from.
+    from: (usize, u64),
 }
 
 #[derive(Debug)]
@@ -94,10 +100,17 @@ impl Log {
             monitor: Monitor::default(),
             fingerprints: Fingerprints::default(),
             observed: Observed::default(),
+            maps: None,
             labels: Labels::default(),
             keep: Keep::default(),
             actions: Vec::new(),
+            from: (0, 0),
         }
+    }
+
+    /// Reads from a row of a file on, in numbers from 0 and from 1; some rows before it may be read as well.
+    pub(crate) fn read_from(&mut self, file: usize, row: u64) {
+        self.from = (file, row);
     }
 
     /// The columns that are copied to predictions.
@@ -169,6 +182,7 @@ impl Log {
     /// When a map is malformed.
     pub(crate) fn use_columns_of(&mut self, specs: &[&str]) -> Result<()> {
         self.observed = Observed::Used(Arc::new(ColumnUse::of(specs)?));
+        self.maps = Some(specs.iter().map(|&spec| spec.to_owned()).collect());
         Ok(())
     }
 
@@ -180,6 +194,31 @@ impl Log {
     /// What counts the rows and stops the reading.
     pub(crate) fn monitored(&self) -> &Monitor {
         &self.monitor
+    }
+
+    /// How to read these files of it on another machine.
+    pub(crate) fn reading(&self, files: &[String], schema: &Schema) -> Reading {
+        Reading {
+            files: files.to_vec(),
+            versions: files.iter().map(|file| origin::version(file)).collect(),
+            format: self.format,
+            columns: self.columns.clone(),
+            preset: self.preset,
+            dialect: self.dialect,
+            skip_bad_rows: self.skip_bad_rows,
+            fixed: fixed(&self.observed, schema),
+            maps: self.maps.clone(),
+        }
+    }
+
+    /// Reads numbers and columns as another log.
+    pub(crate) fn read_like(&mut self, dialect: Dialect, observed: Observed) {
+        (self.dialect, self.observed) = (dialect, observed);
+    }
+
+    /// Whether it consists of files.
+    pub(crate) fn is_files(&self) -> bool {
+        matches!(self.input, Input::Names(_)) && !self.is_stream()
     }
 
     /// The files that were read, and how.
@@ -243,6 +282,11 @@ impl Log {
     /// Expects the actions of a model of state-action features, or the probabilities of all of them.
     pub(crate) fn expect_actions(&mut self, actions: &[String]) {
         self.actions = actions.to_vec();
+    }
+
+    /// Whether bad rows may be skipped.
+    pub(crate) fn skips(&self) -> bool {
+        self.skip_bad_rows > 0
     }
 
     /// The column settings.
@@ -337,6 +381,7 @@ impl Log {
                 Purpose::Predict => self.keep.clone(),
                 _ => Keep::Nothing,
             },
+            from: self.from,
         };
         Reader::open_with(sources, options, selection)
     }

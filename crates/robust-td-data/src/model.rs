@@ -1,4 +1,7 @@
 //! Saves and restores the answer to an evaluation.
+//!
+//! A model file is one JSON object: what it is, its version, a digest, and the model. The digest is BLAKE3 of the model's text, so
+//! that a flipped bit or a cut is noticed rather than predicted with.
 
 use std::path::Path;
 
@@ -7,6 +10,7 @@ use robust_td_core::learner::{Learner, LinearValue};
 use serde::{Deserialize, Serialize};
 
 use crate::assess::Assessment;
+use crate::counters;
 use crate::error::{Error, Result};
 use crate::files;
 use crate::learned::Learned;
@@ -16,7 +20,9 @@ use crate::solved::Solved;
 /// The kind of file that a model file declares.
 const KIND: &str = "robust-td model";
 /// The version of the file's format.
-const VERSION: u32 = 9;
+const VERSION: u32 = 10;
+/// The number of hexadecimal digits of a digest.
+const DIGITS: usize = 2 * blake3::OUT_LEN;
 
 /// The answer to an evaluation: everything needed to predict, and for a learner or a stream also to resume.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -28,13 +34,18 @@ pub enum Model {
     Solved(Box<Solved>),
 }
 
-/// The contents of a model file.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File<M> {
-    kind: String,
-    version: u32,
-    model: M,
+/// The start of a model file, up to the digest; then its digits, [`AFTER_DIGEST`], the model and a brace.
+fn before_digest() -> String {
+    format!("{{\"kind\":\"{KIND}\",\"version\":{VERSION},\"digest\":\"")
+}
+const AFTER_DIGEST: &str = "\",\"model\":";
+
+/// The text of the model in a file, if its digest matches.
+fn opened(text: &str) -> Option<&str> {
+    let rest = text.trim_end().strip_prefix(before_digest().as_str())?;
+    let (digest, rest) = rest.split_at_checked(DIGITS)?;
+    let model = rest.strip_prefix(AFTER_DIGEST)?.strip_suffix('}')?;
+    (blake3::hash(model.as_bytes()).to_hex().as_str() == digest).then_some(model)
 }
 
 impl Model {
@@ -54,9 +65,14 @@ impl Model {
     /// Writes the model to a file, atomically.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// When the model cannot be restored from what would be written, or the file cannot be written.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         let (path, text) = (path.as_ref(), self.to_json()?);
+        // Numbers of a log near the largest that there is can overflow in sums, which JSON cannot hold.
+        Self::from_json(&text).map_err(|error| Error::NotSaved {
+            file: path.display().to_string(),
+            message: error.to_string(),
+        })?;
         Ok(files::write_checked(path, text.as_bytes())?)
     }
 
@@ -84,9 +100,16 @@ impl Model {
                  the robust-td that wrote it"
             )));
         }
-        let file: File<Self> = serde_json::from_str(text)
+        let Some(model) = opened(text) else {
+            return Err(broken(
+                "it is damaged or was changed: its digest does not match; evaluate the data again"
+                    .to_owned(),
+            ));
+        };
+        counters::check(model).map_err(|error| broken(format!("it is damaged: {error}")))?;
+        let model: Self = serde_json::from_str(model)
             .map_err(|error| broken(format!("it is damaged: {error}")))?;
-        Ok(match file.model {
+        Ok(match model {
             Self::Learned(learned) => Self::Learned(Box::new(learned.checked()?)),
             Self::Solved(solved) => Self::Solved(Box::new(solved.checked()?)),
         })
@@ -97,14 +120,25 @@ impl Model {
     /// # Errors
     /// When it cannot be written as JSON.
     pub fn to_json(&self) -> Result<String> {
-        let file = File {
-            kind: KIND.into(),
-            version: VERSION,
-            model: self,
-        };
-        serde_json::to_string(&file).map_err(|error| Error::Model {
-            message: error.to_string(),
-        })
+        let mut text = before_digest().into_bytes();
+        let digest = text.len()..text.len() + DIGITS;
+        text.resize(digest.end, b'0');
+        text.extend_from_slice(AFTER_DIGEST.as_bytes());
+        let model = text.len();
+        let failed = |message: String| Error::Model { message };
+        serde_json::to_writer(&mut text, self).map_err(|error| failed(error.to_string()))?;
+        let hash = blake3::hash(&text[model..]).to_hex();
+        text[digest].copy_from_slice(hash.as_bytes());
+        text.push(b'}');
+        String::from_utf8(text).map_err(|error| failed(error.to_string()))
+    }
+
+    /// The text of a file with the given JSON text as its model; for tests of damaged models.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn sealed(model: &str) -> String {
+        let digest = blake3::hash(model.as_bytes()).to_hex();
+        format!("{}{digest}{AFTER_DIGEST}{model}}}", before_digest())
     }
 
     /// The feature map.

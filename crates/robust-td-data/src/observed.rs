@@ -1,8 +1,9 @@
 //! Assigns the columns of the observation: by the layout, by name in the feature map, or by those of a model.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
-use robust_td_core::features::column::{ColumnName, unknown};
+use robust_td_core::features::column::{ColumnName, nearest, unknown};
 use robust_td_core::features::{ColumnUse, Input};
 
 use crate::cast::{Cast, Vector};
@@ -10,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::layout::{CellKind, DONE, Target};
 use crate::options::Purpose;
 use crate::role::Role;
+use crate::words::printable;
 
 /// The maximum number of columns in an example of a feature map.
 const SHOWN: usize = 4;
@@ -114,7 +116,7 @@ impl Cast<'_> {
         }
     }
 
-    /// The columns of a model; those of the layout if the file has none of the names.
+    /// The columns of a model, by their names; those of the layout in their order if the names are only numbers of the layout's.
     fn of_model(&self, inputs: &[Input]) -> Result<Option<Vector>> {
         // A list of one number has the name of its column.
         if let [input] = inputs
@@ -138,16 +140,56 @@ impl Cast<'_> {
         }
         match absent {
             None if !columns.is_empty() => Ok(Some(Vector::Flat(columns))),
-            Some(name) => match self.find_vector(Role::Obs) {
-                Ok(Some(Vector::List(list))) if columns.is_empty() => Ok(Some(Vector::List(list))),
-                Ok(Some(Vector::Flat(found)))
-                    if columns.is_empty() && found.len() == inputs.len() =>
-                {
-                    Ok(Some(Vector::Flat(found)))
+            Some(name) => {
+                if !inputs.iter().all(|input| self.is_number_of(input)) {
+                    return Err(self.missing_input(name, inputs));
                 }
-                _ => Err(self.missing_as(Role::Obs, name)),
-            },
+                let absent = || self.missing_as(Role::Obs, name);
+                if !columns.is_empty() {
+                    return Err(absent());
+                }
+                match self.find_vector(Role::Obs) {
+                    Ok(Some(Vector::Flat(found))) if found.len() != inputs.len() => Err(absent()),
+                    Ok(Some(found)) => Ok(Some(found)),
+                    _ => Err(absent()),
+                }
+            }
             None => self.find_vector(Role::Obs),
+        }
+    }
+
+    /// Whether the name of a column only says which number of the observation it is: `obs_0`, `obs[0]`.
+    fn is_number_of(&self, input: &Input) -> bool {
+        let layout = self.wanted.preset.names(Role::Obs).iter();
+        let mut stems = self.wanted.names(Role::Obs);
+        stems.extend(layout.map(ToString::to_string));
+        stems.iter().any(|stem| {
+            let rest = input.name.strip_prefix(stem.as_str());
+            rest.is_some_and(|rest| {
+                let inner = rest.strip_prefix('[').and_then(|r| r.strip_suffix(']'));
+                rest.is_empty()
+                    || is_number(rest)
+                    || inner.is_some_and(|k| k.parse::<u64>().is_ok())
+            })
+        })
+    }
+
+    /// The error that a file lacks a column that a model, or the files before it, have.
+    fn missing_input(&self, name: &str, inputs: &[Input]) -> Error {
+        if let Some(error) = self.without_names() {
+            return error;
+        }
+        let names: Vec<&str> = self.columns.iter().map(|c| c.name.as_str()).collect();
+        let near = nearest(name, &names);
+        let near = near.map_or(String::new(), |near| format!(" (did you mean {near}?)"));
+        let inputs = printable(inputs.iter().map(|input| input.name.as_str()));
+        Error::MissingInput {
+            file: self.file.to_owned(),
+            name: format!("{name}{near}"),
+            columns: format!(
+                "the features need {inputs}, in this order, and the file has {}",
+                printable(names)
+            ),
         }
     }
 
@@ -166,9 +208,10 @@ impl Cast<'_> {
             return Ok(list);
         }
         let free = self.without_role();
+        let mut taken: HashSet<usize> = columns.iter().copied().collect();
         for (name, category) in used.names() {
             for index in self.matching(name, category, &free)? {
-                if !columns.contains(&index) {
+                if taken.insert(index) {
                     columns.push(index);
                 }
             }
@@ -226,9 +269,7 @@ impl Cast<'_> {
                 let number = name.strip_prefix(taken.as_str());
                 number.is_some_and(|rest| rest.is_empty() || is_number(rest))
             };
-            let following = name
-                .strip_prefix("next_")
-                .is_some_and(|own| self.columns.iter().any(|column| column.name == own));
+            let following = name.strip_prefix("next_").is_some_and(|own| self.has(own));
             !name.is_empty() && !taken.iter().any(stem) && !following
         };
         (0..self.columns.len())
@@ -243,10 +284,11 @@ impl Cast<'_> {
     /// The column `next_x` for every column `x`; none if there is no such column.
     fn counterparts(&self, columns: &[usize]) -> Result<Option<Vector>> {
         let (mut found, mut absent) = (Vec::new(), None);
+        let own: HashSet<usize> = columns.iter().copied().collect();
         for &index in columns {
             let name = self.next_name(&self.columns[index].name);
             match self.find(&name)? {
-                Some(next) if !columns.contains(&next) => {
+                Some(next) if !own.contains(&next) => {
                     self.expect_scalar(next)?;
                     found.push(next);
                 }

@@ -75,6 +75,8 @@ pub(crate) struct Selection {
     pub labels: Labels,
     /// The columns to copy.
     pub keep: Keep,
+    /// The file that is opened first, and the first row there that is needed, from 1; earlier ones may be left out.
+    pub from: (usize, u64),
 }
 
 /// How to read further files like those of a log.

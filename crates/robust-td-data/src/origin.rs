@@ -59,3 +59,13 @@ pub(crate) fn size(file: &str) -> Option<u64> {
         .ok()
         .map(|data| data.len())
 }
+
+/// The size of a file, and the time of its last change in nanoseconds; zeros where they are not known.
+pub(crate) fn version(file: &str) -> (u64, u64) {
+    let Ok(data) = std::fs::metadata(Path::new(file)) else {
+        return (0, 0);
+    };
+    let changed = data.modified().ok();
+    let since = changed.and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
+    (data.len(), since.map_or(0, |since| since.as_nanos() as u64))
+}

@@ -30,8 +30,8 @@ use std::ops::ControlFlow;
 use robust_td_core::learner::{Features, Outcome};
 use serde::{Deserialize, Serialize};
 
+use crate::actions::{Choice, Choices, SavedChoice};
 use crate::batch::Batch;
-use crate::choices::{Choice, Choices, SavedChoice};
 use crate::recent::{self, Noted, Recent};
 use crate::schema::Schema;
 

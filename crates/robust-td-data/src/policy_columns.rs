@@ -10,8 +10,8 @@
 //! Without `next_obs` the successor is another row, which has the policy's columns too. An `action` column alone does not change
 //! anything: the policy is then the one that was followed.
 
+use crate::actions::{At, ChoiceCell, MOST_ACTIONS, PolicyKind, PolicySchema};
 use crate::cast::{Cast, Vector};
-use crate::choices::{At, ChoiceCell, MOST_ACTIONS, PolicyKind, PolicySchema};
 use crate::error::{Error, Result};
 use crate::layout::{CellKind, Target};
 use crate::options::Purpose;

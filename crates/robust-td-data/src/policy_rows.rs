@@ -3,7 +3,7 @@
 use robust_td_core::features::{FeatureMap, Row};
 use robust_td_core::learner::{Features, Outcome, Transition};
 
-use crate::choices::Policy;
+use crate::actions::Policy;
 use crate::pairing::Step;
 
 /// Buffers for the features of an observation with the action taken, the same with the policy's actions, and the next observation with

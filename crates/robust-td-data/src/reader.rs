@@ -16,6 +16,7 @@ use crate::read::arrow::ArrowRows;
 use crate::read::csv::CsvRows;
 use crate::read::ndjson::NdjsonRows;
 use crate::read::{parquet, table};
+use crate::reading::fixed;
 use crate::row::Ledger;
 use crate::schema::Schema;
 use crate::source::{Format, Opened, Opening, Source};
@@ -52,6 +53,8 @@ pub struct Reader {
     row: u64,
     /// The path of the current file, unless it is a stream or a table.
     path: Option<PathBuf>,
+    /// The file that is opened first, and the first row there that is needed.
+    from: (usize, u64),
 }
 
 enum Rows {
@@ -71,20 +74,22 @@ impl Rows {
         source: Source,
         opening: Opening<'_>,
         wanted: &Wanted,
-        batch_rows: usize,
-        threads: usize,
+        ledger: &mut Ledger,
+        (threads, first_row): (usize, u64),
     ) -> Result<Self> {
+        let batch_rows = ledger.batch_rows;
         let (name, format) = (source.name().to_owned(), source.format());
         Ok(match (source.open(opening)?, format) {
             (Opened::File(file, path), _) => {
-                let rows = parquet::open(&name, (file, &path), wanted, batch_rows, threads)?;
+                let size = (batch_rows, threads, first_row);
+                let rows = parquet::open(&name, (file, &path), wanted, size)?;
                 Self::Arrow(Box::new(rows))
             }
             (Opened::Table(rows), _) => {
                 Self::Arrow(Box::new(table::open(&name, rows, wanted, batch_rows)?))
             }
             (Opened::Text(input), Format::Ndjson) => {
-                Self::Ndjson(NdjsonRows::open(&name, input, wanted)?)
+                Self::Ndjson(NdjsonRows::open(&name, input, wanted, ledger)?)
             }
             (Opened::Text(input), _) => Self::Csv(CsvRows::open(&name, input, wanted)?),
         })
@@ -124,9 +129,12 @@ impl Reader {
     ) -> Result<Self> {
         options.dialect.check()?;
         let names = sources.iter().map(|s| s.name().to_owned()).collect();
+        let (first, _) = selection.from;
+        let mut waiting = sources.into_iter();
+        waiting.by_ref().take(first).for_each(drop);
         let mut reader = Self {
             names,
-            waiting: sources.into_iter(),
+            waiting,
             current: None,
             wanted: Wanted {
                 columns: options.columns,
@@ -149,10 +157,11 @@ impl Reader {
             },
             monitor: options.monitor,
             threads: options.threads,
-            file: 0,
+            file: first,
             fingerprints: selection.fingerprints,
             row: 0,
             path: None,
+            from: selection.from,
         };
         if !reader.open_next()? {
             return Err(Error::NoInput {
@@ -246,8 +255,13 @@ impl Reader {
             fingerprints: &self.fingerprints,
             monitor: &self.monitor,
         };
-        let (wanted, batch_rows) = (&self.wanted, self.ledger.batch_rows);
-        let rows = Rows::open(source, opening, wanted, batch_rows, self.threads)?;
+        // A gap that bad rows leave would be lost with them.
+        let first_row = match self.from {
+            (file, row) if file == self.file && !self.ledger.bad.may_skip() => row,
+            _ => 0,
+        };
+        let (wanted, ledger) = (&self.wanted, &mut self.ledger);
+        let rows = Rows::open(source, opening, wanted, ledger, (self.threads, first_row))?;
         self.check(rows.layout())?;
         self.current = Some(rows);
         Ok(true)
@@ -273,20 +287,15 @@ impl Reader {
             (Some(found), None) => self.ledger.dimension = Some(found),
             _ => {}
         }
-        if self.file == 0 {
+        if self.file == self.from.0 {
             self.schema = layout.schema.clone();
             if self.wanted.keep == Keep::All {
                 self.wanted.keep = Keep::Columns(layout.kept_names());
             }
-            let inputs = &self.schema.inputs;
-            let named = match &self.wanted.observed {
-                Observed::Used(used) => used.names().next().is_some(),
-                _ => false,
-            };
             // What the first file has is what the others must have.
-            if (named || !self.schema.categories.is_empty()) && !inputs.is_empty() {
+            if let Some(inputs) = fixed(&self.wanted.observed, &self.schema) {
                 self.wanted.observed = Observed::Fixed {
-                    inputs: inputs.as_slice().into(),
+                    inputs: inputs.into(),
                     by_name: true,
                 };
             }

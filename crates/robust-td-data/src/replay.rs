@@ -6,15 +6,19 @@ use std::sync::Arc;
 use crate::ahead::ReadAhead;
 use crate::bad_rows::BadRows;
 use crate::batch::Batch;
+use crate::chunks::PassCounts;
 use crate::error::Result;
 use crate::labels::Labels;
 use crate::log::Log;
+use crate::mark::Mark;
 use crate::memory;
 use crate::monitor::Monitor;
 use crate::options::Purpose;
 use crate::origin::Origin;
 use crate::reader::Reader;
+use crate::reading::Reading;
 use crate::schema::Schema;
+use crate::solved::passes::Engine;
 
 /// A log that is read again and again.
 pub(crate) struct Replay<'a> {
@@ -25,6 +29,18 @@ pub(crate) struct Replay<'a> {
     schema: Schema,
     files: Vec<String>,
     bad_rows: BadRows,
+    /// The start of the only node that is read.
+    mark: Option<Mark>,
+    /// What computes the nodes elsewhere, and where they start.
+    elsewhere: Option<Elsewhere<'a>>,
+}
+
+/// What computes the nodes of a log elsewhere.
+pub(crate) struct Elsewhere<'a> {
+    pub engine: &'a mut dyn Engine,
+    pub marks: Vec<Mark>,
+    /// The rows and transitions of a pass.
+    pub counts: PassCounts,
 }
 
 enum Kept {
@@ -46,7 +62,48 @@ impl<'a> Replay<'a> {
             schema: Schema::default(),
             files: Vec::new(),
             bad_rows: BadRows::default(),
+            mark: None,
+            elsewhere: None,
         }
+    }
+
+    /// One node of a log.
+    pub fn of_node(log: &'a mut Log, mark: Mark, threads: usize) -> Self {
+        log.read_from(mark.file, mark.row);
+        Self {
+            mark: Some(mark),
+            // Only this pass is made.
+            kept: Kept::TooMany,
+            ..Self::new(log, threads)
+        }
+    }
+
+    /// A log whose nodes are computed elsewhere.
+    pub fn elsewhere(log: &'a mut Log, threads: usize, engine: &'a mut dyn Engine) -> Self {
+        Self {
+            elsewhere: Some(Elsewhere {
+                engine,
+                marks: Vec::new(),
+                counts: PassCounts::default(),
+            }),
+            ..Self::new(log, threads)
+        }
+    }
+
+    /// The start of the only node that is read.
+    pub fn mark(&self) -> Option<&Mark> {
+        self.mark.as_ref()
+    }
+
+    /// What computes the nodes elsewhere, and how to read them there; known after a pass.
+    pub fn parts(&mut self) -> Option<(&mut Elsewhere<'a>, Reading)> {
+        let reading = self.log.reading(&self.files, &self.schema);
+        self.elsewhere.as_mut().map(|found| (found, reading))
+    }
+
+    /// Whether nodes are computed elsewhere.
+    pub fn is_elsewhere(&self) -> bool {
+        self.elsewhere.is_some()
     }
 
     /// Rows that were read already.
@@ -58,6 +115,8 @@ impl<'a> Replay<'a> {
             schema: reader.schema().clone(),
             files: reader.files().to_vec(),
             bad_rows: reader.bad_rows().clone(),
+            mark: None,
+            elsewhere: None,
         }
     }
 
@@ -129,7 +188,11 @@ impl<'a> Replay<'a> {
         self.schema = reader.schema().clone();
         self.files = reader.files().to_vec();
         let mut keeping = matches!(self.kept, Kept::Unread).then(|| (Vec::new(), 0));
-        let most = memory::for_rows();
+        let stored = self.files.iter().try_fold(0_u64, |sum, file| {
+            let length = std::fs::metadata(file).ok()?.len();
+            Some(sum.saturating_add(length))
+        });
+        let most = memory::for_rows(stored);
         let mut batch = Batch::default();
         while reader.read(&mut batch)? {
             let shared = Arc::new(std::mem::take(&mut batch));

@@ -1,8 +1,8 @@
 //! Assembles and checks one row.
 
+use crate::actions::{At, ChoiceCell, RowChoice};
 use crate::bad_rows::BadRows;
 use crate::batch::Batch;
-use crate::choices::{At, ChoiceCell, RowChoice};
 use crate::error::Result;
 use crate::fault::{Fault, FaultKind};
 use crate::labels::Coder;
@@ -137,12 +137,12 @@ impl LogRow {
         }
     }
 
-    /// Stores the number of an episode or a cluster.
+    /// Stores the number of an episode, a cluster or an action, whose text may be needed for a message.
     #[inline]
-    pub fn set_id(&mut self, target: Target, id: u64) {
+    pub fn set_id(&mut self, target: Target, id: u64, text: impl FnOnce() -> String) {
         match target {
             Target::Cluster => self.cluster = id,
-            Target::Choice(cell) => self.choice.set_id(cell, id),
+            Target::Choice(cell) => self.choice.set_id(cell, id, text),
             _ => self.episode = id,
         }
     }

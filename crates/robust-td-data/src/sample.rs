@@ -59,7 +59,7 @@ impl StreamSample {
 }
 
 /// Some observations of a log, chosen by the hash of their number, so that periodic logs do not bias the sample.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Sample {
     /// One after the other.
     observations: Vec<f64>,
@@ -86,6 +86,13 @@ impl Sample {
             observations,
             ..Self::default()
         }
+    }
+
+    /// Whether it fits observations of this length.
+    pub fn fits(&self, inputs: usize) -> bool {
+        self.observations.len().is_multiple_of(inputs.max(1))
+            && self.starts.fits(inputs)
+            && self.episodes.fits(inputs)
     }
 
     /// Adds the observations of a later part of the log.

@@ -3,7 +3,7 @@
 use robust_td_core::features::Input;
 use serde::{Deserialize, Serialize};
 
-use crate::choices::PolicySchema;
+use crate::actions::PolicySchema;
 
 /// The roles that have columns; the same for all files of a log.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,6 +19,9 @@ pub struct Schema {
     /// Those that are times, with what their seconds count from.
     #[serde(skip)]
     pub(crate) times: Vec<(String, &'static str)>,
+    /// The columns without a role.
+    #[serde(skip)]
+    pub(crate) unused: Vec<String>,
     /// Whether there are next observations.
     pub next_obs: bool,
     /// Whether there are rewards, which learning requires.

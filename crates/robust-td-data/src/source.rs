@@ -10,6 +10,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::expansion::expanded;
 use crate::fingerprint::Fingerprints;
 use crate::monitor::Monitor;
 use crate::table::Table;
@@ -245,8 +246,11 @@ impl Source {
         };
         Ok(Opened::Text(match compression {
             Compression::None => input,
-            Compression::Gzip => Box::new(flate2::read::MultiGzDecoder::new(input)),
-            Compression::Zstd => Box::new(zstd::Decoder::new(input).map_err(failed)?),
+            Compression::Gzip => {
+                expanded(input, |input| Ok(flate2::read::MultiGzDecoder::new(input)))
+                    .map_err(failed)?
+            }
+            Compression::Zstd => expanded(input, zstd::Decoder::new).map_err(failed)?,
         }))
     }
 }

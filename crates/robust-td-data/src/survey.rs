@@ -9,7 +9,6 @@ use crate::batch::Batch;
 use crate::error::{Error, Result};
 use crate::inspect::{DataReport, Inspector, Values};
 use crate::labels::Labels;
-use crate::off_policy::PolicyTally;
 use crate::ordered::in_order;
 use crate::parts::{Part, Parts};
 use crate::replay::Replay;
@@ -25,8 +24,6 @@ pub(crate) struct Survey {
     pub phi_inf: f64,
     /// The report on the log.
     pub report: DataReport,
-    /// The actions, and those of a policy that was not followed.
-    pub policy: PolicyTally,
 }
 
 impl Survey {
@@ -35,14 +32,15 @@ impl Survey {
     /// # Errors
     /// Those of reading, and those of the feature map.
     pub fn take(replay: &mut Replay<'_>, spec: &Spec, measures: bool) -> Result<Self> {
-        let mut inspector = Inspector::default();
-        let mut policy = PolicyTally::default();
+        let mut inspector = match replay.is_elsewhere() {
+            true => Inspector::marking(),
+            false => Inspector::default(),
+        };
         let fitting = OnceLock::new();
         let mut values = Values::default();
         let mut observed = None;
         let follow = |schema: &Schema, batch: &Batch| {
             inspector.follow(schema, batch);
-            policy.push(schema, batch);
             if !batch.is_empty() && fitting.get().is_none() {
                 let _ = fitting.set(spec.fitting(schema, batch.dimension())?);
             }
@@ -61,6 +59,9 @@ impl Survey {
             },
         )?;
         inspector.measured(values);
+        if let Some((elsewhere, _)) = replay.parts() {
+            (elsewhere.marks, elsewhere.counts) = inspector.marks();
+        }
         let labels = replay.labels().clone();
         let (schema, files) = (replay.schema(), replay.files());
         let report = inspector.finish_with(schema, files, replay.bad_rows(), &labels);
@@ -81,9 +82,12 @@ impl Survey {
             end_pass(&mut fitting, observed, &labels)?;
         }
         let features = fitting.finish()?;
-        let features = match &report.schema.policy {
+        let features = match &report.policy {
             // A learner evaluates the policy that was followed.
-            Some(schema) if !measures => features.per_action(policy.actions(schema))?,
+            Some(policy) if !measures && report.schema.policy.is_some() => {
+                let actions = policy.actions.iter().map(|action| action.name.clone());
+                features.per_action(actions.collect())?
+            }
             _ => features,
         };
         let mut largest = 0.0_f64;
@@ -101,7 +105,6 @@ impl Survey {
             features,
             phi_inf: largest.sqrt(),
             report,
-            policy,
         })
     }
 }

@@ -1,5 +1,7 @@
 //! Samples rows of a log of unknown length: the same rows however the log is cut.
 
+use serde::{Deserialize, Serialize};
+
 use crate::hash::mix;
 
 /// The maximum number of rows.
@@ -8,7 +10,7 @@ const MOST: usize = 2048;
 const MOST_NUMBERS: usize = 1 << 20;
 
 /// The rows whose hash is below a limit, which is halved when there are too many.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Thinned {
     hashes: Vec<u64>,
     /// The rows, one after the other.
@@ -37,6 +39,14 @@ impl Thinned {
         if hash <= self.limit() {
             self.add(hash, &parts);
         }
+    }
+
+    /// Whether its rows have this width.
+    pub fn fits(&self, width: usize) -> bool {
+        let empty = self.hashes.is_empty() && self.numbers.is_empty();
+        empty
+            || (self.width == width
+                && Some(self.numbers.len()) == self.hashes.len().checked_mul(width))
     }
 
     /// Adds the rows of a later part of the log.

@@ -44,6 +44,17 @@ pub(crate) fn decode<T: DeserializeOwned>(path: &Path, bytes: &[u8]) -> Result<T
     })
 }
 
+/// Refuses a part of a checkpoint that does not fit its plan.
+pub(crate) fn require(path: &Path, fits: bool) -> Result<()> {
+    match fits {
+        true => Ok(()),
+        false => Err(Error::CheckpointDamaged {
+            path: path.into(),
+            what: "its content does not fit the plan",
+        }),
+    }
+}
+
 /// Replaces the checkpoint at `path`.
 pub(crate) fn write(path: &Path, plan: &blake3::Hash, stages: &[Stage]) -> Result<()> {
     let io = |source| Error::CheckpointIo {

@@ -18,6 +18,20 @@ pub enum Error {
     /// The number of runs is zero.
     #[error("the number of runs must be at least 1")]
     NoRuns,
+    /// Runs that need more memory than is allowed.
+    #[error(
+        "{runs} runs need about {:.1} GB of memory, but the limit is {:.1} GB; use fewer runs",
+        *needed as f64 / 1e9,
+        *limit as f64 / 1e9
+    )]
+    Memory {
+        /// The number of runs.
+        runs: usize,
+        /// The bytes that they need.
+        needed: u64,
+        /// The bytes that they may take.
+        limit: u64,
+    },
     /// log T must exceed zero, and Algorithm 1 requires T >= 3.
     #[error("the horizon must be at least 3, not {horizon}")]
     Horizon {
@@ -49,6 +63,15 @@ pub enum Error {
         lane: usize,
         /// The value given.
         value: f64,
+    },
+    /// A state that is damaged, or of another job.
+    #[error(transparent)]
+    Seal(#[from] robust_td_core::sealed::SealError),
+    /// A part of a sweep, or its state, that does not fit the sweep.
+    #[error("the parts of the sweep do not fit together: {what}")]
+    Part {
+        /// What is wrong.
+        what: String,
     },
     /// The contest has no entrants.
     #[error("the contest has no entrants")]

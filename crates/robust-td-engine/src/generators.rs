@@ -24,6 +24,17 @@ pub enum Generators {
 }
 
 impl Generators {
+    /// Whether both are of one kind, and this one is in a state that it can reach.
+    pub fn is_like(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Dsfmt(group), Self::Dsfmt(_)) => {
+                group.words.len() == N64 + 2 && group.index <= N64
+            }
+            (Self::Stream(_), Self::Stream(_)) | (Self::SplitMix(_), Self::SplitMix(_)) => true,
+            _ => false,
+        }
+    }
+
     /// The next draws of all eight, as integers k with u = k 2^-52 or k 2^-53.
     #[inline(always)]
     pub fn fill<S: Simd>(&mut self, s: S, draws: &mut [Word]) {

@@ -89,6 +89,12 @@ mod tests {
         fn finish(&self, unit: usize, _: u64) -> u64 {
             unit as u64
         }
+        fn state_fits(&self, _: usize, state: &u64) -> bool {
+            *state <= self.steps()
+        }
+        fn output_fits(&self, unit: usize, output: &u64) -> bool {
+            *output == unit as u64
+        }
     }
 
     #[test]

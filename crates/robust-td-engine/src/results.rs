@@ -123,6 +123,14 @@ impl UnitResult {
             records: state.records,
         }
     }
+
+    pub fn peaks(&self) -> &[(Peak, f64)] {
+        &self.peaks
+    }
+
+    pub fn records(&self) -> &[Record] {
+        &self.records
+    }
 }
 
 impl Results {
@@ -139,12 +147,17 @@ impl Results {
 
 /// The results of all units of a sampled sweep.
 pub(crate) fn collect(context: &Context, units: Vec<UnitResult>) -> Results {
-    let lanes = units
-        .into_iter()
-        .flat_map(|unit| unit.peaks.into_iter().zip(unit.records))
-        .map(|(peak, record)| (record.lane, summarise(context, peak, record)))
-        .collect();
+    let lanes = lanes(context, units);
     Results::new(lanes, context.lane_steps(), &context.plan)
+}
+
+/// The results of the lanes of some units, each with its index.
+pub(crate) fn lanes(context: &Context, units: Vec<UnitResult>) -> Vec<(usize, LaneResult)> {
+    let found = units.into_iter();
+    let found = found.flat_map(|unit| unit.peaks.into_iter().zip(unit.records));
+    found
+        .map(|(peak, record)| (record.lane, summarise(context, peak, record)))
+        .collect()
 }
 
 fn summarise(context: &Context, (peak, spread): (Peak, f64), record: Record) -> LaneResult {

@@ -15,6 +15,7 @@ use crate::checkpoint::{self, Stage};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
+use crate::memory;
 use crate::panics::caught;
 use crate::plan::Plan;
 use crate::results::{Results, UnitResult, collect};
@@ -49,6 +50,8 @@ pub struct Options<'a> {
     pub progress: Option<&'a (dyn Fn(Progress) + Sync)>,
     /// Stops the run soon after it becomes true, after writing a checkpoint.
     pub cancel: Option<&'a AtomicBool>,
+    /// The bytes that the run may take; `None` for no limit.
+    pub max_memory: Option<u64>,
 }
 
 impl Default for Options<'_> {
@@ -61,6 +64,7 @@ impl Default for Options<'_> {
             interval: Duration::from_millis(900),
             progress: None,
             cancel: None,
+            max_memory: None,
         }
     }
 }
@@ -101,6 +105,8 @@ impl<T> Outcome<T> {
 pub fn run(plan: Plan, options: &Options<'_>) -> Result<Outcome> {
     plan.check()?;
     options.kernel.check()?;
+    let needed = plan.memory(threads(options.threads));
+    memory::check(plan.runs, needed, options.max_memory)?;
     let context = Context::new(plan);
     let outcome = execute(&context, options)?;
     // The results of a forged checkpoint need not fit the plan.
@@ -161,6 +167,10 @@ pub(crate) trait Sweep: Sync {
     );
     /// The result of a finished unit.
     fn finish(&self, unit: usize, state: Self::State) -> Self::Output;
+    /// Whether a state that was read can be one of the unit.
+    fn state_fits(&self, unit: usize, state: &Self::State) -> bool;
+    /// Whether a result that was read can be that of the unit.
+    fn output_fits(&self, unit: usize, output: &Self::Output) -> bool;
 }
 
 impl Sweep for Context {
@@ -204,6 +214,12 @@ impl Sweep for Context {
     }
     fn finish(&self, unit: usize, state: UnitState) -> UnitResult {
         UnitResult::of(self, unit, state)
+    }
+    fn state_fits(&self, unit: usize, state: &UnitState) -> bool {
+        state.fits(self, unit)
+    }
+    fn output_fits(&self, unit: usize, output: &UnitResult) -> bool {
+        output.fits(self, unit)
     }
 }
 
@@ -285,15 +301,21 @@ impl<'a, S: Sweep> Shared<'a, S> {
     fn new(sweep: &'a S, options: &'a Options<'a>, stages: Vec<Stage>) -> Result<Self> {
         let mut queue = VecDeque::new();
         let (mut done, mut total) = (0, 0);
+        let path = options.checkpoint.as_deref().unwrap_or(Path::new(""));
         for (index, stage) in stages.iter().enumerate() {
             let per_step = sweep.updates_per_step(index);
             total += per_step * sweep.steps();
             match stage {
                 Stage::Waiting => queue.push_back((index, None)),
-                Stage::Finished(_) => done += per_step * sweep.steps(),
+                Stage::Finished(bytes) => {
+                    // Refused now rather than after the work.
+                    let output: S::Output = checkpoint::decode(path, bytes)?;
+                    checkpoint::require(path, sweep.output_fits(index, &output))?;
+                    done += per_step * sweep.steps();
+                }
                 Stage::Running(bytes) => {
-                    let path = options.checkpoint.as_deref().unwrap_or(Path::new(""));
                     let state: S::State = checkpoint::decode(path, bytes)?;
+                    checkpoint::require(path, sweep.state_fits(index, &state))?;
                     done += per_step * sweep.done(&state);
                     queue.push_front((index, Some(state)));
                 }

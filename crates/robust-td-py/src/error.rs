@@ -3,7 +3,7 @@
 use pyo3::PyErr;
 use pyo3::exceptions::PyValueError;
 use robust_td_core::Error as Mathematics;
-use robust_td_data::{Dialect, Error as Data, FaultKind, OptionName};
+use robust_td_data::{Dialect, Error as Data, FaultKind, OptionName, Role};
 
 pyo3::create_exception!(
     robust_td,
@@ -62,9 +62,16 @@ fn words(error: &Data) -> String {
             format!("{file}: unknown format; use format=\"csv\", \"ndjson\" or \"parquet\"")
         }
         Data::NoTransitions => format!("{error}; robust_td.inspect shows why"),
+        Data::MissingColumn {
+            role: Role::Cluster,
+            ..
+        } => format!("{error}; use cluster=NAME"),
         Data::MissingColumn { role, .. } => {
             format!("{error}; use columns={{\"{role}\": NAME}}")
         }
+        Data::MissingInput { .. } => format!(
+            "{error}; rename the column, or list those to use in this order: columns={{\"obs\": [NAME, NAME]}}"
+        ),
         Data::NoRows { file } => format!("{file}: there are columns but no rows"),
         _ => error.to_string(),
     }

@@ -1,8 +1,13 @@
 //! Evaluates a log.
 
+use std::sync::{Mutex, PoisonError};
+
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
-use robust_td_data::{ColumnMap, Evaluation, Format, Log, Model, Preset, Progress};
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::{PyBytes, PyDict, PyList};
+use robust_td_data::{
+    ColumnMap, Engine, Evaluation, Format, Log, Model, Monitor, Preset, Progress,
+};
 
 use crate::error::{raised, refused};
 use crate::fit::Fit;
@@ -108,6 +113,112 @@ pub fn evaluate(
     Ok(Fit::new(fit))
 }
 
+/// Whether the caller was interrupted.
+#[pyclass(frozen, module = "robust_td._native")]
+pub struct Stopped(Monitor);
+
+#[pymethods]
+impl Stopped {
+    fn __call__(&self) -> bool {
+        self.0.is_cancelled()
+    }
+}
+
+/// A function of Python that computes jobs: `run(name, description, tasks, stopped)` returns the merged state.
+struct Calls<'a> {
+    run: &'a Py<PyAny>,
+    monitor: Monitor,
+    /// What it raised.
+    raised: Option<PyErr>,
+}
+
+impl Engine for Calls<'_> {
+    fn run(
+        &mut self,
+        name: &'static str,
+        description: Vec<u8>,
+        tasks: Vec<Vec<u8>>,
+    ) -> Result<Vec<u8>, robust_td_data::Error> {
+        let called = Python::attach(|py| {
+            let tasks = tasks.iter().map(|task| PyBytes::new(py, task));
+            let tasks = PyList::new(py, tasks)?;
+            let description = PyBytes::new(py, &description);
+            let stopped = Stopped(self.monitor.clone());
+            let state = self.run.call1(py, (name, description, tasks, stopped))?;
+            let state: PyBackedBytes = state.extract(py)?;
+            PyResult::Ok(state.to_vec())
+        });
+        called.map_err(|error| {
+            let message = error.to_string();
+            self.raised = Some(error);
+            robust_td_data::Error::Executor { message }
+        })
+    }
+}
+
+/// Evaluates the policy of a log in parts that a function computes.
+#[pyfunction]
+pub fn evaluate_in_parts(
+    py: Python<'_>,
+    log: LogArgument<'_>,
+    options: Bound<'_, PyDict>,
+    parameters: Vec<(String, f64)>,
+    run: Py<PyAny>,
+    tell: Option<Py<PyAny>>,
+) -> PyResult<Fit> {
+    let evaluation = evaluation(&log, &Options(options), parameters)?;
+    let failure = Mutex::new(None);
+    let fit = job::run(py, tell.as_ref(), |watch| {
+        let mut engine = Calls {
+            run: &run,
+            monitor: watch.monitor.clone(),
+            raised: None,
+        };
+        let fit = watched(evaluation, watch).run_in_parts(&mut engine);
+        *failure.lock().unwrap_or_else(PoisonError::into_inner) = engine.raised;
+        Ok(fit?)
+    });
+    let failure = failure.into_inner();
+    match failure.unwrap_or_else(PoisonError::into_inner) {
+        Some(error) if fit.is_err() => Err(error),
+        _ => Ok(Fit::new(fit?)),
+    }
+}
+
+/// The state of a task of an evaluation.
+#[pyfunction]
+pub fn log_part<'py>(
+    py: Python<'py>,
+    description: PyBackedBytes,
+    task: PyBackedBytes,
+    threads: usize,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let state = py
+        .detach(|| robust_td_data::compute_task(&description, &task, threads))
+        .map_err(raised)?;
+    Ok(PyBytes::new(py, &state))
+}
+
+/// The files that a task of an evaluation reads.
+#[pyfunction]
+pub fn log_files(description: PyBackedBytes, task: PyBackedBytes) -> PyResult<Vec<String>> {
+    robust_td_data::task_files(&description, &task).map_err(raised)
+}
+
+/// The merged state of consecutive tasks.
+#[pyfunction]
+pub fn log_merge<'py>(
+    py: Python<'py>,
+    description: PyBackedBytes,
+    states: Vec<PyBackedBytes>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let states = states.iter().map(|state| &**state);
+    let merged = py
+        .detach(|| robust_td_data::merge_states(&description, states))
+        .map_err(raised)?;
+    Ok(PyBytes::new(py, &merged))
+}
+
 /// The evaluation with its options.
 fn evaluation(
     log: &LogArgument<'_>,
@@ -200,6 +311,11 @@ fn message(progress: &Progress<'_>) -> Option<String> {
         Progress::Product { passes, residual } => {
             Some(format!("pass {passes}: relative residual {residual:.1e}"))
         }
+        Progress::Comparing {
+            number,
+            of,
+            features,
+        } => Some(format!("features {number} of {of}: {features}")),
         Progress::PassDone { steps } => Some(format!("{steps} transitions")),
         _ => None,
     }

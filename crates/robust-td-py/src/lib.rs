@@ -31,12 +31,18 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<table::Table>()?;
     module.add_class::<fit::Fit>()?;
     module.add_class::<problem::Problem>()?;
+    module.add_class::<sweep::SweepJob>()?;
     module.add_class::<sweep::SweepResults>()?;
+    module.add_class::<sweep::SweepUnits>()?;
     module.add_class::<compare::Comparison>()?;
     module.add_class::<online::OnlineTD>()?;
     module.add_function(wrap_pyfunction!(command::main, module)?)?;
     module.add_function(wrap_pyfunction!(evaluate::evaluate, module)?)?;
     module.add_function(wrap_pyfunction!(evaluate::evaluate_each, module)?)?;
+    module.add_function(wrap_pyfunction!(evaluate::evaluate_in_parts, module)?)?;
+    module.add_function(wrap_pyfunction!(evaluate::log_part, module)?)?;
+    module.add_function(wrap_pyfunction!(evaluate::log_files, module)?)?;
+    module.add_function(wrap_pyfunction!(evaluate::log_merge, module)?)?;
     module.add_function(wrap_pyfunction!(fit::fits_json, module)?)?;
     module.add_function(wrap_pyfunction!(inspect::inspect, module)?)?;
     module.add_function(wrap_pyfunction!(problem::problem, module)?)?;

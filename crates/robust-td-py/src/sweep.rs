@@ -1,8 +1,12 @@
 //! Sweeps the step size constant.
 
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
-use robust_td::sweep::{Indexing, Mode, Sweep};
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::{PyBytes, PyDict};
+use robust_td::sweep::{Indexing, Job, Mode, SplitSweep, Sweep};
 use robust_td::{Figures, Kernel};
 
 use crate::error::{raised, refused};
@@ -126,6 +130,123 @@ fn run(py: Python<'_>, sweep: Sweep<'_>, tell: Option<Py<PyAny>>) -> PyResult<Sw
     Ok(SweepResults { inside })
 }
 
+/// The sweep of a problem with its options.
+fn requested(
+    problem: &Problem,
+    schedules: &[String],
+    projections: &[String],
+    options: Bound<'_, PyDict>,
+) -> PyResult<Sweep<'static>> {
+    let families = each(schedules, robust_td::sweep::schedule)?;
+    let projections = each(projections, robust_td::sweep::projection)?;
+    let sweep = Sweep::new(&problem.inside).name(&problem.name);
+    let sweep = sweep.projections(projections).schedules(families);
+    configured(sweep, &Options(options))
+}
+
+/// A sweep that is computed in parts.
+#[pyclass(frozen, module = "robust_td._native")]
+pub struct SweepJob {
+    split: Mutex<Option<SplitSweep>>,
+}
+
+#[pymethods]
+impl SweepJob {
+    #[new]
+    fn new(
+        py: Python<'_>,
+        problem: &Problem,
+        schedules: Vec<String>,
+        projections: Vec<String>,
+        options: Bound<'_, PyDict>,
+    ) -> PyResult<Self> {
+        let sweep = requested(problem, &schedules, &projections, options)?;
+        let split = py.detach(|| sweep.split()).map_err(raised)?;
+        Ok(Self {
+            split: Mutex::new(Some(split)),
+        })
+    }
+
+    /// The description, to be sent to other machines, and the ranges of units that are the parts.
+    fn describe<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyBytes>, Vec<(usize, usize)>)> {
+        let split = self.split.lock().unwrap_or_else(PoisonError::into_inner);
+        let job = split.as_ref().ok_or_else(finished)?.job();
+        let parts = job.parts().into_iter();
+        let parts = parts.map(|part| (part.start, part.end)).collect();
+        Ok((PyBytes::new(py, job.description()), parts))
+    }
+
+    /// The results from the states of all parts, in order.
+    fn finish(
+        &self,
+        py: Python<'_>,
+        states: Vec<PyBackedBytes>,
+        workers: usize,
+        seconds: f64,
+    ) -> PyResult<SweepResults> {
+        let mut split = self.split.lock().unwrap_or_else(PoisonError::into_inner);
+        let split = split.take().ok_or_else(finished)?;
+        let elapsed = Duration::try_from_secs_f64(seconds).unwrap_or_default();
+        let inside = py
+            .detach(|| split.finish(states.iter().map(|state| &**state), workers, elapsed))
+            .map_err(raised)?;
+        Ok(SweepResults { inside })
+    }
+}
+
+fn finished() -> PyErr {
+    refused("the sweep is finished already")
+}
+
+/// The units of a sweep, on any machine.
+#[pyclass(frozen, module = "robust_td._native")]
+pub struct SweepUnits {
+    inside: Job,
+}
+
+#[pymethods]
+impl SweepUnits {
+    #[new]
+    fn new(py: Python<'_>, description: &[u8]) -> PyResult<Self> {
+        let inside = py.detach(|| Job::read(description)).map_err(raised)?;
+        Ok(Self { inside })
+    }
+
+    /// Computes a part on this number of threads.
+    fn run<'py>(
+        &self,
+        py: Python<'py>,
+        first: usize,
+        end: usize,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let state = job::run(py, None, |watch| {
+            let options = robust_td::sweep::Options {
+                threads,
+                cancel: Some(watch.monitor.flag()),
+                ..robust_td::sweep::Options::default()
+            };
+            Ok(self.inside.run(first..end, &options)?)
+        })?;
+        Ok(PyBytes::new(py, &state))
+    }
+
+    /// Joins the states of consecutive parts.
+    fn join<'py>(
+        &self,
+        py: Python<'py>,
+        states: Vec<PyBackedBytes>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let joined = py
+            .detach(|| self.inside.join(states.iter().map(|state| &**state)))
+            .map_err(raised)?;
+        Ok(PyBytes::new(py, &joined))
+    }
+}
+
 /// Sweeps c on a problem.
 #[pyfunction]
 pub fn sweep(
@@ -136,11 +257,7 @@ pub fn sweep(
     options: Bound<'_, PyDict>,
     tell: Option<Py<PyAny>>,
 ) -> PyResult<SweepResults> {
-    let families = each(&schedules, robust_td::sweep::schedule)?;
-    let projections = each(&projections, robust_td::sweep::projection)?;
-    let sweep = Sweep::new(&problem.inside).name(&problem.name);
-    let sweep = sweep.projections(projections).schedules(families);
-    let sweep = configured(sweep, &Options(options))?;
+    let sweep = requested(problem, &schedules, &projections, options)?;
     run(py, sweep, tell)
 }
 

@@ -8,7 +8,9 @@ pub use robust_td_data::{ColumnMap, Dialect, Format, Preset, ReadOptions, Role, 
 // While it runs.
 pub use robust_td_data::{Monitor, Progress, ReportAt};
 // What a log holds.
-pub use robust_td_data::{DataReport, DataSample, Finding, FindingKind};
+pub use robust_td_data::{
+    ActionReport, DataReport, DataSample, Finding, FindingKind, PolicyReport,
+};
 // What was learned.
 pub use robust_td_data::{
     Candidate, ConstantChoice, DiscountsReport, Divergence, EpisodeSample, Error, EvaluationReport,

@@ -31,8 +31,11 @@ pub fn page(
         page.push_str(&hypotheses(bounds));
         page.push_str("\nCertificates\n");
         page.push_str(&certificates(certification, bounds));
+        page.push_str("\nIn other linear coordinates\n");
+        page.push_str(&coordinates(certification, bounds));
+        page.push_str("\nf is the same in all of them. A bound is for Algorithm 1 run on the transformed features.\n");
         page.push_str(
-            "\nThe bounds hold in expectation; by Markov's inequality P(f >= x) <= bound/x.\n",
+            "The bounds hold in expectation; by Markov's inequality P(f >= x) <= bound/x.\n",
         );
     }
     page
@@ -98,6 +101,43 @@ fn certificates(certification: &Certification, bounds: &MixingBounds) -> String 
                 Some(certificate) if certificate.applies() => "yes".into(),
                 _ => "no".into(),
             },
+        ]);
+    }
+    text::number_columns(&rows)
+}
+
+/// The best bound in every coordinates, with the c that gives it.
+fn coordinates(certification: &Certification, bounds: &MixingBounds) -> String {
+    let mut rows = vec![[
+        String::new(),
+        "phi_inf".into(),
+        "|theta*|".into(),
+        "best c".into(),
+        "E[f(avg)] <=".into(),
+        "over f(0)".into(),
+        "algorithm".into(),
+    ]];
+    for found in &bounds.coordinates {
+        let (coordinates, show) = (&found.coordinates, |value: Option<f64>| {
+            value
+                .filter(|x| x.is_finite())
+                .map_or("-".to_string(), number)
+        });
+        let words = match coordinates.name {
+            "identity" => "features as they are",
+            "diagonal" => "second moments 1",
+            "whitened" => "covariance I",
+            _ => "best diagonal scaling",
+        };
+        let bound = found.recommended.map(|recommended| recommended.bound);
+        rows.push([
+            words.into(),
+            number(coordinates.phi_inf),
+            number(coordinates.theta_star_norm),
+            show(found.recommended.map(|recommended| recommended.c)),
+            show(bound),
+            show(bound.map(|bound| bound / certification.constants.f_zero)),
+            coordinates.method.unwrap_or("-").into(),
         ]);
     }
     text::number_columns(&rows)

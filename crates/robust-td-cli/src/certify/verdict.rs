@@ -19,12 +19,16 @@ pub fn paragraphs(
             "There is nothing to learn: theta* = 0, and Algorithm 1 starts there.".into(),
             theorem(certification, bounds),
         ],
-        Ok(bounds) => vec![
-            answer(certification, bounds),
-            theorem(certification, bounds),
-            constant_step(certification, bounds),
-            change(certification, bounds, longer),
-        ],
+        Ok(bounds) => {
+            let mut paragraphs = vec![
+                answer(certification, bounds),
+                theorem(certification, bounds),
+                constant_step(certification, bounds),
+                change(certification, bounds, longer),
+            ];
+            paragraphs.extend(other_coordinates(certification, bounds));
+            paragraphs
+        }
     }
 }
 
@@ -188,6 +192,29 @@ fn change(
         ));
     }
     words
+}
+
+/// The method that runs in better coordinates, if its guarantee is clearly smaller.
+fn other_coordinates(certification: &Certification, bounds: &MixingBounds) -> Option<String> {
+    let proved = bounds
+        .coordinates
+        .iter()
+        .filter_map(|found| Some((found.coordinates.method?, found.recommended?)));
+    let (method, best) = proved.min_by(|(_, x), (_, y)| x.bound.total_cmp(&y.bound))?;
+    let own = bounds.recommended.map_or(f64::INFINITY, |own| own.bound);
+    if !(best.bound < 0.9 * own) {
+        return None;
+    }
+    let against = match certification.beats_zero(best.bound) {
+        true => "below f(0)",
+        false => "no better than f(0)",
+    };
+    Some(format!(
+        "In other coordinates of the features more is guaranteed: {method}, which needs their second moments, has \
+         E[f(avg)] <= {} with c = {}, {against}.",
+        number(best.bound),
+        number(best.c)
+    ))
 }
 
 /// A number, with two digits when it is large: then only its order of magnitude matters.

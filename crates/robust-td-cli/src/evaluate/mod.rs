@@ -365,6 +365,11 @@ fn show(progress: &Progress<'_>, confidence: f64) {
                 "product {passes}: relative residual {residual:.1e}"
             ));
         }
+        Progress::Comparing {
+            number,
+            of,
+            features,
+        } => progress::say(&format!("features {number} of {of}: {features}")),
         Progress::PassDone { steps } => progress::say(&format!("{steps} transitions")),
         _ => {}
     }

@@ -42,7 +42,9 @@ fn row(found: &OffPolicyEstimate) -> [String; 5] {
 
 fn notes(report: &OffPolicyReport) -> Vec<String> {
     let mut notes = vec![match report.target {
-        TargetKind::Ratios => "The policy is known by importance ratios only (rho).".to_owned(),
+        TargetKind::Ratios => {
+            "The policy is known by importance ratios only (rho); a doubly robust estimate needs actions.".to_owned()
+        }
         TargetKind::Actions => {
             format!(
                 "The policy is known by its actions, out of {}.",
@@ -54,9 +56,15 @@ fn notes(report: &OffPolicyReport) -> Vec<String> {
             text::count(report.actions.len(), "action")
         ),
     }];
+    notes.extend(report.unknown_intervals());
     match report.estimates.len() {
         0 | 1 => notes.push(
             "Importance sampling needs the probability of each logged action (behaviour_prob) or rho, and episodes to their end.".to_owned(),
+        ),
+        _ if report.target == TargetKind::Ratios => notes.push(
+            "Effective: the number of episodes of the policy itself that would weigh as much. Least squares needs features that fit; importance sampling \
+             needs none. Both need the right ratios."
+                .to_owned(),
         ),
         _ => notes.push(
             "Effective: the number of episodes of the policy itself that would weigh as much. Least squares needs no propensities, but features that fit; \

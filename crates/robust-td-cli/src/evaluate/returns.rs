@@ -2,6 +2,8 @@
 
 use robust_td_data::{ReturnCheck, Tenth, Verdict};
 
+use robust_td::number::counted;
+
 use crate::text::{self, number};
 
 /// Whether the features can express the values, in a sentence.
@@ -63,8 +65,8 @@ pub fn page(check: &ReturnCheck) -> String {
             "  ",
             2,
             &format!(
-                "{} held out are not compared: the other rows do not have their features",
-                text::count(check.undetermined as usize, "row")
+                "{} not compared: the other rows do not have their features",
+                counted(check.undetermined, "row held out is", "rows held out are")
             ),
         );
     }

@@ -144,7 +144,12 @@ fn what_is_wrong_is_named_with_its_remedy() {
         ),
         (
             vec!["predict", "m.json", "lacking.csv"],
-            vec!["lacking.csv: no column city", "t, town, x"],
+            vec![
+                "lacking.csv: no column is named city",
+                "the features need x, city, in this order",
+                "t, town, x",
+                "--column obs=",
+            ],
         ),
         (
             vec!["predict", "m.json", "log.csv", "--keep", "tt"],

@@ -14,6 +14,7 @@ mod formats;
 mod library;
 mod log;
 mod off_policy;
+mod remedies;
 mod report;
 mod resume;
 mod returns;

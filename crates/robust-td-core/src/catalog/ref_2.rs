@@ -21,7 +21,7 @@ pub(super) const ENTRY: Entry = Entry {
 };
 
 fn build(_: &Values) -> Result<Problem> {
-    two_state::two_state(0.6, 0.3, 0.9)
+    two_state::two_state(0.6, 0.3, 0.9, 0.0)
 }
 
 #[cfg(test)]

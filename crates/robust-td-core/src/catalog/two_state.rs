@@ -41,19 +41,27 @@ pub(super) const ENTRY: Entry = Entry {
             |x| x > 0.0 && x < 1.0,
         ),
         Parameter::discount(0.9),
+        Parameter::new(
+            "shift",
+            0.0,
+            "added to every reward, whose mean is 0.15 (1 - alpha) without it",
+            "finite",
+            f64::is_finite,
+        ),
     ],
     build,
 };
 
 fn build(values: &Values) -> Result<Problem> {
-    two_state(values["alpha"], values["epsilon"], values["discount"])
+    let shift = values["shift"];
+    two_state(values["alpha"], values["epsilon"], values["discount"], shift)
 }
 
-pub(super) fn two_state(alpha: f64, epsilon: f64, discount: f64) -> Result<Problem> {
+pub(super) fn two_state(alpha: f64, epsilon: f64, discount: f64, shift: f64) -> Result<Problem> {
     let (stay, go) = ((1.0 - alpha) / 2.0, (1.0 + alpha) / 2.0);
     let chain = Chain::from_dense(&Matrix::from_rows(&[[stay, go], [go, stay]])?)?;
     let features = Matrix::from_rows(&[[epsilon, 1.0], [-epsilon, 1.0]])?;
-    let reward = Matrix::from_rows(&[[0.2, 1.0], [-1.0, 0.4]])?;
+    let reward = Matrix::from_rows(&[[0.2 + shift, 1.0 + shift], [-1.0 + shift, 0.4 + shift]])?;
     Problem::new(chain, features, Reward::PerTransition(reward), discount, 0)
 }
 
@@ -95,6 +103,21 @@ mod tests {
                     assert!(error <= 1e-15 / (1.0 - discount), "{p:?}");
                 }
             }
+        }
+    }
+
+    /// A shifted reward shifts every value by shift / (1 - gamma); with mean 0 the values stay bounded as gamma approaches 1.
+    #[test]
+    fn the_shift_moves_the_mean() {
+        let values = |discount: f64, shift: f64| {
+            let settings = [("alpha", 0.9), ("discount", discount), ("shift", shift)];
+            problem("two-state", &settings).unwrap().true_values()
+        };
+        for (plain, shifted) in values(0.9, 0.0).iter().zip(values(0.9, 0.5)) {
+            assert!((shifted - plain - 5.0).abs() < 1e-12);
+        }
+        for value in values(1.0 - 1e-6, -0.015) {
+            assert!(value.abs() < 1.0, "{value}");
         }
     }
 

@@ -171,18 +171,47 @@ pub fn unknown_name(name: &str, names: &[&str]) -> String {
 /// The message for a name that no column has.
 #[must_use]
 pub fn unknown(name: &ColumnName, names: &[&str]) -> String {
-    const SHOWN: usize = 30;
     let what = match name.is_pattern {
         true => format!("no column matches {name}"),
         false => format!("no column is named {name}"),
     };
     let near = nearest(&name.text.replace(['*', '?'], ""), names);
-    let near = near.map_or(String::new(), |near| format!("; did you mean {near}?"));
-    let mut list = names.iter().take(SHOWN).copied().collect::<Vec<_>>();
-    if names.len() > SHOWN {
-        list.push("...");
+    let the = near.map_or("; the".to_owned(), |near| {
+        format!("; did you mean {near}? The")
+    });
+    format!(
+        "{what}{the} columns are {}",
+        printable(names.iter().copied())
+    )
+}
+
+/// Names for a message, with signs that cannot be printed escaped: those of a binary file must not reach a terminal.
+#[must_use]
+pub fn printable<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    const LONGEST: usize = 60;
+    const MOST: usize = 30;
+    let name = |name: &str| {
+        let shown = match is_printable(name) {
+            true => name.to_owned(),
+            false => name.escape_debug().to_string(),
+        };
+        match shown.char_indices().nth(LONGEST) {
+            Some((end, _)) => format!("{}...", &shown[..end]),
+            None => shown,
+        }
+    };
+    let mut names = names.into_iter();
+    let mut list: Vec<String> = names.by_ref().take(MOST).map(name).collect();
+    if names.next().is_some() {
+        list.push("...".to_owned());
     }
-    format!("{what}{near}; the columns are {}", list.join(", "))
+    list.join(", ")
+}
+
+/// Whether a name is text that a terminal can show.
+#[must_use]
+pub fn is_printable(name: &str) -> bool {
+    !name.contains(|c: char| c.is_control() || c == char::REPLACEMENT_CHARACTER)
 }
 
 #[cfg(test)]
@@ -226,8 +255,21 @@ mod tests {
     #[test]
     fn a_wrong_name_gets_the_nearest_one() {
         let message = unknown(&pattern("posiiton"), &["position", "velocity", "reward"]);
-        assert!(message.contains("did you mean position?"), "{message}");
-        assert!(message.contains("position, velocity, reward"), "{message}");
+        let expected = "; did you mean position? The columns are position, velocity, reward";
+        assert!(message.ends_with(expected), "{message}");
         assert!(!unknown(&pattern("q"), &["position"]).contains("did you mean"));
+    }
+
+    #[test]
+    fn names_in_messages_can_be_printed() {
+        assert_eq!(printable(["obs_0", "größe"]), "obs_0, größe");
+        assert_eq!(
+            printable(["\u{1b}[2J", "a\u{fffd}"]),
+            "\\u{1b}[2J, a\u{fffd}"
+        );
+        let long = "x".repeat(100);
+        assert_eq!(printable([long.as_str()]), format!("{}...", "x".repeat(60)));
+        let many = vec!["y"; 40];
+        assert!(printable(many).ends_with("y, ..."));
     }
 }

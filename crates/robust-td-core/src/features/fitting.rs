@@ -191,9 +191,10 @@ impl Fitting {
     fn add(&mut self, stage: &[Selected], label: Label<'_>) -> Result<()> {
         let inputs = self.map.outputs();
         let maps = (stage.iter()).map(|part| self.moments.fit(part, inputs, label));
-        let maps = maps.collect::<Result<Vec<_>>>()?;
+        let maps = maps.collect::<Result<Vec<_>>>();
+        let maps = maps.map_err(|error| in_spec(error, self.map.spec()))?;
         if stage_outputs(&maps) > MAX_FEATURES {
-            return Err(too_many(self.map.spec()));
+            return Err(too_many(self.map.spec(), ""));
         }
         self.map.stages.push(maps);
         Ok(())
@@ -211,11 +212,21 @@ fn needs_data(map: &MapSpec) -> bool {
     }
 }
 
-fn too_many(part: &str) -> Error {
+fn too_many(part: &str, remedy: &str) -> Error {
     refused(
         part,
-        format!("it would make more than {MAX_FEATURES} features"),
+        format!("it would make more than {MAX_FEATURES} features{remedy}"),
     )
+}
+
+/// The error about one map of a description, with the whole description as the user wrote it.
+fn in_spec(error: Error, spec: &str) -> Error {
+    match error {
+        Error::FeatureSpec { part, problem } if part != spec => {
+            refused(spec, format!("{part}: {problem}"))
+        }
+        other => other,
+    }
 }
 
 /// Observations of a part of a pass, which several threads may gather.
@@ -377,7 +388,7 @@ impl Moments {
         let column = spec.column;
         check_column(column, inputs)?;
         if spec.count.is_some_and(|count| count > MAX_FEATURES) {
-            return Err(too_many("one-hot"));
+            return Err(too_many("one-hot", ""));
         }
         let measured = self.values.iter().find(|(own, _)| *own == column);
         let counts = measured.into_iter().flat_map(|(_, values)| values);
@@ -399,9 +410,9 @@ impl Moments {
 impl Picked {
     /// The fitted map of all picked columns.
     fn fit(&self, spec: &MapSpec, inputs: usize) -> Result<Map> {
-        let countable = |name: &str, count: Option<usize>| match count {
+        let countable = |name: &str, count: Option<usize>, remedy: &str| match count {
             Some(count) if count <= MAX_FEATURES => Ok(count),
-            _ => Err(too_many(name)),
+            _ => Err(too_many(name, remedy)),
         };
         Ok(match *spec {
             MapSpec::Identity => Map::Identity { inputs },
@@ -412,7 +423,8 @@ impl Picked {
             )),
             MapSpec::Running => Map::Running(Running::new(inputs)),
             MapSpec::Polynomial { degree } => {
-                countable("polynomial", Polynomial::count(inputs, degree))?;
+                let count = Polynomial::count(inputs, degree);
+                countable("polynomial", count, "; use a smaller degree")?;
                 Map::Polynomial(Polynomial::new(inputs, degree))
             }
             MapSpec::Fourier {
@@ -421,7 +433,7 @@ impl Picked {
                 bounds,
             } => {
                 let count = Fourier::count(order, coupled, inputs);
-                countable("fourier (coupled=0 makes fewer)", count)?;
+                countable("fourier", count, "; coupled=0 makes fewer")?;
                 Map::Fourier(Fourier::new(order, coupled, self.range(bounds, inputs)))
             }
             MapSpec::Tiles {
@@ -433,9 +445,13 @@ impl Picked {
                 let all = Tiles::per_tiling(bins, inputs);
                 let size = match size {
                     Some(size) => all.map_or(size, |all| size.min(all)),
-                    None => countable("tiles (size=N shares features by a hash)", all)?,
+                    None => {
+                        let remedy = "; use fewer bins, or size=N, which shares features by a hash";
+                        countable("tiles", all, remedy)?
+                    }
                 };
-                countable("tiles", tilings.checked_mul(size))?;
+                let remedy = "; use fewer tilings or bins, or a smaller size=N, which shares features by a hash";
+                countable("tiles", tilings.checked_mul(size), remedy)?;
                 Map::Tiles(Tiles::new(tilings, bins, size, self.range(bounds, inputs)))
             }
             MapSpec::Rbf {
@@ -443,7 +459,7 @@ impl Picked {
                 width,
                 bounds,
             } => {
-                countable("rbf", Rbf::count(centres, inputs))?;
+                countable("rbf", Rbf::count(centres, inputs), "; use fewer centres")?;
                 Map::Rbf(Rbf::new(centres, width, self.range(bounds, inputs)))
             }
             MapSpec::OneHot(_) => return Err(refused("one-hot", "it takes one column")),

@@ -318,9 +318,13 @@ impl FeatureMap {
         })
     }
 
-    /// The number of features that the others determine by construction: the features of each `one-hot` add up to 1, as does the bias.
+    /// The number of features that the others determine by construction: the features of each `one-hot` add up to 1, as does the bias. So it
+    /// is for each action of state-action features.
     #[must_use]
     pub fn redundant(&self) -> usize {
+        if let Some([Map::PerAction(map)]) = self.stages.last().map(Vec::as_slice) {
+            return map.redundant();
+        }
         let last = self.stages.last().into_iter().flatten();
         let one = |map: &&Map| matches!(map, Map::Bias | Map::OneHot(_) | Map::Category(_));
         last.filter(one).count().saturating_sub(1)

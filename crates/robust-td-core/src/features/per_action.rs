@@ -40,6 +40,11 @@ impl PerAction {
         self.actions.len() * self.observation.outputs()
     }
 
+    /// The number of features that the others determine by construction.
+    pub fn redundant(&self) -> usize {
+        self.actions.len() * self.observation.redundant()
+    }
+
     /// The largest number of nonzero features with one action.
     pub fn active(&self) -> usize {
         self.observation.active()

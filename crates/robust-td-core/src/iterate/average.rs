@@ -187,6 +187,12 @@ impl AveragedIterate {
         }
     }
 
+    /// Counts a step that leaves theta unchanged and has no weight.
+    #[inline]
+    pub fn stay(&mut self) {
+        self.iterate.stay();
+    }
+
     /// The weighted average of theta_0, ..., theta_{t-1}; theta_0 when t = 0.
     #[must_use]
     pub fn average(&self) -> Vec<f64> {

@@ -1,4 +1,4 @@
-//! Implements the part that the two gradient-TD methods share: a second iterate that tracks the expected TD error.
+//! Implements the part that the gradient-TD methods share: a second iterate that tracks the expected TD error.
 //!
 //! ```text
 //! w_{t+1} = w_t + b ( rho_t delta_t - phi(s_t).w_t ) phi(s_t),     w_0 = 0
@@ -94,12 +94,34 @@ impl TwoIterates {
     /// Updates w; returns the TD error and its prediction phi(s).w by the old w.
     #[inline]
     pub fn track(&mut self, transition: &Transition<'_>) -> (f64, f64) {
+        self.track_shrunk(transition, 0.0)
+    }
+
+    /// As [`track`](Self::track), with w shrunk by the factor 1 - b beta first.
+    #[inline]
+    pub fn track_shrunk(&mut self, transition: &Transition<'_>, beta: f64) -> (f64, f64) {
         let phi = transition.features;
         let delta = transition.td_error(self.iterate.theta(), self.params.discount);
         let predicted = phi.dot(&self.w);
         let surprise = transition.ratio * delta - predicted;
+        if beta > 0.0 {
+            let factor = 1.0 - self.params.step_w * beta;
+            self.w.iter_mut().for_each(|w| *w *= factor);
+        }
         phi.axpy(self.params.step_w * surprise, &mut self.w);
         (delta, predicted)
+    }
+
+    /// Moves theta along the TD direction with its gradient correction, after [`track`](Self::track).
+    #[inline]
+    pub fn correct(&mut self, transition: &Transition<'_>, delta: f64, predicted: f64) {
+        let GradientParams { discount, step, .. } = self.params;
+        let weight = step * transition.ratio;
+        self.iterate.add(weight * delta, transition.features);
+        if let Some(next) = transition.outcome.next_features() {
+            self.iterate.add(-discount * (weight * predicted), *next);
+        }
+        self.iterate.finish_step();
     }
 
     /// w.

@@ -4,8 +4,9 @@ use crate::error::Result;
 use crate::learner::recipe::{Output, Samples};
 use crate::method::{self, Inputs, Parameter, Quantity, Range};
 use crate::model::mixing::Mixing;
-use crate::theory::best_bound::best_bound;
+use crate::theory::best_bound::{best_bound, best_bound_from};
 use crate::theory::constants::C0;
+use crate::theory::coordinates::Coordinates;
 use crate::theory::lambda::LambdaTheory;
 
 /// T; an error if it is below the minimum of the method's formulas.
@@ -72,6 +73,23 @@ pub(crate) fn guarantee(inputs: &mut Inputs<'_>, horizon: u64, c: f64, unit: imp
         return;
     }
     if let Some(best) = best_bound(problem, mixing, horizon, c, unit) {
+        inputs.guarantee(Quantity::F, best.bound, best.statement);
+    }
+}
+
+/// As [`guarantee`], for Algorithm 1 in other coordinates of the features; `unit` is its schedule there for c = 1.
+pub(crate) fn guarantee_in(
+    inputs: &mut Inputs<'_>,
+    coordinates: &Coordinates,
+    horizon: u64,
+    c: f64,
+    unit: impl Fn(u64) -> f64,
+) {
+    let (Some(problem), Some(mixing)) = (inputs.known_problem(), inputs.known_mixing()) else {
+        return;
+    };
+    let own = |distances| coordinates.inputs(problem, distances);
+    if let Some(best) = best_bound_from(own, mixing, horizon, c, unit) {
         inputs.guarantee(Quantity::F, best.bound, best.statement);
     }
 }

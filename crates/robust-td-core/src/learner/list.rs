@@ -12,6 +12,7 @@ macro_rules! algorithms {
             [$($argument)*]
             alg1: Alg1 [DECAYING, CONSTANT];
             doubling: Doubling [METHOD];
+            whitened: Whitened [FULL, DIAGONAL];
             td0: Td0 [];
             bhandari [A, B, C];
             liu_olshevsky: MeanAdjusted [METHOD];
@@ -24,12 +25,19 @@ macro_rules! algorithms {
             single_stepsize [METHOD, MIXING_FREE];
             certified_constant [METHOD];
             td_lambda: TdLambda [METHOD];
+            true_online: TrueOnline [METHOD];
             implicit_td: ImplicitTd [METHOD];
             least_squares: LeastSquares [METHOD];
             lstd: Lstd [METHOD];
+            lspe: Lspe [METHOD];
             gtd2: Gtd2 [METHOD];
             tdc: Tdc [METHOD];
+            tdrc: Tdrc [METHOD];
             etd: Etd [METHOD];
+            td_svrg: TdSvrg [METHOD];
+            richardson_romberg: RichardsonRomberg [METHOD];
+            clipped_td: ClippedTd [METHOD];
+            differential_td: DifferentialTd [METHOD];
             swift_td: SwiftTd [METHOD];
             coin_betting: CoinBetting [METHOD];
             dog: Dog [DOG, T_DOG];

@@ -40,14 +40,7 @@ impl Learner for Tdc {
     #[inline]
     fn step(&mut self, transition: &Transition<'_>) {
         let (delta, predicted) = self.state.track(transition);
-        let GradientParams { discount, step, .. } = self.state.params;
-        let iterate = &mut self.state.iterate;
-        let weight = step * transition.ratio;
-        iterate.add(weight * delta, transition.features);
-        if let Some(next) = transition.outcome.next_features() {
-            iterate.add(-discount * (weight * predicted), *next);
-        }
-        iterate.finish_step();
+        self.state.correct(transition, delta, predicted);
     }
 
     fn id(&self) -> &'static str {

@@ -1,5 +1,6 @@
 //! Describes what is given: chains, rewards, decision processes, policy-evaluation problems, and how fast they mix.
 
+pub mod average_reward;
 pub(crate) mod basis;
 pub mod chain;
 pub mod constants;
@@ -12,3 +13,4 @@ pub mod problem;
 pub mod reward;
 pub mod simulate;
 mod structure;
+pub(crate) mod whitening;

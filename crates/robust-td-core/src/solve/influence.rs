@@ -22,6 +22,8 @@ use crate::solve::trajectory::{self, Trajectory};
 
 /// The maximum number of groups of independent clusters.
 const CLUSTER_GROUPS: usize = 256;
+/// The largest number of features of sums that are read: memory is taken for all groups.
+const MOST_SAVED: usize = 1 << 13;
 /// The maximum number of groups of any kind.
 const MOST_GROUPS: usize = 256;
 /// A feature that is nonzero in at least this share of the rows does not limit the support of a value.
@@ -49,7 +51,8 @@ impl Grouping {
 }
 
 /// Sums over the transitions of each group.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "SavedSums", into = "SavedSums")]
 pub struct GroupSums {
     /// The scores rho delta phi, one row per group.
     pub(super) scores: Matrix,
@@ -124,6 +127,71 @@ impl GroupSums {
         let rows = self.rows.iter_mut().zip(&other.rows);
         rows.for_each(|(sum, x)| *sum += x);
         self.transitions += other.transitions;
+    }
+}
+
+/// The saved form: only groups with transitions.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct SavedSums {
+    groups: u32,
+    dimension: u32,
+    /// The groups that have sums, and their scores and squares, one after the other.
+    present: Vec<u32>,
+    scores: Vec<f64>,
+    squares: Vec<f64>,
+    rows: Vec<f64>,
+    transitions: u64,
+}
+
+impl From<GroupSums> for SavedSums {
+    fn from(sums: GroupSums) -> Self {
+        let groups = sums.scores.rows();
+        let is_zero = |row: &[f64]| row.iter().all(|x| x.to_bits() == 0);
+        let present =
+            (0..groups).filter(|&k| !is_zero(sums.scores.row(k)) || !is_zero(sums.squares.row(k)));
+        let present: Vec<u32> = present.map(|k| k as u32).collect();
+        let pick = |matrix: &Matrix| {
+            let rows = present.iter().flat_map(|&k| matrix.row(k as usize));
+            rows.copied().collect()
+        };
+        Self {
+            groups: groups as u32,
+            dimension: sums.scores.columns() as u32,
+            scores: pick(&sums.scores),
+            squares: pick(&sums.squares),
+            present,
+            rows: sums.rows,
+            transitions: sums.transitions,
+        }
+    }
+}
+
+impl TryFrom<SavedSums> for GroupSums {
+    type Error = Error;
+
+    fn try_from(saved: SavedSums) -> Result<Self> {
+        let (groups, d) = (saved.groups as usize, saved.dimension as usize);
+        let length = saved.present.len().checked_mul(d);
+        let whole = groups <= CLUSTER_GROUPS.max(trajectory::BLOCKS)
+            && d <= MOST_SAVED
+            && saved.present.is_sorted_by(|a, b| a < b)
+            && saved.present.last().is_none_or(|k| (*k as usize) < groups)
+            && Some(saved.scores.len()) == length
+            && Some(saved.squares.len()) == length
+            && saved.rows.len() == d;
+        if !whole {
+            let contradiction = format!("the sums of {groups} groups of {d} features do not fit");
+            return Err(Error::Saved { contradiction });
+        }
+        let mut sums = Self::new(groups, d);
+        let rows = saved.scores.chunks_exact(d.max(1));
+        let rows = rows.zip(saved.squares.chunks_exact(d.max(1)));
+        for (&k, (scores, squares)) in saved.present.iter().zip(rows) {
+            sums.scores.row_mut(k as usize).copy_from_slice(scores);
+            sums.squares.row_mut(k as usize).copy_from_slice(squares);
+        }
+        (sums.rows, sums.transitions) = (saved.rows, saved.transitions);
+        Ok(sums)
     }
 }
 

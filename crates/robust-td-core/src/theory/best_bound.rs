@@ -5,7 +5,7 @@
 //! replaced by `2 * 2^(-t/t_mix)` beyond a work limit, and lags beyond 2^16 are not tried. Each of these can
 //! only raise a bound.
 
-use super::certificate::{self, Certificate};
+use super::certificate::{self, Certificate, Inputs};
 use super::certify::{inputs_with, max_lag};
 use super::horizon::Horizon;
 use super::step_sums::StepProfile;
@@ -38,8 +38,20 @@ pub fn best_bound(
     c: f64,
     unit: impl Fn(u64) -> f64,
 ) -> Option<BestBound> {
+    let inputs = |distances| inputs_with(problem, distances);
+    best_bound_from(inputs, mixing, horizon, c, unit)
+}
+
+/// As [`best_bound`], from the inputs of the certificates, such as those in other coordinates; `unit` is then the schedule there.
+pub fn best_bound_from(
+    inputs: impl FnOnce(Vec<f64>) -> Inputs,
+    mixing: &Mixing,
+    horizon: u64,
+    c: f64,
+    unit: impl Fn(u64) -> f64,
+) -> Option<BestBound> {
     let max_lag = max_lag(horizon, mixing.lambda2()).min(MAX_LAG);
-    let inputs = inputs_with(problem, mixing.bounds(max_lag as usize, WORK));
+    let inputs = inputs(mixing.bounds(max_lag as usize, WORK));
     let mut unit = StepProfile::quick(unit, horizon, &inputs.distances);
     let p = Horizon::new(horizon, mixing.alpha()).map(|conditions| {
         certificate::paper::certify(&inputs, horizon, &conditions, unit.total(), c)

@@ -2,6 +2,7 @@
 
 use super::certificate::{self, Certificate, Hypothesis, Inputs};
 use super::constants::{C0, rho};
+use super::coordinates::{Common, CoordinateBounds, Coordinates};
 use super::horizon::{Horizon, paper_required_log_t};
 use super::lemma_sums::shape;
 use super::recommend::{Recommendation, recommend};
@@ -57,6 +58,8 @@ pub struct MixingBounds {
     pub constant_step: Certificate,
     /// The constant step that it certifies.
     pub certified_step: Option<f64>,
+    /// The certificates for Algorithm 1 in several linear coordinates of the features, the identity first; empty when these were not computed.
+    pub coordinates: Vec<CoordinateBounds>,
 }
 
 /// The smallest bound that is proved for Algorithm 1, and the certificate that proves it.
@@ -115,6 +118,17 @@ impl MixingBounds {
             .min_by(|left, right| left.bound.total_cmp(&right.bound))
     }
 
+    /// The coordinates in which the smallest bound is proved; the first of equals.
+    #[must_use]
+    pub fn best_coordinates(&self) -> Option<&CoordinateBounds> {
+        let proved = self
+            .coordinates
+            .iter()
+            .filter_map(|bounds| Some((bounds, bounds.best()?)));
+        let best = proved.min_by(|(_, left), (_, right)| left.total_cmp(right));
+        best.map(|(bounds, _)| bounds)
+    }
+
     /// Every hypothesis with the theorem or certificate that needs it.
     #[must_use]
     pub fn hypotheses(&self) -> Vec<(&'static str, Hypothesis)> {
@@ -146,34 +160,43 @@ impl Problem {
     /// # Ok::<(), robust_td_core::Error>(())
     /// ```
     pub fn certify(&self, horizon: u64, c: impl Into<Option<f64>>) -> Result<Certification> {
-        let c = c.into();
-        check_horizon("horizon", horizon)?;
-        if let Some(c) = c
-            && !(c > 0.0 && c.is_finite())
-        {
-            return Err(Error::Parameter {
-                name: "c",
-                value: c,
-                expected: "positive and finite",
-            });
-        }
-        let known = Mixing::of(self.chain())?;
-        let mixing = match &known {
-            Ok(mixing) => bounds(self, mixing, horizon, c),
-            Err(reason) => Err(reason.to_string()),
-        };
-        let recommended = mixing.as_ref().ok().and_then(|bounds| bounds.recommended);
-        let c = c.or(recommended.map(|recommended| recommended.c));
-        Ok(Certification {
-            constants: Constants::new(self, known.as_ref().ok().filter(|_| mixing.is_ok())),
-            horizon,
-            log_t: (horizon as f64).ln(),
-            c0: C0,
-            c,
-            rho_c: c.and_then(rho),
-            mixing,
-        })
+        certification(self, horizon, c.into(), true)
     }
+}
+
+/// As [`Problem::certify`], with or without the certificates in other coordinates.
+pub(super) fn certification(
+    problem: &Problem,
+    horizon: u64,
+    c: Option<f64>,
+    in_coordinates: bool,
+) -> Result<Certification> {
+    check_horizon("horizon", horizon)?;
+    if let Some(c) = c
+        && !(c > 0.0 && c.is_finite())
+    {
+        return Err(Error::Parameter {
+            name: "c",
+            value: c,
+            expected: "positive and finite",
+        });
+    }
+    let known = Mixing::of(problem.chain())?;
+    let mixing = match &known {
+        Ok(mixing) => bounds(problem, mixing, horizon, c, in_coordinates),
+        Err(reason) => Err(reason.to_string()),
+    };
+    let recommended = mixing.as_ref().ok().and_then(|bounds| bounds.recommended);
+    let c = c.or(recommended.map(|recommended| recommended.c));
+    Ok(Certification {
+        constants: Constants::new(problem, known.as_ref().ok().filter(|_| mixing.is_ok())),
+        horizon,
+        log_t: (horizon as f64).ln(),
+        c0: C0,
+        c,
+        rho_c: c.and_then(rho),
+        mixing,
+    })
 }
 
 /// The inputs of the certificates for `problem`, with the mixing distances `d(0..=max_lag)`.
@@ -218,6 +241,7 @@ fn bounds(
     mixing: &Mixing,
     horizon: u64,
     c: Option<f64>,
+    in_coordinates: bool,
 ) -> std::result::Result<MixingBounds, String> {
     let (lambda2, alpha) = (mixing.lambda2(), mixing.alpha());
     let max_lag = max_lag(horizon, lambda2);
@@ -241,8 +265,9 @@ fn bounds(
         &inputs.distances,
     );
     let recommended = recommend(&inputs, &mut unit);
-    let c = c.or(recommended.map(|recommended| recommended.c));
-    Ok(MixingBounds {
+    let asked = c;
+    let c = asked.or(recommended.map(|recommended| recommended.c));
+    let mut bounds = MixingBounds {
         alpha,
         conditions,
         best_rate_required_log_t: paper_required_log_t(lambda2.max(0.5)),
@@ -254,5 +279,26 @@ fn bounds(
         constant_step: certificate::constant_step::certify(&all_lags, horizon),
         certified_step: certificate::constant_step::lag(&all_lags, horizon)
             .map(|lag| certificate::constant_step::step_size(&all_lags, horizon, lag)),
-    })
+        coordinates: Vec::new(),
+    };
+    if in_coordinates {
+        let common = Common {
+            problem,
+            horizon,
+            conditions: &conditions,
+            distances: &inputs.distances,
+            all_distances: &all_lags.distances,
+            c: asked,
+        };
+        let identity = common.identity(&bounds, c);
+        let others = Coordinates::others(problem).map_err(|error| error.to_string())?;
+        bounds.coordinates = std::iter::once(identity)
+            .chain(
+                others
+                    .into_iter()
+                    .map(|coordinates| common.bounds(coordinates, &mut unit)),
+            )
+            .collect();
+    }
+    Ok(bounds)
 }

@@ -4,7 +4,8 @@
 //! [`horizon`] (how long `T` must be), [`lemma_sums`] (the sums behind the proof), [`step_sums`] and
 //! [`best_lag`] (the same sums for any step sizes, without rounding), [`certificate`] (the bounds P, X, Y and
 //! C), [`mod@recommend`] (the `c` that minimises Y) and [`mod@certify`] (all of these for one problem;
-//! [`best_bound`] is the fast version). [`lambda`] extends the potential and certificate Y to TD(lambda).
+//! [`best_bound`] is the fast version). [`coordinates`] repeats them in other linear coordinates of the features, among which
+//! [`scaling`] finds the best diagonal ones. [`lambda`] extends the potential and certificate Y to TD(lambda).
 //! [`lyapunov`] serves the bound of Srikant and Ying.
 //!
 //! The proof itself: [`proof_terms`] has its quantities along a trajectory, [`total_variation`] and [`lookback`] the lemmas on the bias of
@@ -16,6 +17,7 @@ mod blocks;
 pub mod certificate;
 pub mod certify;
 pub mod constants;
+pub mod coordinates;
 pub mod horizon;
 pub mod lambda;
 pub mod lemma_sums;
@@ -24,6 +26,7 @@ pub mod lyapunov;
 pub mod proof_terms;
 pub mod recommend;
 mod report;
+pub mod scaling;
 pub mod step_sums;
 mod sufficient_horizon;
 pub mod total_variation;

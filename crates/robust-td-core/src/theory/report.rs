@@ -3,7 +3,9 @@
 use serde::Serialize;
 
 use super::certificate::Certificate;
-use super::certify::Certification;
+use super::certify::{Certification, MixingBounds};
+use super::coordinates::CoordinateBounds;
+use super::recommend::Recommendation;
 use crate::constants::Constants;
 
 /// A certification as one JSON object. The keys and their order are stable; new keys are added at the end.
@@ -21,6 +23,22 @@ pub struct CertificationReport<'a> {
     certified_step: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     mixing_unavailable: Option<&'a str>,
+    /// Empty when the chain's mixing is not available.
+    coordinates: Vec<InCoordinates<'a>>,
+    best_coordinates: Option<&'a str>,
+}
+
+/// The certificates for Algorithm 1 run on linearly transformed features.
+#[derive(Debug, Serialize)]
+struct InCoordinates<'a> {
+    name: &'a str,
+    algorithm: Option<&'a str>,
+    phi_inf: f64,
+    theta_star_norm: f64,
+    scaling: Option<&'a [f64]>,
+    c: Option<f64>,
+    certificates: Certificates,
+    recommended: Recommended,
 }
 
 #[derive(Debug, Serialize)]
@@ -80,23 +98,55 @@ impl<'a> CertificationReport<'a> {
                 relaxed_holds: bounds.map(|b| b.conditions.relaxed_holds),
                 paper_required_log_t_at_lambda2: bounds.map(|b| b.best_rate_required_log_t),
             },
-            certificates: Certificates {
-                p: bounds.map(|b| Entry::new(b.p.as_ref())),
-                x: bounds.map(|b| Entry::new(b.x.as_ref())),
-                y: bounds.map(|b| Entry::new(b.y.as_ref())),
-                // A2 belongs to X and Y; the closed form does not have it.
-                c: bounds.map(|b| Entry {
-                    a2: None,
-                    ..Entry::new(Some(&b.constant_step))
-                }),
-            },
-            recommended: Recommended {
-                c: recommended.map(|r| r.c),
-                bound: recommended.map(|r| r.bound),
-            },
+            certificates: Certificates::new(bounds.map(MixingBounds::certificates)),
+            recommended: Recommended::new(recommended),
             alpha: bounds.map(|b| b.alpha),
             certified_step: bounds.and_then(|b| b.certified_step),
             mixing_unavailable: certification.mixing.as_ref().err().map(String::as_str),
+            coordinates: bounds.map_or(Vec::new(), |b| {
+                b.coordinates.iter().map(InCoordinates::new).collect()
+            }),
+            best_coordinates: bounds
+                .and_then(MixingBounds::best_coordinates)
+                .map(|best| best.coordinates.name),
+        }
+    }
+}
+
+impl<'a> InCoordinates<'a> {
+    fn new(bounds: &'a CoordinateBounds) -> Self {
+        let coordinates = &bounds.coordinates;
+        Self {
+            name: coordinates.name,
+            algorithm: coordinates.method,
+            phi_inf: coordinates.phi_inf,
+            theta_star_norm: coordinates.theta_star_norm,
+            scaling: coordinates.scaling.as_deref(),
+            c: bounds.c,
+            certificates: Certificates::new(Some(bounds.certificates())),
+            recommended: Recommended::new(bounds.recommended),
+        }
+    }
+}
+
+impl Certificates {
+    fn new(named: Option<[(&str, Option<&Certificate>); 4]>) -> Self {
+        let entry = |k: usize| named.map(|named| Entry::new(named[k].1));
+        Self {
+            p: entry(0),
+            x: entry(1),
+            y: entry(2),
+            // A2 belongs to X and Y; the closed form does not have it.
+            c: entry(3).map(|entry| Entry { a2: None, ..entry }),
+        }
+    }
+}
+
+impl Recommended {
+    fn new(recommended: Option<Recommendation>) -> Self {
+        Self {
+            c: recommended.map(|r| r.c),
+            bound: recommended.map(|r| r.bound),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Searches for a horizon at which a certificate beats the trivial bound f(0).
 
-use super::certify::Certification;
+use super::certify::{Certification, certification};
 use super::recommend::Recommendation;
 use crate::problem::Problem;
 
@@ -31,8 +31,7 @@ impl Certification {
         while long - short > 1 {
             let middle = short.midpoint(long);
             let horizon = 10_u64.pow(middle);
-            let recommended = problem
-                .certify(horizon, None)
+            let recommended = certification(problem, horizon, None, false)
                 .ok()
                 .and_then(|certification| certification.mixing.ok()?.recommended);
             match recommended.filter(beats) {

@@ -12,13 +12,12 @@ use super::pairs::Pairs;
 use super::{FeatureCandidate, FeatureChoice, ROUNDING, Wanted};
 use crate::error::{Error, Result};
 use crate::inspect::{DataReport, Inspector};
-use crate::off_policy::PolicyTally;
 use crate::option_error::{OptionError, OptionName};
 use crate::replay::Replay;
 use crate::solved::folds::without_each;
 use crate::solved::gather::Plan;
 use crate::solved::split::Split;
-use crate::solved::{Request, check_undiscounted, plan, refused_map};
+use crate::solved::{Request, Stage, check_undiscounted, plan, refused_map};
 use crate::survey::{Survey, end_pass, for_each_part, merge, observe};
 
 /// The maximum number of maps to compare.
@@ -34,6 +33,7 @@ pub(crate) fn choose(
     replay: &mut Replay<'_>,
     request: &Request,
     wanted: &Wanted,
+    tell: &mut dyn FnMut(Stage<'_>),
 ) -> Result<(Survey, FeatureChoice)> {
     let (report, discrete) = look(replay)?;
     check_undiscounted(request.discount, &report)?;
@@ -95,7 +95,9 @@ pub(crate) fn choose(
         Err(why) => return Err(refused(wanted, &format!("one map: {why}"))),
     };
     let mut compared = Vec::new();
-    for map in maps {
+    let count = maps.len();
+    for (k, map) in maps.into_iter().enumerate() {
+        tell(Stage::Compared(k + 1, count, map.spec()));
         let plan = folded(&map, &report, request, transitions);
         match without_each(replay, &plan, &split)? {
             Ok(without) => compared.push(Candidate { map, without }),
@@ -199,8 +201,6 @@ pub(crate) fn choose(
         features,
         phi_inf: 0.0,
         report,
-        // The policy of this log was followed.
-        policy: PolicyTally::default(),
     };
     Ok((survey, choice))
 }

@@ -25,6 +25,7 @@ use crate::options::ReadAs;
 use crate::preset::Preset;
 use crate::replay::Replay;
 use crate::solved::gather::Plan;
+use crate::solved::passes::Engine;
 use crate::solved::{self, Stage, Unit};
 use crate::source::Format;
 use crate::start_value::StartValue;
@@ -72,6 +73,15 @@ where
 pub enum Progress<'a> {
     /// The files were read once to measure the features and count the transitions.
     Surveyed(&'a DataReport),
+    /// One of several feature maps is fitted to parts of the log, to be compared with the others.
+    Comparing {
+        /// Its number, from 1.
+        number: usize,
+        /// How many there are.
+        of: usize,
+        /// The map.
+        features: &'a str,
+    },
     /// An iterative solution made another pass over the log.
     Product {
         /// The number of passes so far.
@@ -103,6 +113,11 @@ impl<'a> From<Stage<'a>> for Progress<'a> {
     fn from(stage: Stage<'a>) -> Self {
         match stage {
             Stage::Surveyed(report) => Self::Surveyed(report),
+            Stage::Compared(number, of, features) => Self::Comparing {
+                number,
+                of,
+                features,
+            },
             Stage::Product(state) => Self::Product {
                 passes: state.products as u64,
                 residual: state.residual,
@@ -431,6 +446,43 @@ impl Evaluation {
             }
             None => self.step(None)?,
         };
+        fit.layout = ReadAs {
+            inputs: fit.layout.inputs,
+            ..self.log.layout_used()
+        };
+        fit.elapsed = started.elapsed();
+        Ok(fit)
+    }
+
+    /// As [`run`](Self::run), with the work in parts that an engine computes, on whatever machines; the same bits.
+    ///
+    /// The first pass over the files, which fits the feature map and inspects the rows, is made here; the others are made in parts.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run), those of the engine, and [`Error::NotInParts`] for what is not computed in parts: learners, streams and tables,
+    /// resumed models, a horizon, a choice among maps, the variance of the return, policies that were not followed, interleaved episodes, and
+    /// sparse or more than 4,000 features.
+    pub fn run_in_parts(mut self, engine: &mut dyn Engine) -> Result<Fit> {
+        let started = Instant::now();
+        check_confidence(self.confidence)?;
+        self.request.check()?;
+        let refused = match &self.resumed {
+            Some(_) => Some("with a resumed model"),
+            None if !self.request.is_auto() => Some("with an algorithm that steps through the log"),
+            None => None,
+        };
+        if let Some(what) = refused {
+            return Err(Error::NotInParts { what: what.into() });
+        }
+        self.use_columns()?;
+        let request = self.request.to_solve(self.check, self.threads)?;
+        let Self { log, listener, .. } = &mut self;
+        let solved = solved::solve_elsewhere(log, &request, engine, &mut |stage| {
+            if let Some(listener) = listener {
+                listener(stage.into());
+            }
+        })?;
+        let mut fit = Fit::new(Model::Solved(Box::new(solved)), self.confidence)?;
         fit.layout = ReadAs {
             inputs: fit.layout.inputs,
             ..self.log.layout_used()

@@ -3,6 +3,7 @@
 use crate::bad_rows::BadRows;
 use crate::fault::FaultKind;
 use crate::inspect::Inspector;
+use crate::inspect::episode_column;
 use crate::inspect::report::{Finding, FindingKind};
 use crate::inspect::sentinels::Sentinels;
 use crate::inspect::tally::Tally;
@@ -51,10 +52,34 @@ impl Inspector {
             list: Vec::new(),
         };
         bad_rows(&mut findings, bad);
+        self.copied_files(&mut findings);
+        findings.list.extend(self.policy.findings(schema, files));
         self.alignment(&mut findings, schema);
         self.ends(&mut findings, schema);
         self.columns(&mut findings, schema);
         findings.list
+    }
+
+    fn copied_files(&self, findings: &mut Findings<'_>) {
+        let Some(found) = self.copies.clone().finish() else {
+            return;
+        };
+        let name = |file: usize| findings.files.get(file).map_or("", String::as_str);
+        let others = match found.count {
+            1 => String::new(),
+            count => format!(" ({count} files repeat an earlier one)"),
+        };
+        let message = format!(
+            "{} has the same {} rows as {}{others}; if it is a copy, its rows count twice: leave it out",
+            name(found.file),
+            found.rows,
+            name(found.original),
+        );
+        let tally = Tally {
+            count: found.count,
+            first: Some((found.file, 1)),
+        };
+        findings.add(FindingKind::CopiedFiles, tally, message);
     }
 
     fn alignment(&self, findings: &mut Findings<'_>, schema: &Schema) {
@@ -141,6 +166,22 @@ impl Inspector {
             episodes.without_end,
             message,
         );
+        let flags = schema.terminated || schema.truncated;
+        let aligned = flags && schema.next_obs && self.misaligned.count == 0;
+        if let Some(column) = episode_column::likely(&schema.unused)
+            && !schema.episode
+            && !aligned
+        {
+            let message = format!(
+                "no column has the role episode, so every row is taken to follow the row before it; if the column {column} names episodes, map it to this \
+                 role: their rows may then be mixed"
+            );
+            let once = Tally {
+                count: 1,
+                first: self.first,
+            };
+            findings.add(FindingKind::EpisodeColumnUnused, once, message);
+        }
     }
 
     fn columns(&self, findings: &mut Findings<'_>, schema: &Schema) {

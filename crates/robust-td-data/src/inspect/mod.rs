@@ -1,6 +1,8 @@
 //! Inspects a log in one pass before learning.
 
 mod collinear;
+mod copies;
+mod episode_column;
 mod episodes;
 mod findings;
 mod levels;
@@ -18,16 +20,21 @@ pub(crate) use findings::starts_unknown;
 pub use levels::{CategoryReport, LevelCount};
 pub use report::{DataReport, EpisodeReport, FeatureReport, Finding, FindingKind};
 pub use sample::DataSample;
+pub(crate) use stats::Running;
 pub use stats::Stats;
 
 use crate::bad_rows::BadRows;
 use crate::batch::Batch;
+use crate::chunks::PassCounts;
 use crate::error::Result;
 use crate::labels::Labels;
+use crate::mark::{Mark, Marks};
+use crate::off_policy::PolicyTally;
 use crate::pairing::Pairing;
 use crate::parts::Parts;
 use crate::reader::Reader;
 use crate::schema::Schema;
+use copies::Copies;
 use episodes::{EpisodeRow, Episodes, hash};
 use levels::Levels;
 use tally::Tally;
@@ -44,6 +51,8 @@ pub struct Inspector {
     /// The categories, in order.
     levels: Vec<Levels>,
     episodes: Episodes,
+    policy: PolicyTally,
+    copies: Copies,
     last: Option<Last>,
     /// Rows whose next observation could be compared with the following row.
     comparable: u64,
@@ -52,6 +61,8 @@ pub struct Inspector {
     duplicated: Tally,
     /// File and number of the first row.
     first: Option<(usize, u64)>,
+    /// Where the nodes of the log start, if it is read in parts.
+    marks: Option<Marks>,
 }
 
 /// The last row, to be compared with the next one.
@@ -164,12 +175,19 @@ impl Inspector {
 
     /// Adds what depends on the order of the rows of a batch; their numbers are [measured](Self::measured) elsewhere.
     pub(crate) fn follow(&mut self, schema: &Schema, batch: &Batch) {
-        self.pairing
-            .push(schema, batch, 0, |_| ControlFlow::Continue(()));
+        match &mut self.marks {
+            Some(marks) => marks.follow(&mut self.pairing, schema, batch),
+            None => {
+                self.pairing
+                    .push(schema, batch, 0, |_| ControlFlow::Continue(()));
+            }
+        }
         for i in 0..batch.len() {
             self.look_at_order(schema, batch, i);
         }
         self.count_levels(schema, batch);
+        self.policy.push(schema, batch);
+        self.copies.push(batch);
         if let Some(i) = batch.len().checked_sub(1) {
             self.last.get_or_insert_default().replace(batch, i);
         }
@@ -184,6 +202,22 @@ impl Inspector {
                 levels.add(batch.obs(i)[k]);
             }
         }
+    }
+
+    /// The same, with the places where the nodes of the log start.
+    pub(crate) fn marking() -> Self {
+        Self {
+            marks: Some(Marks::default()),
+            ..Self::default()
+        }
+    }
+
+    /// The places where the nodes of the log start, and what a pass counts.
+    pub(crate) fn marks(&mut self) -> (Vec<Mark>, PassCounts) {
+        let counts = PassCounts::of(&self.pairing);
+        let marks = self.marks.take();
+        let marks = marks.map_or(Vec::new(), |marks| marks.finish(counts.transitions));
+        (marks, counts)
     }
 
     /// Adds the statistics of the numbers of the next rows.
@@ -286,6 +320,7 @@ impl Inspector {
                 length: self.episodes.lengths.stats(),
                 resumed: self.pairing.resumed(),
             },
+            policy: self.policy.report(schema),
             findings: self.findings(schema, files, bad_rows),
             sample: DataSample::new(
                 &values.rows,

@@ -6,6 +6,7 @@ use crate::bad_rows::BadRows;
 use crate::inspect::levels::CategoryReport;
 use crate::inspect::sample::DataSample;
 use crate::inspect::stats::Stats;
+use crate::off_policy::PolicyReport;
 use crate::schema::Schema;
 
 /// The contents of a log, and what looks wrong with it.
@@ -38,6 +39,9 @@ pub struct DataReport {
     pub max_norm: f64,
     /// The episodes.
     pub episodes: EpisodeReport,
+    /// The actions, and a policy that was not followed, if the log describes one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub policy: Option<PolicyReport>,
     /// What looks wrong, most serious first.
     pub findings: Vec<Finding>,
     /// Values to draw.
@@ -106,6 +110,8 @@ pub enum FindingKind {
     TerminatedAndTruncated,
     /// Episodes that stop without a flag, or a log that has no flags.
     EpisodesWithoutEnd,
+    /// No column has the role episode, but one may name the episodes.
+    EpisodeColumnUnused,
     /// Codes for missing values, such as -999.
     SentinelValues,
     /// Features with a single value.
@@ -116,6 +122,8 @@ pub enum FindingKind {
     ConstantReward,
     /// Rows that equal the row before them.
     DuplicatedRows,
+    /// Files with the same rows as an earlier one.
+    CopiedFiles,
     /// An answer that does not solve the equations of the log.
     NotLearned,
     /// Iterates that diverged.
@@ -138,6 +146,8 @@ pub enum FindingKind {
     FewEffectiveEpisodes,
     /// Importance ratios that contradict the probabilities.
     RatioContradicts,
+    /// Importance ratios that do not average 1.
+    WrongPropensities,
     /// What a policy that was not followed does at the first rows is not known.
     PolicyAtStartUnknown,
     /// Episodes that importance sampling leaves out, because they were cut.

@@ -146,5 +146,6 @@ fn norm(schema: &Schema, x: &[f64]) -> f64 {
         return x.iter().map(|x| x * x).sum::<f64>().sqrt();
     }
     let numbers = (x.iter().enumerate()).filter(|(k, _)| !schema.is_category(*k));
-    numbers.map(|(_, x)| x * x).sum::<f64>().sqrt()
+    // The sum of nothing would be -0.
+    numbers.fold(0.0, |sum, (_, x)| sum + x * x).sqrt()
 }

@@ -42,8 +42,8 @@ pub(super) fn part(unit: u64, parts: usize) -> usize {
 pub(super) struct EpisodeStep {
     pub reward: f64,
     pub ratio: f64,
-    /// Q(s, a); none where there are no actions.
-    pub action_value: Option<f64>,
+    /// Q(s, a); V(s) where there are no actions.
+    pub action_value: f64,
     /// V(s).
     pub value: f64,
     /// V(s'), 0 after the end.
@@ -109,7 +109,7 @@ fn rows(chunk: &Chunk, plan: &Plan<'_>, values: Values<'_>) -> Vec<Row> {
             step: EpisodeStep {
                 reward: placed.transition.reward,
                 ratio: ratio(placed),
-                action_value: (placed.choice).map(|_| value.value(placed.transition.features)),
+                action_value: value.value(placed.transition.features),
                 value: value.value(*placed.own()),
                 next_value: next.map_or(0.0, |next: &Features<'_>| value.value(*next)),
             },

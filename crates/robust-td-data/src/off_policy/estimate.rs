@@ -6,8 +6,9 @@ use robust_td_core::learner::LinearValue;
 use robust_td_core::support::leverage;
 
 use super::episodes::{Episode, Values, for_each_episode};
+use super::tail::Tail;
 use super::weighted::WeightedSums;
-use super::{OffPolicyMethod, SavedEstimate, folds};
+use super::{MOST_SKEWED, OffPolicyMethod, SavedEstimate, folds};
 use crate::error::Result;
 use crate::replay::Replay;
 use crate::returns::CompleteReturns;
@@ -24,6 +25,9 @@ pub(crate) struct Wanted<'a> {
     pub has_ratios: bool,
     /// Whether the policy is known at the first rows.
     pub knows_starts: bool,
+    /// Whether rows have actions, so that there is a Q. With ratios alone a doubly robust estimate of complete episodes is that of importance
+    /// sampling: its corrections cancel.
+    pub has_actions: bool,
     /// The number of independent units.
     pub units: u64,
 }
@@ -50,7 +54,8 @@ pub(crate) fn estimate(
     if !plan.episodic {
         return Ok(Answer::default());
     }
-    let fitted = match wanted.has_ratios && wanted.knows_starts {
+    let is_robust = wanted.has_ratios && wanted.knows_starts && wanted.has_actions;
+    let fitted = match is_robust {
         true => folds::values(replay, plan, wanted.units)?,
         false => None,
     };
@@ -73,9 +78,12 @@ pub(crate) fn estimate(
         }
         returns.end(episode.complete);
         let sums = Sums::of(episode, plan.discount);
+        let rows = || episode.steps.iter().map(|step| (step.ratio, step.reward));
         robust.add(group, sums.robust, sums.weight);
+        robust.tail.add(rows());
         if episode.complete {
             complete.add(group, sums.per_decision, sums.weight);
+            complete.tail.add(rows());
             weighted.add(episode);
         } else {
             cut += 1;
@@ -91,7 +99,7 @@ pub(crate) fn estimate(
     }
     if complete.count > 0.0 {
         let method = OffPolicyMethod::PerDecision;
-        let estimate = complete.estimate(method, groups.count(), None);
+        let estimate = complete.estimate(method, plan.discount, groups.count(), None);
         answer.estimates.push(estimate);
         if let Some(found) = weighted.finish() {
             let mut parts = vec![0.0; groups.kept()];
@@ -102,15 +110,20 @@ pub(crate) fn estimate(
                     parts[group] += found.contribution(episode);
                 }
             })?;
-            let mut estimate = complete.estimate(OffPolicyMethod::Weighted, groups.count(), None);
+            let mut estimate = complete.estimate(
+                OffPolicyMethod::Weighted,
+                plan.discount,
+                groups.count(),
+                None,
+            );
             estimate.value = found.value;
             estimate.contributions = complete.with_leverage(parts);
             answer.estimates.push(estimate);
         }
     }
-    if wanted.knows_starts && robust.count > 0.0 {
+    if is_robust && robust.count > 0.0 {
         let method = OffPolicyMethod::DoublyRobust;
-        let estimate = robust.estimate(method, groups.count(), Some(cross_fitted));
+        let estimate = robust.estimate(method, plan.discount, groups.count(), Some(cross_fitted));
         answer.estimates.push(estimate);
     }
     Ok(answer)
@@ -130,15 +143,10 @@ impl Sums {
         let [mut per_decision, mut weights, mut powers] = [0.0; 3];
         let mut robust = episode.steps.first().map_or(0.0, |step| step.value);
         for step in episode.steps {
-            let before = weight;
             weight *= step.ratio;
             per_decision += power * weight * step.reward;
-            // A baseline of the same mean where no action has a value of its own.
-            let baseline = match step.action_value {
-                Some(value) => weight * value,
-                None => before * step.value,
-            };
-            robust += power * (weight * (step.reward + discount * step.next_value) - baseline);
+            let error = step.reward + discount * step.next_value - step.action_value;
+            robust += power * weight * error;
             weights += power * weight;
             powers += power;
             power *= discount;
@@ -181,6 +189,7 @@ struct Mean {
     sums: Vec<f64>,
     weights: f64,
     squares: f64,
+    tail: Tail,
 }
 
 impl Mean {
@@ -215,10 +224,12 @@ impl Mean {
     fn estimate(
         &self,
         method: OffPolicyMethod,
+        discount: f64,
         clusters: u64,
         cross_fitted: Option<bool>,
     ) -> SavedEstimate {
         let value = self.sum / self.count;
+        let reach = self.tail.reach(discount, clusters as f64, MOST_SKEWED);
         let parts = self.sums.iter().zip(&self.counts);
         let parts = parts.map(|(sum, own)| (sum - own * value) / self.count);
         SavedEstimate {
@@ -228,6 +239,8 @@ impl Mean {
             clusters,
             episodes: self.count as u64,
             effective: self.effective(),
+            skewness: reach.skewness,
+            beyond: reach.beyond,
             cross_fitted,
         }
     }

@@ -7,9 +7,9 @@
 //! weighted            sum_t gamma^t (sum_i w_it r_it) / (sum_i w_it)
 //! doubly robust       (1/n) sum_i [ V(s_i0) + sum_t gamma^t w_it (r_it + gamma V(s_i,t+1) - Q(s_it, a_it)) ]
 //! ```
-//! An episode that has terminated stays in the weighted sums with its last weight and reward 0. Without actions, `rho` alone gives V but no Q;
-//! w_it Q(s_it, a_it) is then replaced by w_i,t-1 V(s_it), which has the same mean. Q and V of an episode are fitted without it, by
-//! fifths of the episodes, if there are few enough features.
+//! An episode that has terminated stays in the weighted sums with its last weight and reward 0. Without actions, `rho` alone gives V but no Q,
+//! and there is no doubly robust estimate: with w_i,t-1 V(s_it) instead of w_it Q(s_it, a_it) its corrections add up to importance sampling. Q and V of an
+//! episode are fitted without it, by fifths of the episodes, if there are few enough features.
 //!
 //! Importance sampling needs episodes to their end: those that were cut are left out. Doubly robust estimates replace what would have
 //! followed by V there.
@@ -17,30 +17,40 @@
 //! # Effective sample size
 //! With u_i the mean of w_it over the rows of an episode, discounted by gamma^t: (sum u)^2 / sum u^2 (Kish). It is n where the policy was followed.
 //!
+//! # Intervals
+//! Those of a mean of independent episodes or clusters, with t quantiles and a correction for skewness ([`spread`](robust_td_core::spread)). They are known where
+//! what an episode earns beyond the rows within reach of the weights ([`tail`]) is at most one standard error of the estimate.
+//!
 //! # References
 //! Precup, Sutton & Singh, "Eligibility traces for off-policy policy evaluation", ICML 2000; Thomas & Brunskill, "Data-efficient
 //! off-policy policy evaluation for reinforcement learning", ICML 2016 (weighted); Jiang & Li, "Doubly robust off-policy value
 //! evaluation for reinforcement learning", ICML 2016.
 
+mod balance;
 mod episodes;
 mod estimate;
 mod folds;
 pub(crate) mod support;
+mod tail;
 mod tally;
 mod weighted;
 
 pub(crate) use estimate::{Wanted, estimate};
 pub(crate) use tally::PolicyTally;
+pub use tally::{ActionReport, PolicyReport};
 
+use robust_td_core::number::short;
 use robust_td_core::spread::{Spread, independent};
 use robust_td_core::support::Support;
 use serde::{Deserialize, Serialize};
 
-use crate::choices::PolicyKind;
+use crate::actions::PolicyKind;
 use crate::start_value::StartValue;
 
-/// Fewer effective episodes than this are too few to rely on importance sampling.
-pub(crate) const FEW_EFFECTIVE: f64 = 30.0;
+/// The largest predicted skewness of the mean weight of the rows that are within reach.
+const MOST_SKEWED: f64 = 0.4;
+/// What is beyond them may be this many standard errors, for an interval.
+const MOST_BEYOND: f64 = 1.0;
 
 /// How a log describes a policy that was not followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -93,7 +103,7 @@ impl OffPolicyMethod {
 }
 
 /// One estimate of the value of a policy that was not followed.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct OffPolicyEstimate {
     /// The estimator.
     pub method: OffPolicyMethod,
@@ -105,8 +115,13 @@ pub struct OffPolicyEstimate {
     pub upper: f64,
     /// The number of episodes of the policy itself that would weigh as much; `None` without weights.
     pub effective_sample_size: Option<f64>,
+    /// The predicted skewness of the mean weight, from the ratios of single rows; `None` without weights.
+    pub weight_skewness: Option<f64>,
     /// The number of episodes.
     pub episodes: u64,
+    /// Why the interval is not known, if it is not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
     /// Whether the values of an episode were fitted without it; `None` where no values are used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cross_fitted: Option<bool>,
@@ -123,6 +138,27 @@ pub struct OffPolicyReport {
     pub unsupported_share: Option<f64>,
     /// The estimates: least squares first.
     pub estimates: Vec<OffPolicyEstimate>,
+}
+
+impl OffPolicyReport {
+    /// Why estimates have no interval, one sentence per reason.
+    #[must_use]
+    pub fn unknown_intervals(&self) -> Vec<String> {
+        let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+        for found in &self.estimates {
+            let Some(reason) = found.reason.as_deref() else {
+                continue;
+            };
+            match reasons.iter_mut().find(|(own, _)| *own == reason) {
+                Some((_, names)) => names.push(found.method.name()),
+                None => reasons.push((reason, vec![found.method.name()])),
+            }
+        }
+        let sentence = |(reason, names): (&str, Vec<&str>)| {
+            format!("No interval of {}: {reason}.", names.join(", "))
+        };
+        reasons.into_iter().map(sentence).collect()
+    }
 }
 
 /// The same, as it is saved.
@@ -154,20 +190,20 @@ pub(crate) struct SavedEstimate {
     pub episodes: u64,
     #[serde(with = "robust_td_core::exact_float")]
     pub effective: f64,
+    /// The predicted skewness of the mean weight, and what an episode earns beyond the rows where it is up to [`MOST_SKEWED`].
+    #[serde(with = "robust_td_core::exact_float")]
+    pub skewness: f64,
+    #[serde(with = "robust_td_core::exact_float")]
+    pub beyond: f64,
     pub cross_fitted: Option<bool>,
 }
 
 impl SavedEstimate {
     fn at(&self, confidence: f64) -> OffPolicyEstimate {
-        let support = Support {
-            clusters: self.clusters as f64,
-            rows: self.effective,
-        };
-        // Where all weighted returns are the same, the log does not show how they vary: often the weight is on a few episodes that earned nothing.
-        let rounding = 1e-14 * self.value.abs();
-        let sides = match self.contributions.iter().all(|part| part.abs() <= rounding) {
-            true => Spread::UNKNOWN.sides(confidence),
-            false => independent(&self.contributions, support).trusted_sides(confidence),
+        let reason = self.unknown();
+        let sides = match reason {
+            Some(_) => Spread::UNKNOWN.sides(confidence),
+            None => self.spread().sides(confidence),
         };
         OffPolicyEstimate {
             method: self.method,
@@ -175,22 +211,63 @@ impl SavedEstimate {
             lower: self.value - sides.below,
             upper: self.value + sides.above,
             effective_sample_size: Some(self.effective),
+            weight_skewness: Some(self.skewness),
             episodes: self.episodes,
+            reason,
             cross_fitted: self.cross_fitted,
+        }
+    }
+
+    /// Its sampling error. Whether it is reliable does not depend on the weights that the log happens to have ([`tail`]).
+    fn spread(&self) -> Spread {
+        let support = Support {
+            clusters: self.clusters as f64,
+            rows: self.effective,
+        };
+        independent(&self.contributions, support)
+    }
+
+    /// Why the interval is not known, if it is not.
+    fn unknown(&self) -> Option<String> {
+        // Where all weighted returns are the same, the log does not show how they vary: often the weight is on a few episodes that earned nothing.
+        let rounding = 1e-14 * self.value.abs();
+        let error = self.spread().standard_error();
+        if self.clusters < 2 {
+            Some("there is only one independent episode or cluster".into())
+        } else if self.contributions.iter().all(|part| part.abs() <= rounding) {
+            Some("the weighted returns of all episodes are the same, so that the log does not show how they vary".into())
+        } else if !error.is_finite() {
+            Some("hardly any episode has a weight".into())
+        } else if !(self.beyond <= MOST_BEYOND * error) {
+            Some(format!(
+                "the products of the importance ratios are so skewed that episodes which the log probably lacks would carry much of the value (predicted skewness \
+                 of the mean weight {}; the rows beyond one of {MOST_SKEWED} may earn {}, more than a standard error)",
+                short(self.skewness),
+                short(self.beyond)
+            ))
+        } else {
+            None
         }
     }
 }
 
 impl OffPolicy {
-    /// The estimates at a confidence in (0, 1), with that of least squares.
-    pub fn report(&self, start: Option<StartValue>, confidence: f64) -> OffPolicyReport {
+    /// The estimates at a confidence in (0, 1), with that of least squares; `unknown` says why it has no interval, if it has none.
+    pub fn report(
+        &self,
+        start: Option<StartValue>,
+        unknown: Option<String>,
+        confidence: f64,
+    ) -> OffPolicyReport {
         let first = start.map(|start| OffPolicyEstimate {
             method: OffPolicyMethod::LeastSquares,
             value: start.value,
             lower: start.lower,
             upper: start.upper,
             effective_sample_size: None,
+            weight_skewness: None,
             episodes: start.starts,
+            reason: unknown.filter(|_| !start.upper.is_finite()),
             cross_fitted: None,
         });
         let others = self.estimates.iter().map(|found| found.at(confidence));
@@ -202,10 +279,10 @@ impl OffPolicy {
         }
     }
 
-    /// The effective sample size of the episodes to their end.
-    pub fn effective(&self) -> Option<f64> {
+    /// Why importance sampling has no interval, if it has an estimate without one, and its effective sample size.
+    pub fn unreliable(&self) -> Option<(String, f64)> {
         let mut found = self.estimates.iter();
-        let found = found.find(|found| found.method == OffPolicyMethod::PerDecision);
-        found.map(|found| found.effective)
+        let found = found.find(|found| found.method == OffPolicyMethod::PerDecision)?;
+        Some((found.unknown()?, found.effective))
     }
 }

@@ -10,7 +10,7 @@ use robust_td_core::features::FeatureMap;
 use robust_td_core::fixed_point::Identified;
 use robust_td_core::learner::Features;
 
-use crate::choices::Policy;
+use crate::actions::Policy;
 use crate::chunks::Placed;
 
 /// A larger share makes the value of the policy unknown.

@@ -1,5 +1,7 @@
 //! Reads rows from Arrow record batches, of a Parquet file or in memory.
 
+use std::collections::{HashMap, HashSet};
+
 use arrow_array::{ArrayRef, RecordBatch, UInt64Array};
 use arrow_schema::{DataType, SchemaRef};
 use arrow_select::take::take;
@@ -11,7 +13,7 @@ use crate::guard::guarded;
 use crate::kept::Cells;
 use crate::layout::{CellKind, Column, Layout, Target, Wanted};
 use crate::read::arrow_column::{ArrowColumn, is_list};
-use crate::read::column_groups::ColumnGroups;
+use crate::read::parquet::ColumnGroups;
 use crate::read::quantity;
 use crate::read::row_major::RowMajor;
 use crate::read::table::TablePieces;
@@ -58,6 +60,14 @@ impl Records {
     }
 }
 
+impl ArrowRows {
+    /// The same after this number of rows that are left out.
+    pub fn after(mut self, rows: u64) -> Self {
+        self.rows = rows;
+        self
+    }
+}
+
 /// The columns of a source with their roles, before its rows are read.
 pub(crate) struct ArrowLayout {
     layout: Layout,
@@ -82,8 +92,9 @@ impl ArrowLayout {
         let mut layout = Layout::resolve(name, &columns, wanted)?;
         let mut used = Vec::new();
         let (mut readers, mut times) = (Vec::new(), Vec::new());
+        let kept: HashSet<usize> = layout.kept.iter().copied().collect();
         for (index, &target) in layout.targets.iter().enumerate() {
-            if target != Target::Skip || layout.kept.contains(&index) {
+            if target != Target::Skip || kept.contains(&index) {
                 used.push(index);
             }
             if target != Target::Skip {
@@ -112,7 +123,10 @@ impl ArrowLayout {
 
     /// The rows of record batches that have the used columns.
     pub fn rows(self, name: &str, records: Records) -> ArrowRows {
-        let place = |index: &usize| self.used.iter().position(|used| used == index).unwrap_or(0);
+        let places: HashMap<usize, usize> = (self.used.iter().enumerate())
+            .map(|(place, used)| (*used, place))
+            .collect();
+        let place = |index: &usize| places.get(index).copied().unwrap_or(0);
         ArrowRows {
             places: self
                 .columns

@@ -8,7 +8,7 @@ use arrow_array::types::{
 use arrow_array::{Array, ArrayRef, ListArray, StringArray};
 use arrow_schema::DataType;
 
-use crate::fault::FaultKind;
+use crate::fault::{FaultKind, shown};
 use crate::layout::Target;
 use crate::read::quantity;
 use crate::row::{LogRow, refused_number};
@@ -83,6 +83,9 @@ impl ArrowColumn {
             (Target::Obs(_) | Target::NextObs(_), DataType::Utf8) => {
                 return Err("a number; if it is a category, name it in one-hot");
             }
+            (_, kind) if quantity::is_time(kind) => {
+                return Err("a number; write a time as one, such as seconds since a start");
+            }
             _ => return Err("a number"),
         };
         Ok(Self {
@@ -149,7 +152,8 @@ impl ArrowColumn {
                 Ok(())
             }
             (Cells::Numbers(numbers), target) if target.is_name() => {
-                row.set_id(target, value::numeric_episode(numbers[i])?);
+                let id = value::numeric_episode(numbers[i])?;
+                row.set_id(target, id, || numbers[i].to_string());
                 Ok(())
             }
             (Cells::Numbers(numbers), Target::Level { .. }) => {
@@ -170,11 +174,14 @@ impl ArrowColumn {
                 false => Err(refused_number(numbers[i], numbers[i].to_string())),
             },
             (Cells::Whole(numbers, _), _) => {
-                row.set_id(self.target, value::whole_episode(numbers[i]));
+                let id = value::whole_episode(numbers[i]);
+                row.set_id(self.target, id, || numbers[i].to_string());
                 Ok(())
             }
             (Cells::Text(text), target) if target.is_name() => {
-                row.set_id(target, value::episode(text.value(i).as_bytes())?);
+                let text = text.value(i);
+                let id = value::episode(text.as_bytes())?;
+                row.set_id(target, id, || shown(text.trim().as_bytes()));
                 Ok(())
             }
             (Cells::Text(text), _) => {

@@ -9,8 +9,8 @@
 
 use std::io::Read;
 
+use crate::actions::ChoiceCell;
 use crate::batch::Batch;
-use crate::choices::ChoiceCell;
 use crate::dialect::Dialect;
 use crate::error::{Error, Result};
 use crate::fault::{FaultKind, is_odd, is_word};
@@ -258,7 +258,9 @@ fn read_cell(
         Target::Terminated | Target::Truncated => {
             dialect.flag(&text).map(|flag| row.set_flag(target, flag))
         }
-        target if target.is_name() => dialect.episode(&text).map(|id| row.set_id(target, id)),
+        target if target.is_name() => dialect.episode(&text).map(|id| {
+            row.set_id(target, id, || crate::fault::shown(text.trim_ascii()));
+        }),
         target if target.is_list() => value::list(&text, row.list(target)),
         Target::Level { .. } => row.set_level(target, &text),
         _ => dialect

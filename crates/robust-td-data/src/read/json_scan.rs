@@ -2,9 +2,11 @@
 //!
 //! Whatever it reads, `serde_json` reads as the same numbers; everything else is left to the full parser.
 
+use std::collections::{HashMap, HashSet};
+
 use memchr::memchr2;
 
-use crate::fault::FaultKind;
+use crate::fault::{FaultKind, shown};
 use crate::layout::{Layout, Target};
 use crate::row::{Bad, LogRow, refused_number};
 use crate::value;
@@ -29,7 +31,9 @@ pub(crate) enum Scanned {
 pub(crate) struct Scan {
     names: Vec<Vec<u8>>,
     targets: Vec<Target>,
-    absent: Vec<Vec<u8>>,
+    absent: HashSet<Vec<u8>>,
+    /// The column of each name.
+    places: HashMap<Vec<u8>, usize>,
     /// The column that the last line had at each position.
     order: Vec<usize>,
     /// The line in which each column was last seen.
@@ -40,11 +44,14 @@ pub(crate) struct Scan {
 
 impl Scan {
     pub fn new(layout: &Layout, absent: &[String]) -> Self {
-        let bytes = |names: &[String]| names.iter().map(|n| n.as_bytes().to_vec()).collect();
+        let bytes = |name: &String| name.as_bytes().to_vec();
         let targets = layout.targets.clone();
+        let names: Vec<Vec<u8>> = layout.names.iter().map(bytes).collect();
+        let places = names.iter().enumerate().rev();
         Self {
-            names: bytes(&layout.names),
-            absent: bytes(absent),
+            places: places.map(|(place, name)| (name.clone(), place)).collect(),
+            names,
+            absent: absent.iter().map(bytes).collect(),
             order: (0..targets.len()).collect(),
             seen: vec![0; targets.len()],
             line: 0,
@@ -79,7 +86,7 @@ impl Scan {
                     found += 1;
                     cursor.read_value(self.targets[column], column, row)?;
                 }
-                None if self.absent.iter().any(|name| name == key) => return Err(Scanned::Unsure),
+                None if self.absent.contains(key) => return Err(Scanned::Unsure),
                 _ => cursor.skip_value(DEPTH)?,
             }
             if !cursor.comma_or(b'}')? {
@@ -100,7 +107,7 @@ impl Scan {
         {
             return Some(hint);
         }
-        let column = self.names.iter().position(|name| name == key)?;
+        let column = *self.places.get(key)?;
         if let Some(hint) = self.order.get_mut(position) {
             *hint = column;
         }
@@ -255,7 +262,7 @@ impl<'a> Cursor<'a> {
                 }
                 let id = value::episode(name);
                 let id = id.map_err(|kind| Scanned::Bad(Bad::at(column, kind)))?;
-                row.set_id(target, id);
+                row.set_id(target, id, || shown(name));
                 Ok(())
             }
             Target::Level { .. } => {

@@ -2,7 +2,6 @@
 
 pub(crate) mod arrow;
 mod arrow_column;
-mod column_groups;
 pub(crate) mod csv;
 mod csv_field;
 mod csv_header;

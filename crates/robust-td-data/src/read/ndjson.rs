@@ -36,22 +36,37 @@ pub(crate) struct NdjsonRows {
 }
 
 impl NdjsonRows {
-    pub fn open(file: &str, input: Box<dyn Read + Send>, wanted: &Wanted) -> Result<Self> {
-        let mut lines = Lines::new(file, input);
-        if !next_object(&mut lines, 0)? {
-            return Err(Error::Empty {
-                file: file.to_owned(),
-            });
-        }
-        let first = parse(lines.bytes()).map_err(|bad| Error::BadRow {
-            fault: Box::new(Fault {
-                file: file.to_owned(),
-                row: 1,
-                line: Some(lines.number()),
-                column: None,
-                kind: bad.kind,
-            }),
-        })?;
+    /// Reads up to the first object, which gives the columns; lines before it that are none are bad rows.
+    pub fn open(
+        file: &str,
+        input: Box<dyn Read + Send>,
+        wanted: &Wanted,
+        ledger: &mut Ledger,
+    ) -> Result<Self> {
+        let (mut lines, mut rows) = (Lines::new(file, input), 0);
+        let first = loop {
+            if !next_object(&mut lines, rows)? {
+                let file = file.to_owned();
+                return Err(match rows {
+                    0 => Error::Empty { file },
+                    _ => Error::NoRows { file },
+                });
+            }
+            match parse(lines.bytes()) {
+                Ok(object) => break object,
+                Err(bad) => {
+                    rows += 1;
+                    ledger.gap = true;
+                    ledger.bad.skip(Fault {
+                        file: file.to_owned(),
+                        row: rows,
+                        line: Some(lines.number()),
+                        column: None,
+                        kind: bad.kind,
+                    })?;
+                }
+            }
+        };
         let columns: Vec<Column> = first
             .iter()
             .map(|(name, value)| Column {
@@ -72,7 +87,7 @@ impl NdjsonRows {
             absent,
             lines,
             layout,
-            rows: 0,
+            rows,
             ready: true,
         })
     }
@@ -240,14 +255,15 @@ fn read_value(
             row.set_flag(target, flag);
         }
         (target, Value::String(text)) if target.is_name() => {
-            row.set_id(target, value::episode(text.as_bytes())?);
+            let id = value::episode(text.as_bytes())?;
+            row.set_id(target, id, || shown(text.trim().as_bytes()));
         }
         (target, Value::Number(number)) if target.is_name() => {
             let id = match number.as_i64() {
                 Some(whole) => value::whole_episode(whole),
                 None => value::numeric_episode(number.as_f64().unwrap_or(f64::NAN))?,
             };
-            row.set_id(target, id);
+            row.set_id(target, id, text);
         }
         (target, _) if target.is_name() => {
             return Err(FaultKind::NotAnEpisode { value: text() });

@@ -2,7 +2,7 @@
 //!
 //! The return of a row is the discounted sum of the rewards that follow, up to the end of its episode. Where an episode is cut, what
 //! would have followed is replaced by the predicted value there. A run without an end is cut every 20 / (1 - gamma)
-//! rows, so that these replacements matter in few rows. The sum of the returns G_i = r_i + gamma r_(i+1) + ... of a
+//! rows, so that these replacements matter in few rows, and at the end of every node of 262,144 rows, so that nodes are independent. The sum of the returns G_i = r_i + gamma r_(i+1) + ... of a
 //! group's rows in an episode is computed forwards:
 //! ```text
 //! sum over rows i of the group of G_i = sum over t of r_t e_t + gamma e_T V(cut),   e_t = gamma e_(t-1) + [row t is of the group]
@@ -14,6 +14,7 @@
 //! stderr^2 = m/(m-1) sum over the m units of (s - D n)^2 / (sum of n)^2
 //! ```
 
+mod node;
 mod ratio;
 mod sums;
 pub(crate) mod whole;
@@ -25,9 +26,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::chunks::{Chunk, for_each_chunk};
 use crate::error::Result;
+use crate::fold::{FAN, Fold};
 use crate::hash::mix;
 use crate::replay::Replay;
 use crate::solved::gather::Plan;
+use crate::solved::passes;
+pub(crate) use node::Checked;
+use node::Open;
 use sums::{Row, Sums};
 
 /// Groups of rows, by predicted value.
@@ -253,12 +258,26 @@ pub(crate) fn check_each(
     jobs: &[(Plan<'_>, Predicts<'_>)],
     edges: Vec<Vec<f64>>,
 ) -> Result<Vec<(ReturnCheck, Option<CompleteReturns>)>> {
-    let sums = jobs.iter().zip(edges);
-    let sums = sums.map(|((plan, _), edges)| Sums::new(edges, plan.discount, plan.interleaved));
-    let mut sums: Vec<Sums> = sums.collect();
     let Some((first, _)) = jobs.first() else {
         return Ok(Vec::new());
     };
+    if !first.interleaved {
+        let nodes = match (replay.parts(), jobs) {
+            (Some((elsewhere, log)), [(plan, predicts)]) => {
+                passes::check(elsewhere, log, plan, predicts, edges)?
+            }
+            _ => fold(replay, jobs, &edges)?,
+        };
+        let all = nodes.finish().unwrap_or_default();
+        let each = all.into_iter().zip(jobs);
+        return Ok(each
+            .map(|(found, (plan, _))| found.finish(plan.holds_out))
+            .collect());
+    }
+    // Open episodes would be cut at the end of every node.
+    let sums = jobs.iter().zip(edges);
+    let sums = sums.map(|((plan, _), edges)| Sums::new(edges, plan.discount, true));
+    let mut sums: Vec<Sums> = sums.collect();
     for_each_chunk(
         replay,
         first,
@@ -269,7 +288,7 @@ pub(crate) fn check_each(
         },
         |each| {
             for (sums, rows) in sums.iter_mut().zip(each) {
-                rows.into_iter().for_each(|row| sums.row(row));
+                rows.iter().for_each(|row| sums.row(row));
             }
             Ok(())
         },
@@ -278,6 +297,52 @@ pub(crate) fn check_each(
     Ok(each
         .map(|(sums, (plan, _))| sums.finish(plan.holds_out))
         .collect())
+}
+
+/// Makes one pass over a log, or a part of it, whose episodes are not interleaved; returns its nodes.
+///
+/// # Errors
+/// Those of reading.
+pub(crate) fn fold(
+    replay: &mut Replay<'_>,
+    jobs: &[(Plan<'_>, Predicts<'_>)],
+    edges: &[Vec<f64>],
+) -> Result<Fold<Vec<Checked>>> {
+    let mut fold = Fold::default();
+    let Some((first, _)) = jobs.first() else {
+        return Ok(fold);
+    };
+    let start = || -> Vec<Open> {
+        let each = jobs.iter().zip(edges);
+        each.map(|((plan, _), edges)| Open::new(edges.clone(), plan.discount))
+            .collect()
+    };
+    let (mut open, mut chunks) = (start(), 0);
+    for_each_chunk(
+        replay,
+        first,
+        |chunk| -> Vec<_> {
+            let jobs = jobs.iter();
+            jobs.map(|(plan, predicts)| rows(chunk, plan, predicts))
+                .collect()
+        },
+        |each| {
+            for (open, rows) in open.iter_mut().zip(each) {
+                rows.iter().for_each(|row| open.row(row));
+            }
+            chunks += 1;
+            if chunks == FAN {
+                let whole = std::mem::replace(&mut open, start());
+                fold.put(1, whole.into_iter().map(Open::close).collect());
+                chunks = 0;
+            }
+            Ok(())
+        },
+    )?;
+    if chunks > 0 {
+        fold.put(1, open.into_iter().map(Open::close).collect());
+    }
+    Ok(fold)
 }
 
 /// The number of a cluster.

@@ -12,7 +12,7 @@ pub(super) struct Share {
 }
 
 /// The sums of squares that give the error of a ratio of two sums.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub(super) struct Squares {
     /// The number of independent shares.
     pub units: u64,
@@ -26,6 +26,14 @@ impl Squares {
         self.units += u64::from(n > 0.0);
         for (sum, square) in self.sums.iter_mut().zip([s * s, s * n, n * n]) {
             *sum += square;
+        }
+    }
+
+    /// Adds the sums of other units.
+    pub fn merge(&mut self, other: &Self) {
+        self.units += other.units;
+        for (sum, more) in self.sums.iter_mut().zip(other.sums) {
+            *sum += more;
         }
     }
 

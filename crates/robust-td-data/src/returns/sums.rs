@@ -2,9 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::ratio::{Share, Squares};
 use super::whole::Whole;
 use super::{CompleteReturns, ReturnCheck, Tenth};
+use crate::fold::Merge;
 use crate::recent::{self, Recent};
 
 /// A run is cut after this number of effective horizons 1 / (1 - gamma).
@@ -38,7 +41,7 @@ pub(super) struct Row {
 pub(super) struct Sums {
     discount: f64,
     edges: Vec<f64>,
-    groups: Vec<Group>,
+    all: Compared,
     /// The rows after which a part of an episode is cut.
     longest: u64,
     /// The part of the last row, and the number of its episode.
@@ -47,11 +50,17 @@ pub(super) struct Sums {
     /// Whether rows of several episodes are interleaved, and the parts of the other open ones.
     interleaved: bool,
     others: Recent<Part>,
+    whole: Whole,
+}
+
+/// The sums of the parts that have ended.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(super) struct Compared {
+    groups: Vec<Group>,
     episodes: u64,
     rows: u64,
     undetermined: u64,
     cut: u64,
-    whole: Whole,
     /// What each cluster adds to the groups.
     clusters: BTreeMap<u64, Vec<Share>>,
 }
@@ -70,7 +79,7 @@ struct Part {
 }
 
 /// The sums of one group over all episodes.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 struct Group {
     episodes: u64,
     all: Episode,
@@ -78,7 +87,7 @@ struct Group {
     squares: Squares,
 }
 
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 struct Episode {
     rows: f64,
     predicted: f64,
@@ -92,7 +101,7 @@ impl Sums {
         let horizons = (HORIZONS / (1.0 - discount)).ceil();
         Self {
             discount,
-            groups: vec![Group::default(); edges.len() + 1],
+            all: Compared::new(edges.len() + 1),
             edges,
             // At discount 1, the cast saturates: nothing is cut.
             longest: horizons as u64,
@@ -100,35 +109,31 @@ impl Sums {
             run: 0,
             interleaved,
             others: Recent::default(),
-            episodes: 0,
-            rows: 0,
-            undetermined: 0,
-            cut: 0,
             whole: Whole::default(),
-            clusters: BTreeMap::new(),
         }
     }
 
-    pub fn row(&mut self, row: Row) {
+    pub fn row(&mut self, row: &Row) {
+        self.compare(row);
+        self.whole.turn(row.run, self.interleaved);
+        self.whole.row(row, self.discount);
+    }
+
+    /// Compares a row, without the returns of whole episodes.
+    pub fn compare(&mut self, row: &Row) {
         if row.run != self.run {
             self.turn(row.run);
         }
-        self.whole.turn(row.run, self.interleaved);
-        if row.restarts {
-            self.end(false);
-            self.whole.restart(row.starts);
-        } else if self.now.compared != row.compared {
+        if row.restarts || self.now.compared != row.compared {
             self.end(false);
         }
-        self.whole.add(row.reward, self.discount, row.cluster);
         self.now.compared = row.compared;
         self.now.cluster = row.cluster;
         if row.compared {
-            self.add(&row);
+            self.add(row);
         }
         if row.ends {
             self.end(row.terminated);
-            self.whole.end(row.terminated);
         } else if self.now.rows >= self.longest {
             self.end(false);
         }
@@ -140,7 +145,7 @@ impl Sums {
             let before = std::mem::take(&mut self.now);
             if before.rows > 0 {
                 let [part, group] = EACH;
-                let limit = recent::limit(BYTES, part + group * self.groups.len());
+                let limit = recent::limit(BYTES, part + group * self.all.groups.len());
                 let mut others = std::mem::take(&mut self.others);
                 others.put(self.run, before, limit, |old| {
                     self.end_part(old, false);
@@ -156,14 +161,14 @@ impl Sums {
         let now = &mut self.now;
         now.rows += 1;
         now.next = row.next;
-        now.sums.resize(self.groups.len(), Episode::default());
+        now.sums.resize(self.all.groups.len(), Episode::default());
         let own = (row.determined).then(|| self.edges.partition_point(|&edge| edge < row.value));
         match own {
             Some(own) => {
                 now.sums[own].rows += 1.0;
                 now.sums[own].predicted += row.value;
             }
-            None => self.undetermined += 1,
+            None => self.all.undetermined += 1,
         }
         for (k, here) in now.sums.iter_mut().enumerate() {
             here.trace = self.discount * here.trace + f64::from(u8::from(Some(k) == own));
@@ -183,13 +188,46 @@ impl Sums {
     }
 
     /// Adds a part that has ended; returns it without its sums.
-    fn end_part(&mut self, mut part: Part, terminated: bool) -> Part {
+    fn end_part(&mut self, part: Part, terminated: bool) -> Part {
+        self.all.end_part(part, terminated, self.discount)
+    }
+
+    /// Ends all open parts, and takes the sums.
+    pub fn compared(&mut self) -> Compared {
+        self.end(false);
+        for (_, part) in self.others.drain() {
+            self.end_part(part, false);
+        }
+        let none = Compared::new(self.all.groups.len());
+        std::mem::replace(&mut self.all, none)
+    }
+
+    pub fn finish(mut self, held_out: bool) -> (ReturnCheck, Option<CompleteReturns>) {
+        (self.compared().finish(held_out), self.whole.finish())
+    }
+}
+
+impl Compared {
+    fn new(groups: usize) -> Self {
+        Self {
+            groups: vec![Group::default(); groups],
+            ..Self::default()
+        }
+    }
+
+    /// Whether it has this number of groups.
+    pub fn fits(&self, groups: usize) -> bool {
+        let mut clusters = self.clusters.values();
+        self.groups.len() == groups && clusters.all(|shares| shares.len() == groups)
+    }
+
+    fn end_part(&mut self, mut part: Part, terminated: bool, discount: f64) -> Part {
         self.episodes += 1;
         self.rows += part.rows;
         self.cut += u64::from(!terminated);
         let after = match terminated {
             true => 0.0,
-            false => self.discount * part.next,
+            false => discount * part.next,
         };
         let groups = self.groups.len();
         let own = (part.cluster).map(|cluster| {
@@ -213,25 +251,38 @@ impl Sums {
         part
     }
 
-    pub fn finish(mut self, held_out: bool) -> (ReturnCheck, Option<CompleteReturns>) {
-        self.end(false);
-        for (_, part) in self.others.drain() {
-            self.end_part(part, false);
-        }
+    pub fn finish(mut self, held_out: bool) -> ReturnCheck {
         for shares in self.clusters.values() {
             for (group, share) in self.groups.iter_mut().zip(shares) {
                 group.squares.add(*share);
             }
         }
-        let check = ReturnCheck {
+        ReturnCheck {
             held_out,
             episodes: self.episodes,
             rows: self.rows,
             cut: self.cut,
             undetermined: self.undetermined,
             tenths: self.groups.iter().filter_map(Group::tenth).collect(),
-        };
-        (check, self.whole.finish())
+        }
+    }
+}
+
+impl Merge for Compared {
+    fn merge(&mut self, later: Self) {
+        self.episodes += later.episodes;
+        self.rows += later.rows;
+        self.undetermined += later.undetermined;
+        self.cut += later.cut;
+        for (group, more) in self.groups.iter_mut().zip(&later.groups) {
+            group.merge(more);
+        }
+        for (cluster, shares) in later.clusters {
+            let none = || vec![Share::default(); shares.len()];
+            let own = self.clusters.entry(cluster).or_insert_with(none);
+            let pairs = own.iter_mut().zip(shares);
+            pairs.for_each(|(own, share)| own.add(share));
+        }
     }
 }
 
@@ -246,6 +297,14 @@ impl Group {
             sum: episode.predicted - episode.returned,
             count: episode.rows,
         }
+    }
+
+    fn merge(&mut self, later: &Self) {
+        self.episodes += later.episodes;
+        self.all.rows += later.all.rows;
+        self.all.predicted += later.all.predicted;
+        self.all.returned += later.all.returned;
+        self.squares.merge(&later.squares);
     }
 
     fn tenth(&self) -> Option<Tenth> {

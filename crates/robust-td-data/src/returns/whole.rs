@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::CompleteReturns;
 use super::ratio::Share;
+use super::sums::Row;
 use crate::recent::{self, Recent};
 
 /// An episode that is cut counts as complete when what would follow is discounted by less than this.
@@ -40,7 +41,7 @@ pub(crate) struct Whole {
 /// The return of an episode so far.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Part {
+pub(super) struct Part {
     started: bool,
     #[serde(with = "robust_td_core::exact_float")]
     weight: f64,
@@ -74,6 +75,58 @@ impl Whole {
         self.run = run;
     }
 
+    /// Adds a row of the episode that it turned to.
+    pub(super) fn row(&mut self, row: &Row, discount: f64) {
+        if row.restarts {
+            self.restart(row.starts);
+        }
+        self.add(row.reward, discount, row.cluster);
+        if row.ends {
+            self.end(row.terminated);
+        }
+    }
+
+    /// Continues the open episode with later rows of it, which may end it.
+    pub(super) fn extend(&mut self, later: &Part, ended: Option<bool>) {
+        self.now.extend(later);
+        if let Some(complete) = ended {
+            self.end(complete);
+        }
+    }
+
+    /// Ends all episodes but the last: no row of theirs follows.
+    pub(super) fn end_others(&mut self) {
+        let others = self.others.drain();
+        others.for_each(|(_, part)| self.end_part(&part, false));
+    }
+
+    /// Adds the episodes of a later part of the log, of which the last stays open.
+    pub(super) fn absorb(&mut self, later: Self) {
+        self.end(false);
+        self.end_others();
+        (self.now, self.run) = (later.now, later.run);
+        self.cut += later.cut;
+        for (cluster, share) in later.clusters {
+            self.clusters.entry(cluster).or_default().add(share);
+        }
+        if later.episodes == 0 {
+            return;
+        }
+        // Central moments of two parts (Pebay, 2008).
+        let (a, b) = (self.episodes as f64, later.episodes as f64);
+        let (n, away) = (a + b, later.mean - self.mean);
+        let (step, both) = (away / n, away * away * a * b / n);
+        self.fourth += later.fourth
+            + both * step * step * (a * a - a * b + b * b)
+            + 6.0 * step * step * (a * a * later.spread + b * b * self.spread)
+            + 4.0 * step * (a * later.third - b * self.third);
+        self.third +=
+            later.third + both * step * (a - b) + 3.0 * step * (a * later.spread - b * self.spread);
+        self.spread += later.spread + both;
+        self.mean += step * b;
+        self.episodes += later.episodes;
+    }
+
     /// Starts a run of rows; one whose first rows are missing is not complete.
     pub fn restart(&mut self, from_the_first_row: bool) {
         self.end(false);
@@ -84,9 +137,7 @@ impl Whole {
 
     /// Adds a row.
     pub fn add(&mut self, reward: f64, discount: f64, cluster: Option<u64>) {
-        self.now.cluster = cluster;
-        self.now.sum += self.now.weight * reward;
-        self.now.weight *= discount;
+        self.now.add(reward, discount, cluster);
     }
 
     /// Ends the episode.
@@ -153,6 +204,28 @@ impl Whole {
 }
 
 impl Part {
+    /// Rows that continue an episode of before them.
+    pub fn continued() -> Self {
+        Self {
+            weight: 1.0,
+            ..Self::default()
+        }
+    }
+
+    /// Adds a row.
+    pub fn add(&mut self, reward: f64, discount: f64, cluster: Option<u64>) {
+        self.cluster = cluster;
+        self.sum += self.weight * reward;
+        self.weight *= discount;
+    }
+
+    /// Adds later rows of the same episode.
+    pub fn extend(&mut self, later: &Self) {
+        self.sum += self.weight * later.sum;
+        self.weight *= later.weight;
+        self.cluster = later.cluster;
+    }
+
     /// Whether what would follow does not matter.
     fn is_complete(&self) -> bool {
         self.weight < NEGLIGIBLE

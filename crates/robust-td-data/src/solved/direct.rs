@@ -4,21 +4,30 @@ use robust_td_core::Matrix;
 use robust_td_core::fixed_point::FixedPoint;
 use robust_td_core::influence::{GroupSums, Influence};
 use robust_td_core::learner::Transition;
+use serde::{Deserialize, Serialize};
 
 use super::Solver;
 use super::answer::{Answer, HeldOut};
 use super::gather::{Dense, Gathered, Plan, Summary};
+use super::passes::{self, Pass};
 use super::scores::{At, Job, Scores, Scoring};
 use super::unit::Groups;
 use crate::assess::TOLERANCE;
 use crate::error::Result;
+use crate::fold::{Fold, Merge};
 use crate::off_policy::support::Shown;
 use crate::replay::Replay;
 
 /// The sums of the scores of dense features.
-struct DenseScores {
+pub(super) struct DenseScores {
     groups: usize,
     dimension: usize,
+}
+
+impl DenseScores {
+    pub fn new(groups: usize, dimension: usize) -> Self {
+        Self { groups, dimension }
+    }
 }
 
 impl Scoring for DenseScores {
@@ -76,6 +85,17 @@ impl Point {
         }
     }
 
+    /// The pass that adds up its scores.
+    fn pass(&self) -> Pass {
+        Pass::Scores {
+            theta: self.found.theta.clone(),
+            start_features: self.start_features.clone(),
+            starts: self.log.starts,
+            identified: self.found.identified.clone(),
+            groups: self.groups.clone(),
+        }
+    }
+
     fn answer(self, plan: &Plan<'_>, scores: Scores, sums: &GroupSums) -> Result<Answer> {
         let Self {
             found, kept, log, ..
@@ -121,7 +141,7 @@ impl Point {
 /// # Errors
 /// Those of reading, and sums that overflow.
 pub(super) fn answers(replay: &mut Replay<'_>, plans: &[Plan<'_>]) -> Result<Vec<Answer>> {
-    let gathered = Gathered::<Dense>::take_each(replay, plans)?;
+    let gathered = gathered(replay, plans)?;
     let points = gathered.into_iter().zip(plans);
     let points = points.map(|(gathered, plan)| Point::new(gathered, plan));
     let points = points.collect::<Result<Vec<_>>>()?;
@@ -130,14 +150,73 @@ pub(super) fn answers(replay: &mut Replay<'_>, plans: &[Plan<'_>]) -> Result<Vec
         .zip(plans)
         .map(|(point, plan)| point.job(plan));
     let jobs: Vec<Job<'_, DenseScores>> = jobs.collect();
-    let mut sums: Vec<GroupSums> = points.iter().map(|point| point.scoring.start()).collect();
-    let scores = Scores::take_each(replay, &jobs, |k, part| sums[k].merge(&part))?;
-    let each = points
-        .into_iter()
-        .zip(plans)
-        .zip(scores.into_iter().zip(&sums));
-    each.map(|((point, plan), (scores, sums))| point.answer(plan, scores, sums))
+    let none = jobs.iter().map(Scored::none);
+    let mut all: Vec<Scored> = none.collect();
+    let fold = match (replay.parts(), &points[..], plans) {
+        (Some((elsewhere, log)), [point], [plan]) => {
+            passes::run(elsewhere, log, plan, point.pass())?
+        }
+        _ => Scored::fold(replay, &jobs)?,
+    };
+    all.merge(fold.finish().unwrap_or_default());
+    let each = points.into_iter().zip(plans).zip(all);
+    each.map(|((point, plan), found)| point.answer(plan, found.scores, &found.sums))
         .collect()
+}
+
+/// The sums of the equations of several plans.
+fn gathered(replay: &mut Replay<'_>, plans: &[Plan<'_>]) -> Result<Vec<Gathered<Dense>>> {
+    let (fold, counts) = match (replay.parts(), plans) {
+        (Some((elsewhere, log)), [plan]) => {
+            let counts = elsewhere.counts;
+            (passes::run(elsewhere, log, plan, Pass::Equations)?, counts)
+        }
+        _ => Gathered::fold(replay, plans)?,
+    };
+    Gathered::finish(fold, plans, counts)
+}
+
+/// The scores of a part of the log, group by group.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Scored {
+    sums: GroupSums,
+    scores: Scores,
+}
+
+impl Scored {
+    /// Makes one pass over a log, or a node of it, for several answers.
+    ///
+    /// # Errors
+    /// Those of reading.
+    pub fn fold(replay: &mut Replay<'_>, jobs: &[Job<'_, DenseScores>]) -> Result<Fold<Vec<Self>>> {
+        let mut fold = Fold::default();
+        Scores::for_each(replay, jobs, |parts| {
+            let parts = parts.into_iter();
+            fold.push(parts.map(|(sums, scores)| Self { sums, scores }).collect());
+        })?;
+        Ok(fold)
+    }
+
+    /// Whether its sizes are these.
+    pub fn fits(&self, groups: usize, features: usize) -> bool {
+        let scores = self.sums.scores();
+        self.scores.fits(groups) && (scores.rows(), scores.columns()) == (groups, features)
+    }
+
+    /// No transitions.
+    fn none(job: &Job<'_, DenseScores>) -> Self {
+        Self {
+            sums: job.scoring.start(),
+            scores: Scores::new(job.groups.count(), job.plan),
+        }
+    }
+}
+
+impl Merge for Scored {
+    fn merge(&mut self, later: Self) {
+        self.sums.merge(&later.sums);
+        self.scores.merge(later.scores);
+    }
 }
 
 /// The influence of the groups, if there are enough transitions to estimate errors.

@@ -6,10 +6,12 @@ use robust_td_core::equations::Equations;
 use robust_td_core::features::FeatureMap;
 use robust_td_core::learner::{Features, Transition};
 use robust_td_core::sparse::SparseSums;
+use serde::{Deserialize, Serialize};
 
 use super::unit::{Groups, Unit, Units};
 use crate::chunks::{Chunk, PassCounts, for_each_chunk};
 use crate::error::Result;
+use crate::fold::{Fold, Merge};
 use crate::replay::Replay;
 use crate::sample::Sample;
 
@@ -21,7 +23,7 @@ const FEWEST_SPARSE: usize = 1000;
 const PER_PAIR: usize = 8;
 
 /// The number of transitions in a chunk with dense sums: making these takes some 200 times the time of adding them up.
-const DENSE_CHUNK: u64 = 4096;
+pub(crate) const DENSE_CHUNK: u64 = 4096;
 /// The smallest number of transitions in a chunk with other sums, whose addition costs more; and their number per feature.
 const SHORTEST_CHUNK: u64 = 16_384;
 const PER_FEATURE: u64 = 64;
@@ -98,7 +100,7 @@ pub(super) trait Sums: Sized + Clone + Send {
 }
 
 /// Dense sums.
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Dense {
     pub equations: Equations,
     pub start_features: Vec<f64>,
@@ -174,6 +176,7 @@ impl Sums for Sparse {
 }
 
 /// The sums over a log.
+#[derive(Serialize, Deserialize)]
 pub(super) struct Gathered<S> {
     /// Of what is not held out, and of what is.
     kept: S,
@@ -182,13 +185,14 @@ pub(super) struct Gathered<S> {
 }
 
 /// What is known about a log beside its equations.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 pub(super) struct Summary {
     pub phi_inf: f64,
     /// The number of rows that the value of the policy is the mean of.
     pub starts: u64,
     pub units: Units,
     pub sample: Sample,
+    #[serde(skip)]
     pub counts: PassCounts,
 }
 
@@ -225,15 +229,17 @@ impl<S: Sums> Gathered<S> {
         Ok(all.counted(counts))
     }
 
-    /// Makes one pass for several plans, which differ in their discounts.
+    /// Makes one pass over a log, or a node of it, for several plans, which differ in their discounts.
     ///
     /// # Errors
     /// Those of reading.
-    pub fn take_each(replay: &mut Replay<'_>, plans: &[Plan<'_>]) -> Result<Vec<Self>> {
-        let all = plans.iter().map(|plan| Self::new(plan, 0));
-        let mut all = all.collect::<Result<Vec<_>>>()?;
+    pub fn fold(
+        replay: &mut Replay<'_>,
+        plans: &[Plan<'_>],
+    ) -> Result<(Fold<Vec<Self>>, PassCounts)> {
+        let mut fold = Fold::default();
         let Some(first) = plans.first() else {
-            return Ok(all);
+            return Ok((fold, PassCounts::default()));
         };
         let counts = for_each_chunk(
             replay,
@@ -243,11 +249,22 @@ impl<S: Sums> Gathered<S> {
                 parts.collect::<Result<Vec<_>>>()
             },
             |parts| {
-                let parts = all.iter_mut().zip(parts?);
-                parts.for_each(|(all, part)| all.merge(part));
+                fold.push(parts?);
                 Ok(())
             },
         )?;
+        Ok((fold, counts))
+    }
+
+    /// The sums of a log from what its nodes give.
+    pub fn finish(
+        fold: Fold<Vec<Self>>,
+        plans: &[Plan<'_>],
+        counts: PassCounts,
+    ) -> Result<Vec<Self>> {
+        let all = plans.iter().map(|plan| Self::new(plan, 0));
+        let mut all = all.collect::<Result<Vec<_>>>()?;
+        all.merge(fold.finish().unwrap_or_default());
         Ok(all.into_iter().map(|each| each.counted(counts)).collect())
     }
 
@@ -255,14 +272,6 @@ impl<S: Sums> Gathered<S> {
         self.summary.counts = counts;
         self.summary.phi_inf = self.summary.phi_inf.sqrt();
         self
-    }
-
-    fn merge(&mut self, part: Self) {
-        self.kept.merge(part.kept);
-        if let (Some(all), Some(part)) = (&mut self.held_out, part.held_out) {
-            all.merge(part);
-        }
-        self.summary.merge(part.summary);
     }
 
     /// The sums of all transitions, and those of what is kept if something is held out for the check.
@@ -278,6 +287,29 @@ impl<S: Sums> Gathered<S> {
             kept.merge(held_out);
         }
         (kept, copy, summary)
+    }
+}
+
+impl<S: Sums> Merge for Gathered<S> {
+    fn merge(&mut self, part: Self) {
+        self.kept.merge(part.kept);
+        if let (Some(all), Some(part)) = (&mut self.held_out, part.held_out) {
+            all.merge(part);
+        }
+        self.summary.merge(part.summary);
+    }
+}
+
+impl Gathered<Dense> {
+    /// Whether its sizes are those of a map.
+    pub fn fits(&self, features: usize, inputs: usize, holds_out: bool) -> bool {
+        let sums = [Some(&self.kept), self.held_out.as_ref()];
+        let mut sums = sums.into_iter().flatten();
+        self.held_out.is_some() == holds_out
+            && self.summary.sample.fits(inputs)
+            && sums.all(|sums| {
+                sums.equations.dimension() == features && sums.start_features.len() == features
+            })
     }
 }
 

@@ -6,6 +6,7 @@ pub(crate) mod folds;
 pub(crate) mod gather;
 mod iterate;
 mod other_policy;
+pub(crate) mod passes;
 mod scores;
 mod solve;
 pub(crate) mod split;
@@ -22,7 +23,8 @@ use robust_td_core::spread::Spread;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use solve::{
-    Request, Stage, check_undiscounted, plan, refused_map, solve, solve_each, solve_replay,
+    Request, Stage, check_undiscounted, plan, refused_map, solve, solve_each, solve_elsewhere,
+    solve_replay,
 };
 pub use unit::Unit;
 use variance::Variance;

@@ -6,7 +6,7 @@ use robust_td_core::learner::LinearValue;
 
 use super::answer::Answer;
 use super::gather::Plan;
-use crate::choices::PolicyKind;
+use crate::actions::PolicyKind;
 use crate::error::Result;
 use crate::off_policy::support::TOLERATED;
 use crate::off_policy::{self, OffPolicy, TargetKind, Wanted};
@@ -49,6 +49,7 @@ pub(super) fn other_policy(
         value: &value,
         has_ratios,
         knows_starts,
+        has_actions: schema.policy.is_some(),
         units: answer.units,
     };
     let found = off_policy::estimate(replay, plan, &wanted)?;

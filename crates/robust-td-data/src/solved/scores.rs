@@ -6,6 +6,7 @@ use robust_td_core::influence::{GroupSums, Influence};
 use robust_td_core::learner::{Features, Transition};
 use robust_td_core::sparse::{SparseGroupSums, SparseSystem};
 use robust_td_core::support::leverage;
+use serde::{Deserialize, Serialize};
 
 use super::answer::Answer;
 use super::gather::Plan;
@@ -13,6 +14,7 @@ use super::unit::Groups;
 use crate::chunks::{Chunk, for_each_chunk};
 use crate::diagnostics::TdErrors;
 use crate::error::Result;
+use crate::fold::Merge;
 use crate::off_policy::support::{Shown, Unsupported};
 use crate::replay::Replay;
 
@@ -48,6 +50,7 @@ impl<'a> At<'a> {
 }
 
 /// The sums of each group, beside those of the scores.
+#[derive(Serialize, Deserialize)]
 pub(super) struct Scores {
     /// (phi.theta - mean) / number, over the rows that the value of the policy is the mean of.
     starts: Vec<f64>,
@@ -55,6 +58,7 @@ pub(super) struct Scores {
     start_counts: Vec<f64>,
     pub td_errors: TdErrors,
     /// What the log does not show of a policy that was not followed.
+    #[serde(skip)]
     pub unsupported: Option<Unsupported>,
 }
 
@@ -74,7 +78,7 @@ pub(super) trait Scoring: Sync {
 }
 
 impl Scores {
-    fn new(groups: usize, plan: &Plan<'_>) -> Self {
+    pub fn new(groups: usize, plan: &Plan<'_>) -> Self {
         Self {
             starts: vec![0.0; groups],
             start_counts: vec![0.0; groups],
@@ -101,39 +105,38 @@ impl Scores {
             at,
             scoring,
         };
-        let mut all = Self::take_each(replay, &[job], |_, sum| take(sum))?;
-        Ok(all.pop().unwrap_or_else(|| Self::new(0, plan)))
+        let mut all = Self::new(groups.count(), plan);
+        Self::for_each(replay, &[job], |parts| {
+            for (sum, part) in parts {
+                take(sum);
+                all.merge(part);
+            }
+        })?;
+        Ok(all)
     }
 
-    /// Makes one pass for several answers; `take` receives the number of an answer and the sums of a chunk, in order.
+    /// Makes one pass for several answers; `take` receives what a chunk adds to each of them, in order.
     ///
     /// # Errors
     /// Those of reading.
-    pub fn take_each<S: Scoring>(
+    pub fn for_each<S: Scoring>(
         replay: &mut Replay<'_>,
         jobs: &[Job<'_, S>],
-        mut take: impl FnMut(usize, S::Sum),
-    ) -> Result<Vec<Self>> {
-        let all = jobs
-            .iter()
-            .map(|job| Self::new(job.groups.count(), job.plan));
-        let mut all: Vec<Self> = all.collect();
+        mut take: impl FnMut(Vec<(S::Sum, Self)>),
+    ) -> Result<()> {
         let Some(first) = jobs.first() else {
-            return Ok(all);
+            return Ok(());
         };
         for_each_chunk(
             replay,
             first.plan,
             |chunk| -> Vec<_> { jobs.iter().map(|job| part(chunk, job)).collect() },
             |parts| {
-                for (k, (sum, part)) in parts.into_iter().enumerate() {
-                    take(k, sum);
-                    all[k].merge(&part);
-                }
+                take(parts);
                 Ok(())
             },
         )?;
-        Ok(all)
+        Ok(())
     }
 
     /// What each group contributes to the error of the value of the policy by its starts.
@@ -143,7 +146,14 @@ impl Scores {
         pairs.map(|(sum, own)| sum * leverage(own / all)).collect()
     }
 
-    fn merge(&mut self, part: &Self) {
+    /// Whether it has this number of groups.
+    pub fn fits(&self, groups: usize) -> bool {
+        self.starts.len() == groups && self.start_counts.len() == groups
+    }
+}
+
+impl Merge for Scores {
+    fn merge(&mut self, part: Self) {
         let starts = self.starts.iter_mut().zip(&part.starts);
         starts.for_each(|(sum, x)| *sum += x);
         let counts = self.start_counts.iter_mut().zip(&part.start_counts);

@@ -7,6 +7,7 @@ use robust_td_core::learner::LinearValue;
 use super::answer::Answer;
 use super::gather::{LARGEST, Plan, Route};
 use super::other_policy::{columns, other_policy};
+use super::passes::Engine;
 use super::unit::Unit;
 use super::variance::variance;
 use super::{Facts, Solved, direct, wide};
@@ -47,6 +48,8 @@ pub(crate) struct Request {
 pub(crate) enum Stage<'a> {
     /// The log was read once.
     Surveyed(&'a DataReport),
+    /// A map was fitted, to be compared with others: its number from 1, how many there are, and the map.
+    Compared(usize, usize, &'a str),
     /// An iterative solution took another product.
     Product(krylov::Progress),
 }
@@ -63,6 +66,50 @@ pub(crate) fn solve(
     solve_replay(&mut Replay::new(log, request.threads), request, tell)
 }
 
+/// As [`solve`], with the passes after the first computed elsewhere.
+///
+/// # Errors
+/// As [`solve`], those of the engine, and what cannot be computed in parts.
+pub(crate) fn solve_elsewhere(
+    log: &mut Log,
+    request: &Request,
+    engine: &mut dyn Engine,
+    tell: &mut dyn FnMut(Stage<'_>),
+) -> Result<Solved> {
+    let what = match request {
+        _ if !log.is_files() => "with a log in memory",
+        Request {
+            horizon: Some(_), ..
+        } => "with a horizon",
+        Request {
+            wanted: Some(_), ..
+        } => "to choose among feature maps",
+        Request { variance: true, .. } => "with the variance of the return",
+        _ => {
+            let mut replay = Replay::elsewhere(log, request.threads, engine);
+            return solve_replay(&mut replay, request, tell);
+        }
+    };
+    Err(Error::NotInParts { what: what.into() })
+}
+
+/// Refuses a log that is not read in parts.
+fn check_parts(map: &FeatureMap, report: &DataReport) -> Result<()> {
+    let what = match &report.schema {
+        schema if schema.ratio || schema.policy.is_some() => {
+            "for a policy that was not followed (rho or target columns)".to_owned()
+        }
+        _ if report.episodes.resumed > 0 => {
+            "with rows of several episodes interleaved; sort them by episode".to_owned()
+        }
+        _ if Route::of(map) != Route::Dense => {
+            format!("with {} features of {}", map.outputs(), map.spec())
+        }
+        _ => return Ok(()),
+    };
+    Err(Error::NotInParts { what })
+}
+
 /// As [`solve`], for a log that may be in memory.
 ///
 /// # Errors
@@ -72,7 +119,7 @@ pub(crate) fn solve_replay(
     request: &Request,
     tell: &mut dyn FnMut(Stage<'_>),
 ) -> Result<Solved> {
-    let (survey, choice) = survey(replay, request)?;
+    let (survey, choice) = survey(replay, request, tell)?;
     let mut all = solve_surveyed(replay, std::slice::from_ref(request), &survey, choice, tell)?;
     all.pop().ok_or(Error::NoTransitions)
 }
@@ -95,7 +142,7 @@ pub(crate) fn solve_each(
     };
     let requests: Vec<Request> = discounts.iter().map(of).collect();
     if request.wanted.is_none() {
-        let (survey, _) = survey(replay, request)?;
+        let (survey, _) = survey(replay, request, tell)?;
         return solve_surveyed(replay, &requests, &survey, None, tell);
     }
     // The best map depends on the discount.
@@ -104,10 +151,14 @@ pub(crate) fn solve_each(
 }
 
 /// Reads the log once, and fits or chooses its feature map.
-fn survey(replay: &mut Replay<'_>, request: &Request) -> Result<(Survey, Option<FeatureChoice>)> {
+fn survey(
+    replay: &mut Replay<'_>,
+    request: &Request,
+    tell: &mut dyn FnMut(Stage<'_>),
+) -> Result<(Survey, Option<FeatureChoice>)> {
     Ok(match &request.wanted {
         Some(wanted) => {
-            let (survey, choice) = choice::choose(replay, request, wanted)?;
+            let (survey, choice) = choice::choose(replay, request, wanted, tell)?;
             (survey, Some(choice))
         }
         None => (Survey::take(replay, &request.spec, false)?, None),
@@ -126,6 +177,9 @@ fn solve_surveyed(
     tell(Stage::Surveyed(report));
     if map.adapts() {
         return Err(refused_map(map.spec()));
+    }
+    if replay.is_elsewhere() {
+        check_parts(map, report)?;
     }
     let mut plans = Vec::new();
     for request in requests {
@@ -244,8 +298,7 @@ fn solve_surveyed(
             features: map.clone(),
         };
         solved.forget_unknown_errors();
-        let mut more = findings::of_solved(&solved);
-        more.extend(survey.policy.findings(map.actions(), replay.files()));
+        let more = findings::of_solved(&solved);
         solved.facts.findings.splice(0..0, more);
         solved
     });

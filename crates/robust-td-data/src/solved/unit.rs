@@ -81,7 +81,8 @@ pub(super) fn part(number: u64, parts: u64, of: u64) -> u64 {
 }
 
 /// The units of a log in order of appearance, as far as they are counted.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(from = "Vec<u64>", into = "Vec<u64>")]
 pub(crate) struct Units {
     index: HashMap<u64, u32>,
 }
@@ -108,7 +109,22 @@ impl Units {
     }
 }
 
+impl From<Vec<u64>> for Units {
+    fn from(keys: Vec<u64>) -> Self {
+        let mut units = Self::default();
+        keys.into_iter().for_each(|key| units.add(key));
+        units
+    }
+}
+
+impl From<Units> for Vec<u64> {
+    fn from(units: Units) -> Self {
+        units.keys()
+    }
+}
+
 /// The groups whose scores are added up.
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Groups {
     unit: Unit,
     /// The number of units, or of transitions in a trajectory.

@@ -365,7 +365,40 @@ fn predictions_need_every_column_and_nothing_else() {
     );
     let lacking = write(folder.path(), "lacking.csv", "x,stat\n0.5,blue\n");
     let message = fit.predict(&lacking).unwrap_err().to_string();
-    assert!(message.contains("no column state"), "{message}");
+    assert!(message.contains("no column is named state"), "{message}");
+}
+
+/// Without a map that names them, and the same to the bit as plain words in the same order.
+#[test]
+fn texts_with_separators_and_quotes_are_levels() {
+    let folder = tempfile::tempdir().unwrap();
+    let walk = walk(500);
+    let odd = ["a,b", "say \"hi\"", "\"quoted\"", ",x"];
+    let quoted = |state: usize| format!("\"{}\"", odd[state].replace('"', "\"\""));
+    let plain = |state: usize| ["c", "d", "a", "b"][state].to_owned();
+    let ndjson = walk.state.iter().enumerate().map(|(t, &state)| {
+        let (x, reward, episode) = (walk.x[t], walk.reward[t], t / 25);
+        let state = odd[state];
+        format!(
+            "{{\"episode\": {episode}, \"x\": {x}, \"state\": {state:?}, \"reward\": {reward}}}\n"
+        )
+    });
+    let files = [
+        ("quoted.csv", walk.csv(quoted)),
+        ("plain.csv", walk.csv(plain)),
+        ("log.ndjson", ndjson.collect()),
+    ];
+    let [quoted, plain, ndjson] = files.map(|(name, text)| {
+        let file = write(folder.path(), name, &text);
+        let columns = ColumnMap::parse(["obs=x,state"]).unwrap();
+        let log = Log::files([file]).columns(columns);
+        Evaluation::new(log).discount(0.9).run().unwrap()
+    });
+    assert_eq!(bits(&quoted), bits(&plain));
+    assert_eq!(bits(&quoted), bits(&ndjson));
+    let names = quoted.feature_names();
+    assert!(names.contains(&"one-hot(state=,x)".to_owned()), "{names:?}");
+    assert_eq!(names, ndjson.feature_names());
 }
 
 #[test]

@@ -4,6 +4,7 @@
 mod ahead;
 mod bad_rows;
 mod columns;
+mod copies;
 mod dialects;
 mod evaluate;
 mod formats;
@@ -14,6 +15,8 @@ mod memory;
 mod model;
 mod off_policy;
 mod pairing;
+mod parts;
+mod predict;
 mod returns;
 mod solved;
 mod source;

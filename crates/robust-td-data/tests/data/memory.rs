@@ -147,7 +147,7 @@ fn wrong_columns_and_cells_are_named() {
     let stamps = TimestampSecondArray::from(vec![1, 2, 3]).with_timezone("Europe/Vienna");
     assert_eq!(
         run(Arc::new(stamps)),
-        "log: column reward has the type Timestamp(s, \"Europe/Vienna\"), not a number"
+        "log: column reward has the type Timestamp(s, \"Europe/Vienna\"), not a number; write a time as one, such as seconds since a start"
     );
     let short = table(number(vec![None])).unwrap_err().to_string();
     assert_eq!(short, "the column reward has 1 rows, but obs has 3");

@@ -134,6 +134,8 @@ pub struct ContestOptions<'a> {
     pub progress: Option<&'a (dyn Fn(Progress) + Sync)>,
     /// Stops the contest after the current block once this is true.
     pub cancel: Option<&'a AtomicBool>,
+    /// The bytes that the contest may take; `None` for no limit.
+    pub max_memory: Option<u64>,
 }
 
 impl Default for ContestOptions<'_> {
@@ -143,6 +145,7 @@ impl Default for ContestOptions<'_> {
             kernel: Kernel::best(),
             progress: None,
             cancel: None,
+            max_memory: None,
         }
     }
 }
@@ -153,6 +156,7 @@ impl Default for ContestOptions<'_> {
 /// When the contest fails [`Contest::check`], this CPU does not support the kernel, or the contest is cancelled.
 pub fn contest(contest: &Contest, options: &ContestOptions<'_>) -> Result<Vec<Score>> {
     contest.check()?;
+    crate::memory::check(contest.runs, contest.memory(), options.max_memory)?;
     // Learners that run individually use vectors of their own, which follow the process-wide kernel.
     robust_td_simd::set_kernel(options.kernel)?;
     race::run(contest, options)

@@ -23,6 +23,7 @@ use crate::family::{Family, Projection};
 use crate::kernel::Kernel;
 use crate::layout::{Output, computed_lanes};
 use crate::plan::{Lane, Plan};
+use crate::restored::peak_fits;
 use crate::results::{LaneResult, Results};
 use crate::run::{Options, Outcome, Sweep, execute};
 use crate::schedule::Pattern;
@@ -38,18 +39,7 @@ use pack::{Drive, Pack};
 pub fn exact(plan: Plan, options: &Options<'_>) -> Result<Outcome> {
     plan.check()?;
     options.kernel.check()?;
-    if plan.variants[0].dimension > MAX_DIMENSION {
-        let what = format!("dimension above {MAX_DIMENSION} in exact mode");
-        return Err(Error::Tables { what });
-    }
-    if plan
-        .lanes
-        .iter()
-        .any(|lane| lane.projection != Projection::None)
-    {
-        return Err(Error::ExactProjection);
-    }
-    let sweep = ExactSweep::new(plan);
+    let sweep = ExactSweep::checked(plan)?;
     let per_step: u64 = (0..sweep.units())
         .map(|unit| sweep.updates_per_step(unit))
         .sum();
@@ -73,8 +63,8 @@ struct ExactUnit {
     w0: [f64; WIDTH],
 }
 
-struct ExactSweep {
-    plan: Plan,
+pub(crate) struct ExactSweep {
+    pub plan: Plan,
     units: Vec<ExactUnit>,
     chains: Vec<Chain>,
     cuts: Vec<u64>,
@@ -84,7 +74,7 @@ struct ExactSweep {
 
 /// The moments of eight lanes between two steps.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct ExactState {
+pub(crate) struct ExactState {
     done: u64,
     p: Vec<f64>,
     /// The moments of every state, or their totals once the unit jumps.
@@ -103,13 +93,26 @@ struct ExactState {
 
 /// Working memory of a thread.
 #[derive(Default)]
-struct Scratch {
+pub(crate) struct Scratch {
     p: Vec<f64>,
     place: Vec<u32>,
     prepared: Prepared,
 }
 
 impl ExactSweep {
+    /// The sweep of a valid plan, if its expectations can be computed.
+    pub fn checked(plan: Plan) -> Result<Self> {
+        if plan.variants[0].dimension > MAX_DIMENSION {
+            let what = format!("dimension above {MAX_DIMENSION} in exact mode");
+            return Err(Error::Tables { what });
+        }
+        let projected = |lane: &Lane| lane.projection != Projection::None;
+        match plan.lanes.iter().any(projected) {
+            true => Err(Error::ExactProjection),
+            false => Ok(Self::new(plan)),
+        }
+    }
+
     fn new(plan: Plan) -> Self {
         let computed = computed_lanes(&plan);
         let mut units = Vec::new();
@@ -400,5 +403,31 @@ impl Sweep for ExactSweep {
             }
         }
         lanes
+    }
+
+    fn state_fits(&self, unit: usize, state: &ExactState) -> bool {
+        let new = self.start(unit);
+        let (done, chain) = (state.done, &self.chains[self.units[unit].variant]);
+        let counted = |curve: &Vec<CurvePoint>| curve.len() <= self.cuts.len();
+        done <= self.plan.simulate
+            && state.p.len() == new.p.len()
+            && (new.pace != Pace::Steps || state.pace == Pace::Steps)
+            && state.pack.fits(&new.pack, chain, state.pace == Pace::Jumps)
+            && state.peaks.iter().all(|peak| peak_fits(peak, done))
+            && state.curves.len() == new.curves.len()
+            && state.curves.iter().all(counted)
+    }
+
+    fn output_fits(&self, unit: usize, output: &Self::Output) -> bool {
+        let outputs = self.units[unit].outputs.iter().flatten();
+        outputs
+            .map(|output| output.lane)
+            .eq(output.iter().map(|(lane, _)| *lane))
+            && output.iter().all(|(lane, result)| {
+                result.lane == self.plan.lanes[*lane]
+                    && result.sampled.is_none()
+                    && result.peak_step <= self.plan.simulate
+                    && result.curve.len() <= self.cuts.len()
+            })
     }
 }

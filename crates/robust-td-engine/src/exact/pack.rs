@@ -51,6 +51,21 @@ impl Pack {
         }
     }
 
+    /// Whether it has the form of a new one, or of totals.
+    pub fn fits(&self, new: &Self, chain: &Chain, totals: bool) -> bool {
+        let length = Layout::new(chain.dimension).len();
+        if totals {
+            return self.rows.len() == length && self.place == [0];
+        }
+        let mut seen = vec![false; new.place.len()];
+        self.rows.len() == new.rows.len()
+            && self.place.len() == new.place.len()
+            && (self.place.iter()).all(|&place| {
+                let place = seen.get_mut(place as usize);
+                place.is_some_and(|seen| !std::mem::replace(seen, true))
+            })
+    }
+
     /// The moments of state `s`.
     pub fn row(&self, s: usize, length: usize) -> &[Line] {
         &self.rows[self.place[s] as usize * length..][..length]

@@ -206,6 +206,7 @@ impl<'a> Comparison<'a> {
                 .as_ref()
                 .map(|progress| progress.as_ref() as _),
             cancel: self.cancel,
+            max_memory: robust_td_data::memory::limit(),
         };
         let outcome = run::run(self.problem, &field.contestants, self.length, &options)?;
         Ok(ComparisonResults {

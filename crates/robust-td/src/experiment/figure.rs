@@ -1,73 +1,126 @@
 //! Draws the figures of an experiment.
 
 use robust_td_engine::contest::Estimate;
-use robust_td_report::{AxisLabel, Curve, Key, LineFigure, Reference, Scale};
+use robust_td_report::{AxisLabel, Curve, Key, LineFigure, LineMeaning, Pattern, Reference, Scale};
 
 use super::ExperimentResults;
-use super::spec::Show;
+use super::spec::{Against, Show};
 use crate::contest::figure::{clamp, curve, meanings};
 
-/// The quantity that the spec shows, against what varies.
+/// The quantities that the spec shows, against what varies.
 pub fn results(findings: &ExperimentResults) -> LineFigure {
     let plan = &findings.plan;
-    let show = plan.spec.show;
-    let values: Vec<f64> = plan.points.iter().filter_map(|point| point.value).collect();
-    let estimates: Vec<Vec<Estimate>> = findings
-        .scores
+    let shown = &plan.spec.show.0;
+    let alone = shown.len() == 1;
+    let place = |value: f64| match plan.spec.against {
+        Against::Value => value,
+        Against::OneMinus => 1.0 - value,
+    };
+    let mut order: Vec<(f64, usize)> = plan
+        .points
         .iter()
-        .map(|scores| scores.iter().map(|score| show.of(score)).collect())
+        .enumerate()
+        .filter_map(|(i, point)| Some((place(point.value?), i)))
         .collect();
-    let error = matches!(show, Show::F | Show::DNormSq | Show::ThetaErrorSq);
+    order.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let contestants = &plan.points[0].contestants;
+    let series = |show: Show, k: usize| -> Vec<(f64, Estimate)> {
+        let at = |&(x, i): &(f64, usize)| {
+            let point = &plan.points[i];
+            (
+                x,
+                show.of(point, &point.contestants[k], &findings.scores[i][k]),
+            )
+        };
+        order.iter().map(at).collect()
+    };
+    let mut drawn = Vec::new();
+    for &show in shown {
+        // The comparison bound belongs to the problem, not to a method.
+        let several = if show == Show::ComparisonBound {
+            1
+        } else {
+            contestants.len()
+        };
+        drawn.extend((0..several).map(|k| (show, k, series(show, k))));
+    }
+    drawn.retain(|(show, _, points)| {
+        !show.is_bound() || points.iter().any(|(_, estimate)| estimate.mean.is_finite())
+    });
+    let error = alone && matches!(shown[0], Show::F | Show::DNormSq | Show::ThetaErrorSq);
     let f_zero = plan.points.iter().map(|point| point.problem.f_zero());
-    // Errors far above f(0) are all equally bad; norms and counts have no such limit.
+    // Errors far above f(0) are all equally bad; norms, counts and bounds have no such limit.
     let top = if error {
         f_zero.fold(0.0, f64::max)
     } else {
         0.0
     };
-    let clamp = clamp(
-        top,
-        estimates.iter().flatten().map(|estimate| estimate.mean),
-    );
-    let contestants = &plan.points[0].contestants;
-    let mut order: Vec<usize> = (0..values.len()).collect();
-    order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
-    let curves = contestants.iter().enumerate().map(|(k, contestant)| {
-        let points: Vec<_> = order
-            .iter()
-            .map(|&i| (values[i], estimates[i][k]))
-            .collect();
-        curve(contestant, &points, clamp)
+    let means = drawn.iter().flat_map(|(_, _, points)| points);
+    let clamp = clamp(top, means.map(|(_, estimate)| estimate.mean));
+    let curves = drawn.iter().map(|(show, k, points)| {
+        let curve = curve(&contestants[*k], points, clamp);
+        match alone {
+            true => curve,
+            false => Curve {
+                label: match show {
+                    Show::ComparisonBound => show.words().into(),
+                    _ => format!("{}, {}", contestants[*k].label, show.words()),
+                },
+                pattern: match show.is_bound() {
+                    true => Pattern::Dashed,
+                    false => Pattern::Solid,
+                },
+                points: (curve.points.into_iter())
+                    .filter(|(_, y)| !y.is_nan())
+                    .collect(),
+                ..curve
+            },
+        }
     });
     let same = plan
         .points
         .windows(2)
         .all(|pair| pair[0].problem.f_zero() == pair[1].problem.f_zero());
-    let references = match show == Show::F && same {
+    let references = match shown.contains(&Show::F) && same {
         true => vec![Reference {
             label: "f(0), the error of θ = 0".into(),
             value: plan.points[0].problem.f_zero(),
         }],
         false => Vec::new(),
     };
+    let meanings = match alone {
+        true => meanings(contestants.iter()),
+        false => [(Pattern::Solid, "measured"), (Pattern::Dashed, "bound")]
+            .map(|(pattern, label)| LineMeaning {
+                pattern,
+                label: label.into(),
+            })
+            .into(),
+    };
     LineFigure {
         title: title(findings),
         x: AxisLabel {
-            label: plan.varied().into(),
-            scale: match values.iter().all(|&value| value > 0.0) {
+            label: match plan.spec.against {
+                Against::Value => plan.varied().into(),
+                Against::OneMinus => format!("1 − {}", plan.varied()),
+            },
+            scale: match order.iter().all(|&(x, _)| x > 0.0) {
                 true => Scale::Log,
                 false => Scale::Linear,
             },
         },
         y: AxisLabel {
-            label: show.label().into(),
+            label: match alone {
+                true => shown[0].label().into(),
+                false => "mean over runs, or bound".into(),
+            },
             scale: Scale::Log,
         },
         curves: curves.collect(),
         references,
         clamp,
         key: Key::Beside,
-        meanings: meanings(contestants.iter()),
+        meanings,
     }
 }
 

@@ -23,7 +23,7 @@ use crate::spec_file;
 pub use agents::Split;
 pub use error::ExperimentError;
 pub use plan::{Plan, Point};
-pub use spec::{ExperimentSpec, Show};
+pub use spec::{Against, ExperimentSpec, Show, Shown};
 
 /// A valid experiment.
 ///
@@ -154,6 +154,7 @@ impl<'a> Experiment<'a> {
                 kernel,
                 progress: Some(&observe),
                 cancel: self.cancel,
+                max_memory: robust_td_data::memory::limit(),
             };
             let outcome = run::run(&point.problem, &point.contestants, point.length, &options)?;
             scores.push(outcome.scores);

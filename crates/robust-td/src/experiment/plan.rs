@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use robust_td_core::catalog::{self, Setting};
+use robust_td_core::learner::bhandari::stationary_bound_a;
 use robust_td_core::{Mixing, Problem};
 
 use super::error::ExperimentError;
@@ -42,6 +43,8 @@ pub struct Point {
     pub length: Length,
     /// The methods.
     pub contestants: Vec<Contestant>,
+    /// The bound of Bhandari et al., Theorem 3(a), on |V - V*|_D^2 with the ball of radius |theta*|, for a first state drawn from pi.
+    pub comparison_bound: Option<f64>,
 }
 
 impl Plan {
@@ -219,9 +222,13 @@ fn point(
         Some(choices),
         &overrides,
     );
+    let comparison_bound = mixing.as_ref().ok().and_then(|mixing| {
+        stationary_bound_a(&problem, mixing, length.horizon, problem.theta_star_norm())
+    });
     Ok(Point {
         value,
         contestants: field?.contestants,
+        comparison_bound,
         problem,
         length,
     })

@@ -1,13 +1,16 @@
 //! Writes an experiment as CSV.
 
+use robust_td_core::registry::Quantity;
+
 use super::ExperimentResults;
+use super::spec::bound;
 use crate::number::csv as number;
 
 /// `results.csv`: one row per value and method.
 pub fn results_csv(results: &ExperimentResults) -> String {
     let mut csv = String::from(
         "vary,value,label,f,f_stderr,d_norm_sq,d_norm_sq_stderr,max_mean_theta_norm_sq,divergence_rate,\
-         projections,updates,f_of_mean,theta_error_sq,theta_error_sq_stderr,oracle,horizon,omega,f_zero,theta_star_norm_sq\n",
+         projections,updates,f_of_mean,theta_error_sq,theta_error_sq_stderr,oracle,horizon,omega,f_zero,theta_star_norm_sq,f_bound,comparison_bound\n",
     );
     let plan = &results.plan;
     for (point, scores) in plan.points.iter().zip(&results.scores) {
@@ -33,6 +36,8 @@ pub fn results_csv(results: &ExperimentResults) -> String {
                 number(problem.omega()),
                 number(problem.f_zero()),
                 number(problem.theta_star_norm().powi(2)),
+                bound(contestant, Quantity::F).map_or(String::new(), number),
+                point.comparison_bound.map_or(String::new(), number),
             ];
             csv.push_str(&fields.join(","));
             csv.push('\n');

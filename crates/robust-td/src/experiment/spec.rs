@@ -3,8 +3,13 @@
 use std::collections::BTreeMap;
 
 use robust_td_core::catalog::Setting;
+use robust_td_core::registry::Quantity;
 use robust_td_engine::contest::{Estimate, Score};
 use serde::Deserialize;
+use serde::de::{Deserializer, IntoDeserializer, SeqAccess, Visitor};
+
+use super::plan::Point;
+use crate::contest::field::Contestant;
 
 /// An experiment as it is written in a TOML file.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -38,9 +43,12 @@ pub struct ExperimentSpec {
     /// Seed of the trajectories.
     #[serde(default = "usual_seed")]
     pub seed: u64,
-    /// What the figure shows.
+    /// What the figure shows: one quantity or several.
     #[serde(default)]
-    pub show: Show,
+    pub show: Shown,
+    /// What the figure's horizontal axis has.
+    #[serde(default)]
+    pub against: Against,
     /// Numbers of agents for one-shot averaging.
     #[serde(default)]
     pub agents: Vec<u64>,
@@ -54,7 +62,60 @@ fn usual_seed() -> u64 {
     1
 }
 
-/// What the figure of an experiment shows.
+/// The horizontal axis of the figure.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Against {
+    /// The value that varies.
+    #[default]
+    Value,
+    /// 1 minus the value, for discounts near 1.
+    OneMinus,
+}
+
+/// The quantities in the figure of an experiment, at least one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shown(pub Vec<Show>);
+
+impl Default for Shown {
+    fn default() -> Self {
+        Self(vec![Show::default()])
+    }
+}
+
+impl<'de> Deserialize<'de> for Shown {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct OneOrSeveral;
+        impl<'de> Visitor<'de> for OneOrSeveral {
+            type Value = Shown;
+
+            fn expecting(&self, words: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                words.write_str("a quantity, or a list of quantities")
+            }
+
+            fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<Shown, E> {
+                Ok(Shown(vec![Show::deserialize(name.into_deserializer())?]))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut names: A) -> Result<Shown, A::Error> {
+                let mut shown = Vec::new();
+                while let Some(show) = names.next_element()? {
+                    shown.push(show);
+                }
+                match shown.is_empty() {
+                    true => Err(serde::de::Error::invalid_length(
+                        0,
+                        &"at least one quantity",
+                    )),
+                    false => Ok(Shown(shown)),
+                }
+            }
+        }
+        deserializer.deserialize_any(OneOrSeveral)
+    }
+}
+
+/// A quantity that the figure of an experiment shows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Show {
@@ -69,12 +130,22 @@ pub enum Show {
     MaxMeanThetaNormSq,
     /// Projections per run.
     Projections,
+    /// The proved bound on E f, for methods that state one.
+    Bound,
+    /// The bound of Bhandari et al. on |V - V*|_D^2, Theorem 3(a), with the smallest ball that contains theta*.
+    ComparisonBound,
 }
 
 impl Show {
-    /// The quantity of a score.
+    /// Whether it is proved rather than measured.
     #[must_use]
-    pub fn of(self, score: &Score) -> Estimate {
+    pub fn is_bound(self) -> bool {
+        matches!(self, Self::Bound | Self::ComparisonBound)
+    }
+
+    /// The quantity for a method at a point; NaN where there is none.
+    #[must_use]
+    pub fn of(self, point: &Point, contestant: &Contestant, score: &Score) -> Estimate {
         let exact = |mean| Estimate {
             mean,
             standard_error: 0.0,
@@ -85,6 +156,8 @@ impl Show {
             Self::ThetaErrorSq => score.theta_error_sq,
             Self::MaxMeanThetaNormSq => exact(score.max_mean_theta_norm_sq),
             Self::Projections => exact(score.projections.unwrap_or(0.0)),
+            Self::Bound => exact(bound(contestant, Quantity::F).unwrap_or(f64::NAN)),
+            Self::ComparisonBound => exact(point.comparison_bound.unwrap_or(f64::NAN)),
         }
     }
 
@@ -97,6 +170,28 @@ impl Show {
             Self::ThetaErrorSq => "|θ − θ*|² of the output, mean over runs",
             Self::MaxMeanThetaNormSq => "largest mean |θ|²",
             Self::Projections => "projections per run",
+            Self::Bound => "proved bound on E f",
+            Self::ComparisonBound => "bound of Bhandari et al. on |V − V*|² in the D-norm",
         }
     }
+
+    /// A few words for the legend.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::F => "f",
+            Self::DNormSq => "D-norm",
+            Self::ThetaErrorSq => "|θ − θ*|²",
+            Self::MaxMeanThetaNormSq => "largest |θ|²",
+            Self::Projections => "projections",
+            Self::Bound => "bound on f",
+            Self::ComparisonBound => "Bhandari et al., bound on the D-norm",
+        }
+    }
+}
+
+/// The proved bound on a quantity, if the method states one.
+pub(super) fn bound(contestant: &Contestant, quantity: Quantity) -> Option<f64> {
+    let guarantee = contestant.prepared.guarantee.as_ref()?;
+    (guarantee.quantity == quantity).then_some(guarantee.bound)
 }

@@ -8,6 +8,7 @@ use robust_td_report::{
 use super::histogram::bars;
 use super::parts::{answer, count, figure, findings, names, paragraph, rerun, section};
 use super::pictures::histogram;
+use super::policy::policy;
 use crate::error::Result;
 
 /// The number of features that are drawn.
@@ -22,6 +23,7 @@ const LISTED: usize = 1000;
 pub fn document(report: &DataReport, command: Option<&str>) -> Result<Document> {
     let mut sections = vec![findings(&report.findings)];
     sections.extend(rewards(report)?);
+    sections.extend(policy(report));
     sections.extend(features(report)?);
     sections.extend(categories(report));
     sections.extend(correlations(report)?);
@@ -180,7 +182,8 @@ fn features(report: &DataReport) -> Result<Option<Section>> {
     Ok(Some(section("Features", "Features", blocks)))
 }
 
-fn stats_row(name: &str, key: &str, stats: &Stats) -> Vec<Cell> {
+/// A line with the range, mean and spread of a column.
+pub fn stats_row(name: &str, key: &str, stats: &Stats) -> Vec<Cell> {
     let numbers = [
         ("min", stats.min),
         ("mean", stats.mean),
@@ -192,7 +195,8 @@ fn stats_row(name: &str, key: &str, stats: &Stats) -> Vec<Cell> {
     row
 }
 
-fn stats_table(title: &str, rows: Vec<Vec<Cell>>) -> Table {
+/// A table of such lines.
+pub fn stats_table(title: &str, rows: Vec<Vec<Cell>>) -> Table {
     Table {
         title: title.into(),
         columns: vec![

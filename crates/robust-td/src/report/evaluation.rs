@@ -12,6 +12,7 @@ use super::parts::{
 use super::pictures;
 use super::weights::weights;
 use crate::error::Result;
+use crate::number::counted;
 
 /// The number of columns of a row that are shown.
 const ROW: usize = 4;
@@ -103,6 +104,12 @@ fn estimates(
         ),
         None => ("The estimate and its interval", ""),
     };
+    let unknown = report
+        .off_policy
+        .iter()
+        .flat_map(|found| found.unknown_intervals());
+    let caption = std::iter::once(caption.to_owned()).chain(unknown);
+    let caption = caption.collect::<Vec<_>>().join(" ");
     let both = match report.monte_carlo.is_some() || start.upper.is_finite() {
         true => figure(title, caption, pictures::estimates(report, confidence))?,
         false => None,
@@ -137,8 +144,8 @@ fn calibration(check: &ReturnCheck) -> Result<Section> {
     );
     if check.undetermined > 0 {
         text += &format!(
-            " {} held out are not compared, because the other rows do not have their features.",
-            count(check.undetermined, "row")
+            " {} not compared, because the other rows do not have their features.",
+            counted(check.undetermined, "row held out is", "rows held out are")
         );
     }
     if check.cut > 0 {

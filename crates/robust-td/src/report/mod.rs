@@ -22,6 +22,7 @@ mod features;
 mod histogram;
 mod parts;
 mod pictures;
+mod policy;
 mod weights;
 
 use std::path::Path;

@@ -24,6 +24,7 @@ mod page;
 mod results;
 mod row;
 mod spec;
+mod split;
 mod stability;
 mod study;
 mod tables;
@@ -42,10 +43,11 @@ pub use execute::Execution;
 pub use grid::{logspace, paper_constants};
 pub use results::SweepResults;
 pub use robust_td_engine::{
-    CurvePoint, Family, Kernel, LaneResult, Progress, Projection, Quantiles, Sampled,
+    CurvePoint, Family, Job, Kernel, LaneResult, Options, Progress, Projection, Quantiles, Sampled,
 };
 pub use row::SweepRow;
 pub use spec::{Indexing, Mode, projection, schedule};
+pub use split::SplitSweep;
 
 use spec::Spec;
 use study::{Figure, Request, Study};
@@ -304,16 +306,21 @@ impl<'a> Sweep<'a> {
         self
     }
 
+    /// The checked sweep.
+    fn study(&self) -> Result<Study> {
+        Study::new(&self.request).map_err(|error| match &self.file {
+            Some(file) => in_file(file, error.into()),
+            None => error.into(),
+        })
+    }
+
     /// Runs the sweep.
     ///
     /// # Errors
     /// Invalid settings ([`SweepError`]), a kernel that this CPU lacks, and a checkpoint that is damaged or belongs to another
     /// sweep, or whose directory another process writes to; all are checked before anything is written. A cancelled sweep returns [`robust_td_engine::Error::Cancelled`].
     pub fn run(self) -> Result<SweepResults> {
-        let study = Study::new(&self.request).map_err(|error| match &self.file {
-            Some(file) => in_file(file, error.into()),
-            None => error.into(),
-        })?;
+        let study = self.study()?;
         let kernel = self.kernel.check().map_err(robust_td_engine::Error::from)?;
         let directory = self.checkpoint.as_deref().and_then(Path::parent);
         let _lock = directory.map(files::open).transpose()?;
@@ -327,6 +334,7 @@ impl<'a> Sweep<'a> {
                 .as_ref()
                 .map(|progress| progress.as_ref() as _),
             cancel: self.cancel,
+            max_memory: robust_td_data::memory::limit(),
             ..robust_td_engine::Options::default()
         };
         let (rows, execution) = execute::execute(&study, options)?;

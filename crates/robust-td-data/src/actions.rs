@@ -210,11 +210,6 @@ impl Choices {
         self.actions.is_empty()
     }
 
-    /// The choices, one per row.
-    pub fn iter(&self) -> impl Iterator<Item = Choice<'_>> {
-        (0..self.actions.len()).map(|i| self.get(i))
-    }
-
     pub fn push(&mut self, row: &RowChoice) {
         let Some(schema) = &row.schema else { return };
         let before = self.actions.len();
@@ -304,6 +299,8 @@ pub(crate) struct RowChoice {
     propensity: f64,
     own: RowPolicy,
     next: RowPolicy,
+    /// The last text of a cell that is none of the actions, for a message.
+    unknown: Option<(ChoiceCell, String)>,
 }
 
 impl RowChoice {
@@ -340,7 +337,12 @@ impl RowChoice {
         }
     }
 
-    pub fn set_id(&mut self, cell: ChoiceCell, id: u64) {
+    /// Stores the name of an action, as a number to compare; its text is asked for only if no action has it.
+    #[inline]
+    pub fn set_id(&mut self, cell: ChoiceCell, id: u64, text: impl FnOnce() -> String) {
+        if !is_number(id) && !self.ids.contains(&id) {
+            self.unknown = Some((cell, text()));
+        }
         match cell {
             ChoiceCell::Wanted(at) => self.policy(at).id = id,
             _ => self.id = id,
@@ -437,7 +439,6 @@ impl RowChoice {
     /// The number of an action.
     fn resolve(&self, id: u64, cell: ChoiceCell) -> Result<usize, (ChoiceCell, FaultKind)> {
         let named = self.ids.iter().position(|own| *own == id);
-        let is_number = |id: u64| id >> 63 == 0;
         let number = || {
             // Actions with names may be logged by number.
             let open = !self.ids.iter().any(|own| is_number(*own));
@@ -446,9 +447,9 @@ impl RowChoice {
         };
         named.or_else(number).ok_or_else(|| {
             let names = self.schema_names();
-            let value = match is_number(id) {
-                true => id.to_string(),
-                false => "text or a negative number".into(),
+            let value = match &self.unknown {
+                Some((own, text)) if *own == cell && !is_number(id) => text.clone(),
+                _ => id.to_string(),
             };
             let expected = match (names.is_empty(), self.count) {
                 (false, _) => names,
@@ -467,4 +468,9 @@ impl RowChoice {
             count => format!("one of {count}: {}, ...", names[..3].join(", ")),
         }
     }
+}
+
+/// Whether the name of an action is an integer from 0.
+fn is_number(id: u64) -> bool {
+    id >> 63 == 0
 }

@@ -2,6 +2,22 @@
 //!
 //! Only columns with a role are read. Types are those of Parquet itself: hints that a writer left for Arrow
 //! (dictionaries, fixed-length lists) do not change the values.
+//!
+//! Files may be damaged or hostile. The footer is checked before the Parquet library reads it ([`footer`]), what it claims is
+//! compared with the length of the file ([`budget`]), and every page is checked before it is decompressed ([`pages`]) and
+//! before lists and texts are decoded ([`contents`]).
+
+mod budget;
+mod codec;
+mod column_groups;
+mod contents;
+mod delta;
+mod footer;
+mod page_header;
+mod pages;
+mod runs;
+mod thrift;
+mod window;
 
 use std::fs::File;
 use std::path::Path;
@@ -15,7 +31,11 @@ use crate::error::{Error, Result};
 use crate::guard::guarded;
 use crate::layout::Wanted;
 use crate::read::arrow::{ArrowLayout, ArrowRows, Records};
-use crate::read::column_groups::{ColumnGroups, reader};
+
+pub(crate) use column_groups::ColumnGroups;
+
+use budget::Budget;
+use column_groups::reader;
 
 /// The types of a Parquet file. Only the writer's hints say which integers are durations, and in which unit.
 fn with_durations(file: &File) -> parquet::errors::Result<ArrowReaderMetadata> {
@@ -47,24 +67,30 @@ fn with_durations(file: &File) -> parquet::errors::Result<ArrowReaderMetadata> {
     }
 }
 
-/// The rows of a Parquet file, decoded with up to this number of threads.
+/// The rows of a Parquet file, in batches of this length, decoded with up to this number of threads. Row groups that end before the first row
+/// that is needed, in numbers from 1, are left out.
 pub(crate) fn open(
     name: &str,
     (file, path): (File, &Path),
     wanted: &Wanted,
-    batch_rows: usize,
-    threads: usize,
+    (batch_rows, threads, first_row): (usize, usize, u64),
 ) -> Result<ArrowRows> {
     let damaged = |message: String| Error::Parquet {
         file: name.to_owned(),
         row: 0,
         message,
     };
-    if file.metadata().is_ok_and(|metadata| metadata.len() == 0) {
+    let length = file.metadata().map_err(|source| Error::Open {
+        file: name.to_owned(),
+        source,
+    });
+    let length = length?.len();
+    if length == 0 {
         return Err(Error::Empty {
             file: name.to_owned(),
         });
     }
+    footer::check(&file, length).map_err(damaged)?;
     let metadata = guarded(|| with_durations(&file)).map_err(damaged)?;
     let layout = ArrowLayout::resolve(name, metadata.schema(), wanted)?;
     if metadata.metadata().file_metadata().num_rows() == 0 {
@@ -73,13 +99,30 @@ pub(crate) fn open(
         });
     }
     let used = &layout.used;
-    let groups = ColumnGroups::start(path, &metadata, used, batch_rows, threads);
+    let budget = guarded(|| Budget::new(metadata.metadata(), used, length, batch_rows));
+    let budget = Arc::new(budget.map_err(damaged)?);
+    let (left_out, before) = groups_before(&metadata, first_row);
+    let size = (&budget, left_out);
+    let groups = ColumnGroups::start(path, &metadata, used, size, threads);
     let records = match groups.map_err(damaged)? {
         Some(groups) => Records::Groups(groups),
         None => {
-            let reader = reader(file, metadata, used, batch_rows).map_err(damaged)?;
+            let reader = reader(file, &metadata, used, size).map_err(damaged)?;
             Records::Parquet(Box::new(reader))
         }
     };
-    Ok(layout.rows(name, records))
+    Ok(layout.rows(name, records).after(before))
+}
+
+/// The number of row groups that end before a row, and the number of their rows.
+fn groups_before(metadata: &ArrowReaderMetadata, row: u64) -> (usize, u64) {
+    let (mut groups, mut rows) = (0, 0);
+    for group in metadata.metadata().row_groups() {
+        let end = rows + u64::try_from(group.num_rows()).unwrap_or(0);
+        if end >= row {
+            break;
+        }
+        (groups, rows) = (groups + 1, end);
+    }
+    (groups, rows)
 }

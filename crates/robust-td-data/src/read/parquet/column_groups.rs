@@ -9,11 +9,11 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
-use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::{
-    ArrowReaderMetadata, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
-};
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReader};
+use parquet::arrow::{ProjectionMask, parquet_to_arrow_field_levels};
 
+use super::budget::Budget;
+use super::pages::CheckedGroups;
 use crate::guard::guarded;
 
 /// The number of batches that a group is ahead.
@@ -32,21 +32,24 @@ pub(crate) struct ColumnGroups {
 
 impl ColumnGroups {
     /// Starts decoding the used columns in up to this number of groups; `None` if one reader does as well.
-    pub fn start(
+    pub(super) fn start(
         path: &Path,
         metadata: &ArrowReaderMetadata,
         used: &[usize],
-        batch_rows: usize,
+        (budget, left_out): (&Arc<Budget>, usize),
         threads: usize,
     ) -> Result<Option<Self>, String> {
         let sizes: Vec<i64> = sizes(metadata, used);
-        if threads < 2 || used.len() < 2 || sizes.iter().sum::<i64>() < SMALLEST {
+        let whole = sizes
+            .iter()
+            .fold(0_i64, |sum, size| sum.saturating_add(*size));
+        if threads < 2 || used.len() < 2 || whole < SMALLEST {
             return Ok(None);
         }
         let mut groups = Vec::new();
         for group in divide(used, &sizes, threads) {
             let file = File::open(path).map_err(|error| error.to_string())?;
-            let reader = reader(file, metadata.clone(), group, batch_rows)?;
+            let reader = reader(file, metadata, group, (budget, left_out))?;
             let (sender, receiver) = sync_channel(AHEAD);
             std::thread::Builder::new()
                 .name("columns".to_owned())
@@ -78,17 +81,26 @@ impl ColumnGroups {
     }
 }
 
-/// A reader of some columns, given by their indices.
-pub(crate) fn reader(
+/// A reader of some columns, given by their indices, without this number of row groups at the start.
+pub(super) fn reader(
     file: File,
-    metadata: ArrowReaderMetadata,
+    metadata: &ArrowReaderMetadata,
     columns: &[usize],
-    batch_rows: usize,
+    (budget, left_out): (&Arc<Budget>, usize),
 ) -> Result<ParquetRecordBatchReader, String> {
-    let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata);
-    let mask = ProjectionMask::roots(builder.parquet_schema(), columns.iter().copied());
-    let builder = builder.with_projection(mask).with_batch_size(batch_rows);
-    guarded(|| builder.build())
+    let schema = metadata.parquet_schema();
+    let mask = ProjectionMask::roots(schema, columns.iter().copied());
+    let groups = CheckedGroups {
+        file: Arc::new(file),
+        metadata: metadata.metadata().clone(),
+        budget: budget.clone(),
+        left_out,
+    };
+    guarded(|| {
+        let levels = parquet_to_arrow_field_levels(schema, mask, Some(metadata.schema().fields()))?;
+        let rows = budget.batch_rows;
+        ParquetRecordBatchReader::try_new_with_row_groups(&levels, &groups, rows, None)
+    })
 }
 
 /// Decodes until the end, an error, or until the receiver is gone.

@@ -1,0 +1,75 @@
+//! Describes how to read a log on another machine, as it was read here.
+
+use std::sync::Arc;
+
+use robust_td_core::features::{ColumnUse, Input};
+use serde::{Deserialize, Serialize};
+
+use crate::columns::ColumnMap;
+use crate::dialect::Dialect;
+use crate::error::Result;
+use crate::log::Log;
+use crate::observed::Observed;
+use crate::preset::Preset;
+use crate::schema::Schema;
+use crate::source::Format;
+
+/// The files of a log, and how they were read.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Reading {
+    pub files: Vec<String>,
+    /// Their sizes in bytes and the times of their last changes, so that a state of other contents is that of another job.
+    pub versions: Vec<(u64, u64)>,
+    pub format: Option<Format>,
+    pub columns: ColumnMap,
+    pub preset: Preset,
+    pub dialect: Dialect,
+    pub skip_bad_rows: u64,
+    /// The columns of the observation that the first file fixed for the others.
+    pub fixed: Option<Vec<Input>>,
+    /// Otherwise, the feature maps that name columns.
+    pub maps: Option<Vec<String>>,
+}
+
+impl Reading {
+    /// The log.
+    ///
+    /// # Errors
+    /// When a feature map is malformed.
+    pub fn log(&self) -> Result<Log> {
+        let mut log = Log::files(self.files.iter().cloned())
+            .columns(self.columns.clone())
+            .layout(self.preset)
+            .skip_bad_rows(self.skip_bad_rows);
+        if let Some(format) = self.format {
+            log = log.format(format);
+        }
+        log.read_like(self.dialect, self.observed()?);
+        Ok(log)
+    }
+
+    fn observed(&self) -> Result<Observed> {
+        Ok(match (&self.fixed, &self.maps) {
+            (Some(inputs), _) => Observed::Fixed {
+                inputs: inputs.as_slice().into(),
+                by_name: true,
+            },
+            (None, Some(maps)) => {
+                let maps: Vec<&str> = maps.iter().map(String::as_str).collect();
+                Observed::Used(Arc::new(ColumnUse::of(&maps)?))
+            }
+            (None, None) => Observed::Anything,
+        })
+    }
+}
+
+/// The columns that the first file of a log fixes for the others.
+pub(crate) fn fixed(observed: &Observed, schema: &Schema) -> Option<Vec<Input>> {
+    let named = match observed {
+        Observed::Used(used) => used.names().next().is_some(),
+        _ => false,
+    };
+    let fixes = (named || !schema.categories.is_empty()) && !schema.inputs.is_empty();
+    fixes.then(|| schema.inputs.clone())
+}

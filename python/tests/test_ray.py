@@ -1,0 +1,251 @@
+"""Sweeps and evaluations on real clusters of Ray on this machine: two nodes, kills, restarts, tokens."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import cluster_jobs as jobs
+import pytest
+
+import robust_td as rtd
+from robust_td.executor import Job
+
+TESTS = Path(__file__).parent
+# Ray looks at these when it is imported: clusters accept only who has the token, and report nothing anywhere.
+os.environ.pop("RAY_ADDRESS", None)
+os.environ.update(
+    RAY_AUTH_MODE="token",
+    RAY_AUTH_TOKEN=secrets.token_hex(32),
+    RAY_USAGE_STATS_ENABLED="0",
+    RAY_ENABLE_UV_RUN_RUNTIME_ENV="0",
+    # Workers find the jobs of the tests.
+    PYTHONPATH=os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")]),
+)
+ray = pytest.importorskip("ray")
+cluster_utils = pytest.importorskip("ray.cluster_utils")
+from robust_td.ray import RayExecutor  # noqa: E402
+
+#: Memory of a node for states, in bytes.
+MEMORY = 80_000_000
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    """Two nodes, each a set of processes of its own, with one CPU each."""
+    made = cluster_utils.Cluster(
+        initialize_head=True,
+        head_node_args={"num_cpus": 1, "object_store_memory": MEMORY, "include_dashboard": False},
+    )
+    made.add_node(num_cpus=1, object_store_memory=MEMORY)
+    made.wait_for_nodes()
+    yield made
+    ray.shutdown()
+    made.shutdown()
+
+
+@pytest.fixture(scope="module")
+def executor(cluster: Any) -> Iterator[RayExecutor]:
+    with RayExecutor(cluster.address) as made:
+        assert made.workers == 2
+        yield made
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    return jobs.shards(tmp_path_factory.mktemp("shards"))
+
+
+def marked(tasks: int, wait: float, folder: Path) -> Job:
+    return Job("marks", b"", [(k, wait, str(folder)) for k in range(tasks)], jobs.written, jobs.bracketed)
+
+
+def merged(tasks: int) -> bytes:
+    assert tasks <= 64
+    return jobs.bracketed(b"", [str(k).encode() for k in range(tasks)])
+
+
+def soon(condition: Callable[[], object], seconds: float = 60) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it takes too long"
+        time.sleep(0.02)
+
+
+def test_a_sweep_and_an_evaluation_have_the_same_bytes(executor: RayExecutor, log: list[str], tmp_path: Path) -> None:
+    assert jobs.sweep(executor) == jobs.sweep()
+    arguments: dict[str, Any] = dict(discount=0.9, features="polynomial(degree=2)")
+    alone = jobs.answer(rtd.evaluate(log, threads=1, **arguments), tmp_path)
+    assert jobs.answer(rtd.evaluate(log, executor=executor, **arguments), tmp_path) == alone
+    for workers in (1, 4):
+        with RayExecutor(max_in_flight=2 * workers) as other:
+            assert jobs.answer(rtd.evaluate(log, executor=other, **arguments), tmp_path) == alone
+
+
+class Killing:
+    """Kills the process of one of the first tasks while it runs."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.killed: int | None = None
+
+    def __call__(self, done: int, total: int, messages: list[str]) -> None:
+        marks = sorted(self.folder.iterdir(), key=lambda mark: mark.stat().st_mtime)
+        if self.killed is None and done >= 4 and marks:
+            self.killed = int(marks[-1].name.split("-")[1])
+            os.kill(self.killed, signal.SIGKILL)
+
+
+def test_a_killed_worker_costs_only_its_running_part(executor: RayExecutor, tmp_path: Path) -> None:
+    killing = Killing(tmp_path)
+    assert executor.run(marked(30, 0.1, tmp_path), killing) == merged(30)
+    assert killing.killed is not None
+    starts = len(list(tmp_path.iterdir()))
+    assert 30 < starts <= 32, starts
+
+
+def test_a_worker_that_always_dies_is_an_error(cluster: Any, executor: RayExecutor) -> None:
+    with RayExecutor(max_retries=1) as other, pytest.raises(rtd.Error, match="a worker died"):
+        other.run(Job("dies", b"", [1], jobs.dies, jobs.bracketed))
+
+
+def test_a_corrupted_shard_is_refused_and_the_rest_is_kept(executor: RayExecutor, tmp_path: Path) -> None:
+    (tmp_path / "marks").mkdir()
+    (tmp_path / "marks" / "broken-7").touch()
+    job = marked(20, 0.0, tmp_path / "marks")
+    with RayExecutor(checkpoint=tmp_path / "store") as other:
+        with pytest.raises(rtd.Error, match="part 7 is bad; the other 19 of 20 parts are in the checkpoint"):
+            other.run(job)
+        (tmp_path / "marks" / "broken-7").unlink()
+        assert other.run(job) == merged(20)
+        assert other.measured.restored == 19
+
+
+def test_a_file_that_is_damaged_meanwhile_is_named(executor: RayExecutor, tmp_path: Path) -> None:
+    names = jobs.shards(tmp_path, rows=20_000, count=4)
+
+    class Damages:
+        """Damages a file after the first pass."""
+
+        workers = 2
+
+        def run(self, job: Job, tell: Any = None) -> bytes:
+            damaged = bytearray(Path(names[2]).read_bytes())
+            damaged[1000:2000] = bytes(1000)
+            Path(names[2]).write_bytes(damaged)
+            return executor.run(job, tell)
+
+    with pytest.raises(rtd.Error, match="shard-02.parquet"):
+        rtd.evaluate(names, discount=0.9, executor=Damages())
+
+
+def test_a_node_that_is_removed_and_one_that_is_added(cluster: Any, executor: RayExecutor, tmp_path: Path) -> None:
+    extra = cluster.add_node(num_cpus=1, object_store_memory=MEMORY)
+    cluster.wait_for_nodes()
+    removed = []
+
+    def tell(done: int, total: int, messages: list[str]) -> None:
+        if done >= 6 and not removed:
+            removed.append(cluster.remove_node(extra, allow_graceful=False))
+
+    assert executor.run(marked(30, 0.1, tmp_path), tell) == merged(30)
+    assert removed
+    # At most what ran there, or whose state was there, was computed again.
+    assert len(list(tmp_path.iterdir())) <= 30 + 16
+
+
+def test_a_task_on_a_slow_node_is_repeated(executor: RayExecutor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("robust_td.executor.PATIENCE", 0.5)
+    tasks = [(k, 600 if k == 5 else 0, str(tmp_path)) for k in range(12)]
+    assert executor.run(Job("slow", b"", tasks, jobs.slow_once, jobs.bracketed)) == merged(12)
+    assert executor.measured.repeated == 1
+
+
+def test_a_killed_driver_computes_only_what_is_missing(cluster: Any, executor: RayExecutor, tmp_path: Path) -> None:
+    marks, store = tmp_path / "marks", tmp_path / "store"
+    marks.mkdir()
+    program = [sys.executable, str(TESTS / "cluster_jobs.py"), cluster.address, str(store), str(marks), "24", "0.15"]
+    first = subprocess.Popen(program)
+
+    def stored() -> int:
+        return len(list(store.glob("*/*.state")))
+
+    soon(lambda: stored() >= 5)
+    first.send_signal(signal.SIGKILL)
+    first.wait()
+    time.sleep(1.0)
+    kept, before = stored(), len(list(marks.iterdir()))
+    again = subprocess.run(program, capture_output=True, text=True, timeout=120, check=True)
+    state, restored = again.stdout.split()
+    assert state.encode() == merged(24) and 5 <= int(restored) <= kept
+    assert len(list(marks.iterdir())) - before == 24 - int(restored)
+
+
+def test_wrong_arguments_are_named(executor: RayExecutor) -> None:
+    for options, words in [
+        ({"max_retries": -1}, "max_retries is -1"),
+        ({"max_in_flight": 0}, "max_in_flight is 0"),
+        ({"address": "ray://127.0.0.1:1"}, "connected to a Ray cluster already"),
+    ]:
+        with pytest.raises(rtd.Error, match=words):
+            RayExecutor(**options)
+
+
+def test_ray_start_with_a_token(tmp_path: Path) -> None:
+    """A head and a worker by `ray start`, with a token; a program without it is refused."""
+    token = tmp_path / "token"
+    token.write_text(secrets.token_hex(32))
+    port = "16379"
+    inside = {**os.environ, "RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN_PATH": str(token)}
+    inside.pop("RAY_AUTH_TOKEN")
+    start = [str(Path(sys.executable).parent / "ray"), "start", "--block", "--num-cpus=1", f"--object-store-memory={MEMORY}"]
+    head = [*start, "--head", f"--port={port}", "--node-ip-address=127.0.0.1", "--include-dashboard=false"]
+    head += [f"--temp-dir={tmp_path / 'r'}", "--min-worker-port=20100", "--max-worker-port=20199"]
+    worker = [*start, f"--address=127.0.0.1:{port}", "--node-ip-address=127.0.0.1"]
+    worker += ["--min-worker-port=20200", "--max-worker-port=20299"]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "start_new_session": True, "env": inside}
+    nodes = [subprocess.Popen(head, **quiet)]  # type: ignore[call-overload]
+    try:
+        time.sleep(3)
+        nodes.append(subprocess.Popen(worker, **quiet))  # type: ignore[call-overload]
+        words = f"""
+import time, cluster_jobs as jobs
+from robust_td.ray import RayExecutor
+for attempt in range(40):
+    try:
+        executor = RayExecutor("127.0.0.1:{port}")
+        break
+    except Exception as error:
+        if attempt == 39: raise
+        time.sleep(0.5)
+executor._looked = 0
+for attempt in range(100):
+    executor._looked = -1000
+    if executor.workers == 2: break
+    time.sleep(0.2)
+print(executor.workers, jobs.sweep(executor, cells=200) == jobs.sweep(cells=200))
+"""
+        run = dict(capture_output=True, text=True, timeout=150)
+        found = subprocess.run([sys.executable, "-c", words], env=inside, **run)  # type: ignore[call-overload]
+        assert found.stdout.split() == ["2", "True"], found.stderr
+        outside = {**os.environ, "RAY_AUTH_TOKEN": secrets.token_hex(32)}
+        once = words.replace("range(40)", "range(1)").replace("attempt == 39", "attempt == 0")
+        refused = subprocess.run([sys.executable, "-c", once], env=outside, **run)  # type: ignore[call-overload]
+        assert refused.returncode != 0
+    finally:
+        for node in reversed(nodes):
+            os.killpg(node.pid, signal.SIGTERM)
+        for node in nodes:
+            try:
+                node.wait(20)
+            except subprocess.TimeoutExpired:
+                os.killpg(node.pid, signal.SIGKILL)
+                node.wait()
