@@ -105,7 +105,7 @@ const VICTIMS: [Victim; 5] = [
                 "compare",
                 "two-state",
                 "--horizon",
-                "20000",
+                "5000",
                 "--seed",
                 "2",
                 "--out",
