@@ -51,6 +51,8 @@ fn the_json_has_its_keys_in_their_order() {
         "recommended",
         "alpha",
         "certified_step",
+        "coordinates",
+        "best_coordinates",
     ];
     let value: Value = serde_json::from_str(&run.stdout).unwrap();
     let mut sorted = keys;
@@ -88,6 +90,16 @@ fn the_json_has_its_keys_in_their_order() {
         );
     }
     assert_eq!(of(&value["recommended"]), ["bound", "c"]);
+    let coordinates = value["coordinates"].as_array().unwrap();
+    let names: Vec<&Value> = coordinates.iter().map(|entry| &entry["name"]).collect();
+    assert_eq!(names, ["identity", "diagonal", "whitened", "optimised"]);
+    assert_eq!(value["best_coordinates"], "optimised");
+    for entry in coordinates {
+        assert_eq!(of(&entry["certificates"]), ["c", "p", "x", "y"]);
+        assert_eq!(of(&entry["recommended"]), ["bound", "c"]);
+    }
+    assert_eq!(coordinates[0]["recommended"], value["recommended"]);
+    assert_eq!(coordinates[0]["certificates"], value["certificates"]);
 }
 
 #[test]

@@ -203,6 +203,12 @@ fn bad_specs_are_refused_before_anything_is_written() {
             "at least 2 runs",
         ),
         (replaced("runs = 4", "show = \"g\""), "show = \"g\""),
+        (replaced("runs = 4", "show = [\"f\", \"g\"]"), "\"g\""),
+        (replaced("runs = 4", "show = []"), "at least one quantity"),
+        (
+            replaced("runs = 4", "against = \"log\""),
+            "against = \"log\"",
+        ),
     ] {
         let place = folder([("bad.toml", spec.as_bytes())]);
         let run = run_in(place.path(), &["experiment", "bad.toml"]);
@@ -214,6 +220,40 @@ fn bad_specs_are_refused_before_anything_is_written() {
         );
         assert!(!place.path().join("out").exists());
     }
+}
+
+/// Several quantities in one figure, with the bounds that are proved, against 1 - gamma.
+#[test]
+fn bounds_stand_beside_what_they_bound() {
+    let spec = "\
+problem = \"two-state\"
+set = { epsilon = 0.5 }
+vary = { discount = [0.9, 0.999] }
+algorithms = [\"alg1:c=8\", \"lstd\"]
+horizon = 20000
+runs = 4
+show = [\"f\", \"d_norm_sq\", \"bound\", \"comparison_bound\"]
+against = \"one_minus\"
+";
+    let place = folder([("bounds.toml", spec.as_bytes())]);
+    let run = run_in(place.path(), &["experiment", "bounds.toml", "--out", "x"]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let out = place.path().join("x");
+    for row in table(&out, "results.csv") {
+        // The bound on the D-norm has 1/(1-gamma); least squares states no bound.
+        assert!(number(&row, "comparison_bound") > number(&row, "d_norm_sq"));
+        match row["label"].as_str() {
+            "alg1:c=8" => assert!(number(&row, "f_bound") > number(&row, "f")),
+            _ => assert_eq!(row["f_bound"], ""),
+        }
+    }
+    let figure = std::fs::read_to_string(out.join("figure.svg")).unwrap();
+    let has = |words: &str| assert!(figure.contains(words), "{words}");
+    has("alg1:c=8, bound on f");
+    has("lstd, D-norm");
+    has("Bhandari et al., bound on the D-norm");
+    has("1 − discount");
+    assert!(!figure.contains("lstd, bound on f"));
 }
 
 /// The specs that come with the project are valid; running them takes minutes.

@@ -248,7 +248,7 @@ fn best(problem: &Problem, grid: &[f64]) -> f64 {
 /// The paper's two-state example at T = 10^6: the error at the best c does not depend on epsilon. That of Algorithm 1 does.
 #[test]
 fn the_line_over_epsilon_is_flat() {
-    let grid = [0.01, 0.02, 0.04];
+    let grid = [0.06, 0.12, 0.25];
     let problem = |epsilon: f64| {
         let set = [("alpha", 0.9), ("epsilon", epsilon)];
         catalog::problem("two-state", &set).unwrap()

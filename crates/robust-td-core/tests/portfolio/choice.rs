@@ -38,10 +38,8 @@ fn contest(problem: &Problem, steps: u64, seed: u64) -> (f64, f64) {
 #[test]
 fn within_a_factor_two_of_the_best_constant_in_hindsight() {
     let (mut cases, mut good, mut better) = (0, 0, 0);
-    // The authors' families hide theta* in directions that 30,000 samples do not show: on e9, whose chain mixes in a thousand steps, the
-    // choice can be worse than theta = 0.
     let entries = catalog::entries().iter();
-    for entry in entries.filter(|entry| !entry.source.contains("TDexperiments")) {
+    for entry in entries.filter(|entry| !of_the_authors(entry)) {
         let problem = catalog::problem(entry.name, &[]).unwrap();
         for seed in 1..=4 {
             let (f, best) = contest(&problem, 30_000, seed);
@@ -54,6 +52,32 @@ fn within_a_factor_two_of_the_best_constant_in_hindsight() {
     assert!(good * 100 >= 95 * cases, "{good} of {cases}");
     // The plain average is nearly always better than the weighted one for any constant.
     assert!(better * 100 >= 90 * cases, "{better} of {cases}");
+}
+
+fn of_the_authors(entry: &catalog::Entry) -> bool {
+    entry.source.contains("TDexperiments")
+}
+
+/// The authors' families hide theta* in directions with tiny features. Within 30,000 samples no constant of Algorithm 1 gets far on e9 and e10, and f, unlike
+/// |theta - theta*|, can rise on the way: the choice is as good as the best constant, but can be slightly worse than theta = 0.
+#[test]
+fn on_ill_conditioned_families_it_keeps_up_with_the_best_constant() {
+    let (mut cases, mut good, mut above_zero) = (0, 0, 0);
+    for entry in catalog::entries()
+        .iter()
+        .filter(|entry| of_the_authors(entry))
+    {
+        let problem = catalog::problem(entry.name, &[]).unwrap();
+        for seed in 1..=2 {
+            let (f, best) = contest(&problem, 30_000, seed);
+            assert!(f < 1.25 * problem.f_zero(), "{}: {f}", entry.name);
+            cases += 1;
+            good += usize::from(f <= 2.0 * best);
+            above_zero += usize::from(f > problem.f_zero());
+        }
+    }
+    assert!(good * 100 >= 90 * cases, "{good} of {cases}");
+    assert!(above_zero * 4 <= cases, "{above_zero} of {cases}");
 }
 
 /// Divergence at any step size: one feature that doubles, sampled off the chain's own distribution.

@@ -85,7 +85,8 @@ impl Recursion {
             4.0 * growth * fourth * sums.w2,
             product(distance, update),
         );
-        a
+        // Steps so long that sums of them overflow bound nothing.
+        a.map(crate::iterate::nan_as_infinity)
     }
 }
 

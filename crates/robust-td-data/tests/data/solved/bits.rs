@@ -19,7 +19,7 @@ fn model(evaluation: Evaluation) -> Value {
     // The names of the files.
     model["model"]["solved"]["origin"] = Value::Null;
     assert!(model["model"]["solved"]["theta"].is_array());
-    model
+    model["model"].take()
 }
 
 #[test]
