@@ -27,7 +27,7 @@ cargo xtask <task>
   bench     the benchmarks of speed; further arguments are passed on
   cluster   jobs on a cluster of Ray on this machine whose workers are killed at random; further arguments are passed on
   coverage  the coverage of intervals on simulated logs, a long table; further arguments are passed on
-  faults    kill long commands at random moments (--kills N, 1000 by default) and compare what they leave, bytes and files
+  faults    kill long commands at random moments (--kills N, 1000 by default; --only COMMAND) and compare what they leave, bytes and files
   sanitize  the tests of the vector kernels under valgrind";
 
 fn main() -> ExitCode {

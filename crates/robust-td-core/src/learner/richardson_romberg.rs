@@ -32,8 +32,9 @@ use crate::schedule::Steps;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "SavedRichardsonRomberg")]
 pub struct RichardsonRomberg {
-    small: Td0,
-    large: Td0,
+    // Boxed, so that a learner of any kind is not twice as large because of this one.
+    small: Box<Td0>,
+    large: Box<Td0>,
 }
 
 impl Learner for RichardsonRomberg {
@@ -77,7 +78,7 @@ impl RichardsonRomberg {
     pub fn new(discount: f64, step: f64, output: Output, dimension: usize) -> Result<Self> {
         let td = |eta| {
             let recipe = Recipe::plain(METHOD.id, discount, Steps::Constant { eta }, output);
-            Td0::new(recipe, dimension)
+            Td0::new(recipe, dimension).map(Box::new)
         };
         Ok(Self {
             small: td(step)?,
@@ -114,8 +115,8 @@ fn build(inputs: &mut Inputs<'_>) -> Result<RichardsonRomberg> {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SavedRichardsonRomberg {
-    small: Td0,
-    large: Td0,
+    small: Box<Td0>,
+    large: Box<Td0>,
 }
 
 impl TryFrom<SavedRichardsonRomberg> for RichardsonRomberg {

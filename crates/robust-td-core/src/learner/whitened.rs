@@ -223,7 +223,7 @@ impl Whitened {
 
 /// Q phi; for a diagonal Q it is as sparse as phi.
 #[inline]
-fn apply<'a>(shape: Shape, q: &[f64], phi: Features<'a>, out: &'a mut Vec<f64>) -> Features<'a> {
+fn apply<'a>(shape: Shape, q: &[f64], phi: Features<'a>, out: &'a mut [f64]) -> Features<'a> {
     match (shape, phi) {
         (Shape::Full, _) => {
             let d = out.len();
@@ -327,7 +327,7 @@ impl WhitenedParams {
 /// The share of the samples for the estimate.
 const SHARE_PARAMETER: Parameter = Parameter {
     name: "share",
-    meaning: "share of the samples from which Sigma is estimated before learning starts",
+    meaning: "share of the samples for a plug-in estimate of Sigma, before learning starts",
     range: Range::OpenUnit,
     default: "0.1; with a known problem none, the exact Sigma",
 };
@@ -335,7 +335,7 @@ const SHARE_PARAMETER: Parameter = Parameter {
 /// Algorithm 1 on whitened features.
 pub const FULL: Method<Whitened> = Method {
     id: "alg1-whitened",
-    title: "Algorithm 1 on features with covariance I",
+    title: "Algorithm 1 on features with covariance I; from data a plug-in estimate",
     reference: "Lee & Orabona 2025, arXiv:2506.01052, in the coordinates Sigma^(-1/2) phi",
     standing: Standing::Proved,
     needs: &["Sigma", "T"],
@@ -347,7 +347,7 @@ pub const FULL: Method<Whitened> = Method {
 /// Its diagonal version.
 pub const DIAGONAL: Method<Whitened> = Method {
     id: "alg1-scaled",
-    title: "Algorithm 1 on features with second moment 1 each",
+    title: "Algorithm 1 on features with second moment 1 each; from data a plug-in estimate",
     reference: "Lee & Orabona 2025, arXiv:2506.01052, in the coordinates diag(Sigma)^(-1/2) phi",
     standing: Standing::Proved,
     needs: &["diag(Sigma)", "T"],
