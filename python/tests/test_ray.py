@@ -212,7 +212,7 @@ def test_ray_start_with_a_token(tmp_path: Path) -> None:
     inside.pop("RAY_AUTH_TOKEN")
     start = [str(Path(sys.executable).parent / "ray"), "start", "--block", "--num-cpus=1", f"--object-store-memory={MEMORY}"]
     head = [*start, "--head", f"--port={port}", "--include-dashboard=false"]
-    head += [f"--temp-dir={tmp_path / 'r'}", "--min-worker-port=20100", "--max-worker-port=20199"]
+    head += ["--min-worker-port=20100", "--max-worker-port=20199"]
     worker = [*start, f"--address=127.0.0.1:{port}"]
     worker += ["--min-worker-port=20200", "--max-worker-port=20299"]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "start_new_session": True, "env": inside}
