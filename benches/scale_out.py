@@ -112,8 +112,8 @@ def schedule(task_seconds: list[float], parts: int, cpus: int, overhead: float, 
     free = [(0.0, k) for k in range(cpus)]
     heapq.heapify(free)
     ready: list[float] = []
-    # Above 200,000 tasks, a sample of them is scheduled, and its time is scaled.
-    drawn = min(parts, max(200_000, 20 * cpus))
+    # Above 40,000 tasks, some of them are scheduled, and the time is scaled.
+    drawn = min(parts, max(40_000, 3 * cpus))
     for k in range(drawn):
         at, cpu = heapq.heappop(free)
         begin = max(at, (k + 1) * submit)

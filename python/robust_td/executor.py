@@ -212,7 +212,7 @@ class TreeExecutor:
                 while len(running) < limit and go_on and (node := schedule.next()) is not None:
                     handle = self._submit(job, schedule.name(node), *schedule.work(node), store)
                     running[handle] = (node, time.perf_counter())
-                if not running:
+                if not running or schedule.is_finished:
                     break
                 if self.repeats and schedule.exhausted and len(running) < limit:
                     self._repeat(job, store, schedule, running)
@@ -253,7 +253,7 @@ class TreeExecutor:
         now = time.perf_counter()
         nodes = [node for node, _ in running.values()]
         for node, since in list(running.values()):
-            if node[0] == 0 and now - since > limit and nodes.count(node) == 1:
+            if node[0] == 0 and now - since > limit and nodes.count(node) == 1 and not schedule.is_done(node):
                 handle = self._submit(job, schedule.name(node), *schedule.work(node), store)
                 running[handle] = (node, now)
                 self.measured.repeated += 1
@@ -369,6 +369,11 @@ class _Schedule:
             self.left[parent] = left
             if left == 0:
                 self.ready.append(parent)
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether the root has its state."""
+        return (len(self.counts) - 1, 0) in self.handles
 
     def result(self) -> Any:
         """The handle of the root."""

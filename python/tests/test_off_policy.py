@@ -125,7 +125,7 @@ def test_unknown_intervals_have_a_reason_and_inspect_shows_the_policy(shop: dict
         assert (estimate["upper"] is None) == ("reason" in estimate)
     # 60 episodes do not have those that would carry the weight.
     weighted = fit.off_policy["estimates"][2]
-    assert "so skewed" in weighted["reason"] and weighted["weight_skewness"] > 0.4
+    assert "so skewed" in weighted["reason"] and weighted["weight_skewness"] > 0.5
     policy = rtd.inspect(shop).to_dict()["policy"]
     assert [action["name"] for action in policy["actions"]] == ["0", "1"]
     assert policy["behaviour_prob"]["min"] == LOGGED.min()

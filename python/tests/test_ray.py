@@ -130,21 +130,25 @@ def test_a_corrupted_shard_is_refused_and_the_rest_is_kept(executor: RayExecutor
 
 
 def test_a_file_that_is_damaged_meanwhile_is_named(executor: RayExecutor, tmp_path: Path) -> None:
-    names = jobs.shards(tmp_path, rows=20_000, count=4)
-
     class Damages:
         """Damages a file after the first pass."""
 
         workers = 2
 
+        def __init__(self, name: str, change: Callable[[bytes], bytes]) -> None:
+            self.place, self.change = Path(name), change
+
         def run(self, job: Job, tell: Any = None) -> bytes:
-            damaged = bytearray(Path(names[2]).read_bytes())
-            damaged[1000:2000] = bytes(1000)
-            Path(names[2]).write_bytes(damaged)
+            self.place.write_bytes(self.change(self.place.read_bytes()))
             return executor.run(job, tell)
 
-    with pytest.raises(rtd.Error, match="shard-02.parquet"):
-        rtd.evaluate(names, discount=0.9, executor=Damages())
+    for change, words in [
+        (lambda good: good[:4] + b"\xff" * 400 + good[404:], "shard-02.parquet"),
+        (lambda good: good[:-1], "shard-02.parquet has changed"),
+    ]:
+        names = jobs.shards(tmp_path, rows=20_000, count=4)
+        with pytest.raises(rtd.Error, match=words):
+            rtd.evaluate(names, discount=0.9, executor=Damages(names[2], change))
 
 
 def test_a_node_that_is_removed_and_one_that_is_added(cluster: Any, executor: RayExecutor, tmp_path: Path) -> None:
@@ -166,7 +170,7 @@ def test_a_task_on_a_slow_node_is_repeated(executor: RayExecutor, tmp_path: Path
     monkeypatch.setattr("robust_td.executor.PATIENCE", 0.5)
     tasks = [(k, 600 if k == 5 else 0, str(tmp_path)) for k in range(12)]
     assert executor.run(Job("slow", b"", tasks, jobs.slow_once, jobs.bracketed)) == merged(12)
-    assert executor.measured.repeated == 1
+    assert executor.measured.repeated >= 1
 
 
 def test_a_killed_driver_computes_only_what_is_missing(cluster: Any, executor: RayExecutor, tmp_path: Path) -> None:
@@ -207,9 +211,9 @@ def test_ray_start_with_a_token(tmp_path: Path) -> None:
     inside = {**os.environ, "RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN_PATH": str(token)}
     inside.pop("RAY_AUTH_TOKEN")
     start = [str(Path(sys.executable).parent / "ray"), "start", "--block", "--num-cpus=1", f"--object-store-memory={MEMORY}"]
-    head = [*start, "--head", f"--port={port}", "--node-ip-address=127.0.0.1", "--include-dashboard=false"]
-    head += [f"--temp-dir={tmp_path / 'r'}", "--min-worker-port=20100", "--max-worker-port=20199"]
-    worker = [*start, f"--address=127.0.0.1:{port}", "--node-ip-address=127.0.0.1"]
+    head = [*start, "--head", f"--port={port}", "--include-dashboard=false"]
+    head += ["--min-worker-port=20100", "--max-worker-port=20199"]
+    worker = [*start, f"--address=127.0.0.1:{port}"]
     worker += ["--min-worker-port=20200", "--max-worker-port=20299"]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "start_new_session": True, "env": inside}
     nodes = [subprocess.Popen(head, **quiet)]  # type: ignore[call-overload]

@@ -52,9 +52,11 @@ const VICTIMS: [Victim; 5] = [
                 "reproduce",
                 "fig1",
                 "--c-index",
-                "30,31",
+                "31",
+                "--scales",
+                "1",
                 "--simulate",
-                "60000",
+                "5000",
                 "--resume",
                 "--out",
                 "OUT",
@@ -63,9 +65,11 @@ const VICTIMS: [Victim; 5] = [
                 "reproduce",
                 "fig2",
                 "--c-index",
-                "30,31",
+                "31",
+                "--scales",
+                "1",
                 "--simulate",
-                "60000",
+                "5000",
                 "--resume",
                 "--out",
                 "OUT",
@@ -100,12 +104,12 @@ const VICTIMS: [Victim; 5] = [
     Victim {
         name: "compare",
         arguments: [
-            &["compare", "two-state", "--horizon", "20000", "--out", "OUT"],
+            &["compare", "two-state", "--horizon", "5000", "--out", "OUT"],
             &[
                 "compare",
                 "two-state",
                 "--horizon",
-                "20000",
+                "5000",
                 "--seed",
                 "2",
                 "--out",
@@ -132,19 +136,16 @@ struct Tally {
 
 /// Whether no kill left a trace.
 pub fn check(arguments: &[String]) -> bool {
-    let kills = match arguments {
-        [] => Ok(1000),
-        [flag, number] if flag == "--kills" => number.parse::<u64>(),
-        _ => "".parse(),
-    };
-    let Ok(kills) = kills else {
-        eprintln!("cargo xtask faults [--kills N]");
+    let Some((kills, only)) = options(arguments) else {
+        eprintln!("cargo xtask faults [--kills N] [--only COMMAND]");
         return false;
     };
-    if !crate::cargo(&["build", "--release", "-p", "robust-td-cli"], &[]) {
+    // With the features of the whole workspace, so that dependencies are not built again.
+    let build = ["build", "--release", "--workspace", "--bin", "robust-td"];
+    if !crate::cargo(&build, &[]) {
         return false;
     }
-    match run(kills) {
+    match run(kills, only) {
         Ok(passed) => passed,
         Err(error) => {
             eprintln!("{error}");
@@ -153,7 +154,22 @@ pub fn check(arguments: &[String]) -> bool {
     }
 }
 
-fn run(kills: u64) -> std::io::Result<bool> {
+/// The number of kills, and the command to kill, if not all.
+fn options(arguments: &[String]) -> Option<(u64, Option<&str>)> {
+    let (mut kills, mut only) = (1000, None);
+    for pair in arguments.chunks(2) {
+        match pair {
+            [flag, number] if flag == "--kills" => kills = number.parse().ok()?,
+            [flag, name] if flag == "--only" => {
+                only = Some(VICTIMS.iter().find(|victim| victim.name == name)?.name);
+            }
+            _ => return None,
+        }
+    }
+    Some((kills, only))
+}
+
+fn run(kills: u64, only: Option<&str>) -> std::io::Result<bool> {
     let program = fs::canonicalize(crate::target().join("release/robust-td"))?;
     let place = crate::target().join("faults");
     if place.exists() {
@@ -164,8 +180,10 @@ fn run(kills: u64) -> std::io::Result<bool> {
     let mut random = Random(20_250_601);
     let mut clean = true;
     println!("command     kills  running  ends  wrong bytes  mixed  left behind  failed");
-    for victim in &VICTIMS {
-        let share = kills.div_ceil(VICTIMS.len() as u64);
+    let chosen = |victim: &&Victim| only.is_none_or(|name| name == victim.name);
+    let victims: Vec<&Victim> = VICTIMS.iter().filter(chosen).collect();
+    for victim in &victims {
+        let share = kills.div_ceil(victims.len() as u64);
         let found = torment(&program, &place, victim, share, &mut random)?;
         println!(
             "{:<10} {:>6} {:>8} {:>5} {:>12} {:>6} {:>12} {:>7}",
@@ -282,13 +300,13 @@ fn contents(folder: &Path) -> std::io::Result<BTreeMap<String, Vec<u8>>> {
 fn inputs(place: &Path) -> std::io::Result<()> {
     let mut log = String::from("obs_0,obs_1,obs_2,reward,episode,terminated\n");
     let mut random = Random(7);
-    for k in 0..60_000_u64 {
+    for k in 0..20_000_u64 {
         let [x, y, z] = [random.uniform(), random.uniform(), random.uniform()];
         let last = u8::from(k % 20 == 19);
         log += &format!("{x},{y},{z},{},{},{last}\n", x - y * z, k / 20);
     }
-    let sweep = "problem = \"two-state\"\nc = [0.1, 1, 10]\nsteps = 1_000_000\nruns = 16\n";
-    let experiment = "problem = \"two-state\"\nalgorithms = [\"alg1:c=0.1\", \"bhandari-c\"]\nhorizon = 200_000\n\
+    let sweep = "problem = \"two-state\"\nc = [0.1, 1, 10]\nsteps = 200_000\nruns = 16\n";
+    let experiment = "problem = \"two-state\"\nalgorithms = [\"alg1:c=0.1\", \"bhandari-c\"]\nhorizon = 50_000\n\
          vary = { epsilon = [0.3, 0.1] }\nruns = 16\n";
     for (name, text) in [
         ("log.csv", log.as_str()),

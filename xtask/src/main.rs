@@ -1,10 +1,12 @@
 //! Runs the project's checks: `cargo xtask test`, `cargo xtask lint`, `cargo xtask package`, `cargo xtask python`,
-//! `cargo xtask docs`, `cargo xtask bench`, `cargo xtask cluster`, `cargo xtask coverage`, `cargo xtask faults`, `cargo xtask sanitize`.
+//! `cargo xtask docs`, `cargo xtask bench`, `cargo xtask cluster`, `cargo xtask coverage`, `cargo xtask faults`, `cargo xtask fuzz`,
+//! `cargo xtask sanitize`.
 
 #![forbid(unsafe_code)]
 
 mod docs;
 mod faults;
+mod fuzz;
 mod msrv;
 mod package;
 mod python;
@@ -21,10 +23,11 @@ cargo xtask <task>
   package   package every crate and check what the packages hold
   python    build the Python package and run its tests
   docs      build the documentation site, with its tutorials executed, and print where it is
+  fuzz      mutated inputs to every reader, for some minutes; `cargo xtask fuzz --help` lists options
   bench     the benchmarks of speed; further arguments are passed on
   cluster   jobs on a cluster of Ray on this machine whose workers are killed at random; further arguments are passed on
   coverage  the coverage of intervals on simulated logs, a long table; further arguments are passed on
-  faults    kill long commands at random moments (--kills N, 1000 by default) and compare what they leave, bytes and files
+  faults    kill long commands at random moments (--kills N, 1000 by default; --only COMMAND) and compare what they leave, bytes and files
   sanitize  the tests of the vector kernels under valgrind";
 
 fn main() -> ExitCode {
@@ -38,6 +41,7 @@ fn main() -> ExitCode {
         Some("python") => python::test(),
         Some("docs") => docs::build(),
         Some("cluster") => python::cluster(&rest),
+        Some("fuzz") => fuzz::run(&rest),
         // The only benchmark of the facade is the coverage table.
         Some("bench") => bench(&["--workspace", "--exclude", "robust-td"], &rest),
         Some("faults") => faults::check(&rest),

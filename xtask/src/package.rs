@@ -25,6 +25,8 @@ fn run() -> Result<(), String> {
         "--workspace",
         "--exclude",
         "xtask",
+        "--exclude",
+        "robust-td-fuzz",
         // Python's package holds it.
         "--exclude",
         "robust-td-py",

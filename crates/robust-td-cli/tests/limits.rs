@@ -53,6 +53,156 @@ fn sizes_out_of_reach_are_refused() {
     }
 }
 
+/// Files of a kilobyte or two that took gigabytes or minutes.
+#[test]
+fn hostile_parquet_is_refused_with_its_place_and_the_limit() {
+    let corpus = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/parquet");
+    for (name, expected) in [
+        ("list_row", "it claims lists of 80000000 values"),
+        ("list_two", "it claims lists of 20000000 values"),
+        (
+            "delta_text",
+            "row group 0, column episode: the lists or texts of 1000 rows need",
+        ),
+        (
+            "dict_text",
+            "row group 0, column episode: the lists or texts of",
+        ),
+        ("plain_text", "row group 0, column episode: its pages need"),
+        (
+            "dict_claim",
+            "row group 0, column obs_0: a dictionary of 1073741824 values in 1600 bytes",
+        ),
+        ("bool_list", "its footer is damaged"),
+    ] {
+        let file = corpus.join(format!("{name}.parquet"));
+        let file = file.to_str().unwrap();
+        let run = run_in(
+            &std::env::temp_dir(),
+            &["evaluate", file, "--discount", "0.9"],
+        );
+        assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{name}");
+        assert!(run.stderr.contains(expected), "{}", run.stderr);
+        assert!(
+            run.stderr.contains(&format!("{name}.parquet: ")),
+            "{}",
+            run.stderr
+        );
+    }
+}
+
+#[test]
+fn the_limit_of_memory_is_an_option() {
+    let folder = folder([("log.csv", LOG)]);
+    let lstd = [
+        "evaluate",
+        "log.csv",
+        "--discount",
+        "0.9",
+        "--algorithm",
+        "lstd",
+        "--features",
+        "one-hot(count=2000)",
+    ];
+    let run = run_in(
+        folder.path(),
+        &[&lstd[..], &["--max-memory", "100MB"]].concat(),
+    );
+    let expected = "2000 features need about 0.1 GB of memory, but the limit is 0.1 GB; use fewer features, or raise --max-memory";
+    assert_eq!((run.code, run.stdout.as_str()), (2, ""));
+    assert!(run.stderr.contains(expected), "{}", run.stderr);
+    let compare = [
+        "compare",
+        "two-state",
+        "--horizon",
+        "100",
+        "--runs",
+        "1000000",
+    ];
+    let run = run_in(
+        folder.path(),
+        &[&compare[..], &["--max-memory", "1GB"]].concat(),
+    );
+    assert_eq!(run.code, 2, "{}", run.stderr);
+    assert!(
+        run.stderr.contains("1000000 runs need about"),
+        "{}",
+        run.stderr
+    );
+    let run = run_in(
+        folder.path(),
+        &[&lstd[..], &["--max-memory", "much"]].concat(),
+    );
+    assert_eq!(run.code, 2);
+    assert!(
+        run.stderr.contains("must be a size such as"),
+        "{}",
+        run.stderr
+    );
+}
+
+/// Sums of numbers near the largest that there is overflow, which JSON cannot hold.
+#[test]
+fn a_model_that_is_written_can_be_read() {
+    let log = b"obs_0,reward,episode\n1e308,1e308,1\n-1e308,1e308,1\n1e308,-1e308,1\n-1e308,1,1\n5e-324,0,1\n";
+    let folder = folder([("log.csv", &log[..])]);
+    for features in ["identity", "standardise + bias"] {
+        let evaluate = [
+            "evaluate",
+            "log.csv",
+            "--discount",
+            "0.9",
+            "--out",
+            "model.json",
+            "--features",
+            features,
+        ];
+        let run = run_in(folder.path(), &evaluate);
+        match run.code {
+            0 => {
+                let run = run_in(folder.path(), &["predict", "model.json", "log.csv"]);
+                assert!(
+                    !run.stderr.contains("damaged"),
+                    "{features}: {}",
+                    run.stderr
+                );
+            }
+            code => assert!(
+                code == 2 && run.stderr.starts_with("error: "),
+                "{}",
+                run.stderr
+            ),
+        }
+    }
+}
+
+#[test]
+fn a_flipped_bit_in_a_model_is_noticed() {
+    let folder = folder([("log.csv", LOG)]);
+    let evaluate = [
+        "evaluate",
+        "log.csv",
+        "--discount",
+        "0.9",
+        "--out",
+        "model.json",
+    ];
+    assert_eq!(run_in(folder.path(), &evaluate).code, 0);
+    let path = folder.path().join("model.json");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let at = text.find("\"theta\":[").unwrap() + 12;
+    let mut bytes = text.into_bytes();
+    bytes[at] ^= 1;
+    std::fs::write(&path, bytes).unwrap();
+    let run = run_in(folder.path(), &["predict", "model.json", "log.csv"]);
+    assert_eq!((run.code, run.stdout.as_str()), (2, ""));
+    assert!(
+        run.stderr.contains("its digest does not match"),
+        "{}",
+        run.stderr
+    );
+}
+
 #[test]
 #[cfg(unix)]
 fn outputs_are_files() {

@@ -94,6 +94,12 @@ pub enum Error {
         /// With what.
         what: String,
     },
+    /// A file whose size is not that of the first pass over it.
+    #[error("{file} has changed since the evaluation began, or is another file on this machine")]
+    Changed {
+        /// The file.
+        file: String,
+    },
     /// An executor that failed.
     #[error("{message}")]
     Executor {

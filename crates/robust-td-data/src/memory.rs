@@ -67,7 +67,7 @@ pub fn bytes(text: &str) -> Option<u64> {
         _ => return None,
     };
     let bytes = number.trim().parse::<f64>().ok()? * factor;
-    (bytes >= 1.0 && bytes < 1.8e19).then_some(bytes as u64)
+    (1.0..1.8e19).contains(&bytes).then_some(bytes as u64)
 }
 
 /// Refuses direct solutions, of several systems at the same time, for this number of features that do not fit in memory.

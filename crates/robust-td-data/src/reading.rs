@@ -1,5 +1,6 @@
 //! Describes how to read a log on another machine, as it was read here.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use robust_td_core::features::{ColumnUse, Input};
@@ -7,9 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::columns::ColumnMap;
 use crate::dialect::Dialect;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::log::Log;
 use crate::observed::Observed;
+use crate::origin;
 use crate::preset::Preset;
 use crate::schema::Schema;
 use crate::source::Format;
@@ -33,6 +35,21 @@ pub(crate) struct Reading {
 }
 
 impl Reading {
+    /// Refuses files of other sizes than those that were surveyed. (Copies on other machines may have other times.)
+    ///
+    /// # Errors
+    /// [`Error::Changed`].
+    pub fn check_sizes(&self, files: RangeInclusive<usize>) -> Result<()> {
+        let all = self.files.iter().zip(&self.versions).enumerate();
+        for (_, (file, (size, _))) in all.filter(|(k, _)| files.contains(k)) {
+            // What cannot be found is reported when it is opened.
+            if origin::size(file).is_some_and(|now| now != *size) {
+                return Err(Error::Changed { file: file.clone() });
+            }
+        }
+        Ok(())
+    }
+
     /// The log.
     ///
     /// # Errors

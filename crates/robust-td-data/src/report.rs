@@ -71,6 +71,9 @@ pub struct EvaluationReport {
     pub left_out: u64,
     /// Bad rows that were skipped.
     pub bad_rows: u64,
+    /// The episodes of the log, also those whose first row yields no transition; `None` where they are not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub episodes: Option<u64>,
     /// Steps that changed theta.
     pub updates: u64,
     /// Activations of a projection, for algorithms that have one.
@@ -187,6 +190,7 @@ impl EvaluationReport {
             rows: learned.pairing().rows(),
             left_out: learned.pairing().without_transition(),
             bad_rows: fit.bad_rows(),
+            episodes: None,
             updates: learner.updates(),
             projections: learner.projections(),
             value_offset: learner.value_offset(),
@@ -235,6 +239,7 @@ impl EvaluationReport {
             rows: facts.rows,
             left_out: facts.left_out,
             bad_rows: facts.bad_rows,
+            episodes: facts.episodes,
             updates: facts.transitions,
             projections: None,
             value_offset: 0.0,

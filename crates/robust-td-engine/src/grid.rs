@@ -36,8 +36,8 @@ pub fn last_logged(end: u64) -> u64 {
     let factor = 10_f64.powf(0.01);
     let mut logged = end.min(100);
     loop {
-        let next = (logged as f64 * factor).floor() as u64 + 1;
-        if logged < 100 || next > end {
+        let next = ((logged as f64 * factor).floor() as u64).saturating_add(1);
+        if logged < 100 || next > end || next <= logged {
             return logged;
         }
         logged = next;
@@ -97,6 +97,7 @@ mod tests {
         assert_eq!(last_logged(101), 100);
         assert_eq!(last_logged(103), 103);
         assert_eq!(last_logged(7), 7);
+        assert!(last_logged(u64::MAX) > 1 << 62);
     }
 
     #[test]

@@ -1,11 +1,10 @@
 //! Reads glyph outlines from the embedded fonts.
 //!
 //! Libertinus Serif 7 (The Libertinus Project Authors), SIL Open Font License 1.1, see `fonts/OFL.txt`. It has upright and
-//! italic Latin, Greek and Cyrillic, and the few mathematical signs that the figures need.
+//! italic Latin, Greek and Cyrillic, and the few mathematical signs that the figures need. `scripts/outlines.py` of the repository writes its
+//! outlines into the embedded files, so that no font is parsed here.
 
 use std::sync::LazyLock;
-
-use ttf_parser::{Face, OutlineBuilder};
 
 use crate::scene::{Path, Point, Segment};
 
@@ -17,27 +16,87 @@ pub(crate) enum Slant {
 }
 
 struct Fonts {
-    upright: Face<'static>,
-    italic: Face<'static>,
+    upright: Face,
+    italic: Face,
 }
 
-static FONTS: LazyLock<Fonts> = LazyLock::new(|| {
-    let parse = |bytes| {
-        Face::parse(bytes, 0).expect("the embedded font is a valid font file, as the tests check")
-    };
-    Fonts {
-        upright: parse(include_bytes!("../fonts/LibertinusSerif-Regular.otf")),
-        italic: parse(include_bytes!("../fonts/LibertinusSerif-Italic.otf")),
-    }
+static FONTS: LazyLock<Fonts> = LazyLock::new(|| Fonts {
+    upright: Face::new(include_bytes!("../fonts/LibertinusSerif-Regular.outlines")),
+    italic: Face::new(include_bytes!("../fonts/LibertinusSerif-Italic.outlines")),
 });
+
+/// The outlines of a font, as `scripts/outlines.py` writes them.
+struct Face {
+    units_per_em: f64,
+    /// In increasing order of their codes.
+    glyphs: Vec<Glyph>,
+}
+
+struct Glyph {
+    code: u32,
+    advance: f64,
+    outline: &'static [u8],
+}
+
+impl Face {
+    fn new(mut bytes: &'static [u8]) -> Self {
+        let units_per_em = f64::from(u16::from_le_bytes(take(&mut bytes)));
+        let count = u16::from_le_bytes(take(&mut bytes));
+        let mut heads = Vec::with_capacity(count.into());
+        for _ in 0..count {
+            let code = u32::from_le_bytes(take(&mut bytes));
+            let advance = u16::from_le_bytes(take(&mut bytes));
+            heads.push((code, advance, u32::from_le_bytes(take(&mut bytes)) as usize));
+        }
+        let mut start = 0;
+        let glyphs = heads.into_iter().map(|(code, advance, end)| {
+            let outline = bytes.get(start..end).unwrap_or_default();
+            start = end;
+            Glyph {
+                code,
+                advance: advance.into(),
+                outline,
+            }
+        });
+        Self {
+            units_per_em,
+            glyphs: glyphs.collect(),
+        }
+    }
+
+    fn glyph(&self, code: u32) -> Option<&Glyph> {
+        let at = self.glyphs.binary_search_by_key(&code, |glyph| glyph.code);
+        at.ok().map(|at| &self.glyphs[at])
+    }
+}
+
+/// Takes the first bytes; beyond the end of the embedded file there are zeros.
+fn take<const N: usize>(bytes: &mut &[u8]) -> [u8; N] {
+    let (first, rest) = bytes.split_first_chunk().unwrap_or((&[0; N], &[]));
+    *bytes = rest;
+    *first
+}
+
+/// Takes a zigzag integer of seven bits per byte.
+fn take_number(bytes: &mut &[u8]) -> i32 {
+    let (mut bits, mut shift) = (0_u32, 0);
+    loop {
+        let [byte] = take(bytes);
+        bits |= u32::from(byte & 127) << shift;
+        shift += 7;
+        if byte < 128 || shift > 28 {
+            return (bits >> 1) as i32 ^ -((bits & 1) as i32);
+        }
+    }
+}
 
 /// Whether the fonts have a glyph for `character`.
 #[cfg(test)]
 pub(crate) fn has(character: char, slant: Slant) -> bool {
-    face(slant).glyph_index(character).is_some()
+    face(slant).glyph(character.into()).is_some()
 }
 
-fn face(slant: Slant) -> &'static Face<'static> {
+fn face(slant: Slant) -> &'static Face {
     match slant {
         Slant::Upright => &FONTS.upright,
         Slant::Italic => &FONTS.italic,
@@ -54,71 +113,28 @@ pub(crate) fn append(
     origin: Point,
 ) -> f64 {
     let face = face(slant);
-    let scale = size / f64::from(face.units_per_em());
-    // Glyph 0 is the box for missing characters, in every font.
-    let glyph = face
-        .glyph_index(character)
-        .unwrap_or(ttf_parser::GlyphId(0));
-    let mut pen = Pen {
-        path,
-        origin,
-        scale,
-        last: origin,
+    let scale = size / face.units_per_em;
+    let Some(glyph) = face.glyph(character.into()).or_else(|| face.glyph(0)) else {
+        return 0.0;
     };
-    face.outline_glyph(glyph, &mut pen);
-    f64::from(face.glyph_hor_advance(glyph).unwrap_or(0)) * scale
-}
-
-/// Turns font units (y upwards) into points (y downwards).
-struct Pen<'a> {
-    path: &'a mut Path,
-    origin: Point,
-    scale: f64,
-    last: Point,
-}
-
-impl Pen<'_> {
-    fn place(&self, x: f32, y: f32) -> Point {
-        [
-            self.origin[0] + f64::from(x) * self.scale,
-            self.origin[1] - f64::from(y) * self.scale,
-        ]
+    // Font units, y upwards, become points, y downwards.
+    let (mut bytes, mut at) = (glyph.outline, [0, 0]);
+    let mut point = |bytes: &mut &[u8]| {
+        at[0] += take_number(bytes);
+        at[1] += take_number(bytes);
+        let [x, y] = at.map(f64::from);
+        [origin[0] + x * scale, origin[1] - y * scale]
+    };
+    while !bytes.is_empty() {
+        let [letter] = take(&mut bytes);
+        path.segments.push(match letter {
+            b'm' => Segment::Move(point(&mut bytes)),
+            b'l' => Segment::Line(point(&mut bytes)),
+            b'c' => Segment::Cubic([(); 3].map(|()| point(&mut bytes))),
+            _ => Segment::Close,
+        });
     }
-}
-
-impl OutlineBuilder for Pen<'_> {
-    fn move_to(&mut self, x: f32, y: f32) {
-        self.last = self.place(x, y);
-        self.path.segments.push(Segment::Move(self.last));
-    }
-
-    fn line_to(&mut self, x: f32, y: f32) {
-        self.last = self.place(x, y);
-        self.path.segments.push(Segment::Line(self.last));
-    }
-
-    fn quad_to(&mut self, x1: f32, y1: f32, x: f32, y: f32) {
-        // A quadratic is the cubic whose handles lie two thirds of the way to its control point.
-        let (control, end) = (self.place(x1, y1), self.place(x, y));
-        let towards = |from: Point| [0, 1].map(|i| from[i] + 2.0 / 3.0 * (control[i] - from[i]));
-        self.path
-            .segments
-            .push(Segment::Cubic([towards(self.last), towards(end), end]));
-        self.last = end;
-    }
-
-    fn curve_to(&mut self, x1: f32, y1: f32, x2: f32, y2: f32, x: f32, y: f32) {
-        self.last = self.place(x, y);
-        self.path.segments.push(Segment::Cubic([
-            self.place(x1, y1),
-            self.place(x2, y2),
-            self.last,
-        ]));
-    }
-
-    fn close(&mut self) {
-        self.path.segments.push(Segment::Close);
-    }
+    glyph.advance * scale
 }
 
 #[cfg(test)]
@@ -129,6 +145,16 @@ mod tests {
     fn the_fonts_have_every_sign_of_the_figures() {
         for character in "0123456789E‖*×−=,.[]()/∞…\u{200a}\u{2009} max".chars() {
             assert!(has(character, Slant::Upright), "{character}");
+        }
+        // All of the file was read.
+        for face in [&FONTS.upright, &FONTS.italic] {
+            let last = face
+                .glyphs
+                .iter()
+                .rev()
+                .find(|glyph| !glyph.outline.is_empty());
+            assert!(face.glyphs.len() > 2000 && last.unwrap().outline.ends_with(b"z"));
+            assert!(face.glyphs.is_sorted_by_key(|glyph| glyph.code));
         }
         for character in "θωκctTf".chars() {
             assert!(has(character, Slant::Italic), "{character}");

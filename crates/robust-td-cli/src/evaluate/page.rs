@@ -92,10 +92,16 @@ fn answer(report: &EvaluationReport, confidence: f64) -> Vec<(&'static str, Stri
 fn start_value(report: &EvaluationReport, start: &StartValue, confidence: f64) -> String {
     let value = text::number(start.value);
     let over = match report.episodic {
-        true => format!(
-            "the first rows of {}",
-            text::count(start.starts as usize, "episode")
-        ),
+        true => {
+            let starts = text::count(start.starts as usize, "episode");
+            match report.episodes.filter(|all| *all > start.starts) {
+                // Its findings count all of them.
+                Some(all) => format!(
+                    "the first rows of {starts} (of {all}; those of the others are not used: no successor, or a bad row)"
+                ),
+                None => format!("the first rows of {starts}"),
+            }
+        }
         false => "all rows".into(),
     };
     let interval = match (report.converged, start.upper.is_finite()) {

@@ -19,7 +19,7 @@
 //!
 //! # Intervals
 //! Those of a mean of independent episodes or clusters, with t quantiles and a correction for skewness ([`spread`](robust_td_core::spread)). They are known where
-//! what an episode earns beyond the rows within reach of the weights ([`tail`]) is at most one standard error of the estimate.
+//! what an episode earns beyond the rows within reach of the weights ([`tail`]) is at most one standard error of the estimate (1.5 of the doubly robust one).
 //!
 //! # References
 //! Precup, Sutton & Singh, "Eligibility traces for off-policy policy evaluation", ICML 2000; Thomas & Brunskill, "Data-efficient
@@ -48,9 +48,10 @@ use crate::actions::PolicyKind;
 use crate::start_value::StartValue;
 
 /// The largest predicted skewness of the mean weight of the rows that are within reach.
-const MOST_SKEWED: f64 = 0.4;
-/// What is beyond them may be this many standard errors, for an interval.
+const MOST_SKEWED: f64 = 0.5;
+/// What is beyond them may be this many standard errors, for an interval; more where values that are predicted replace it.
 const MOST_BEYOND: f64 = 1.0;
+const MOST_BEYOND_ROBUST: f64 = 1.5;
 
 /// How a log describes a policy that was not followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -232,16 +233,20 @@ impl SavedEstimate {
         // Where all weighted returns are the same, the log does not show how they vary: often the weight is on a few episodes that earned nothing.
         let rounding = 1e-14 * self.value.abs();
         let error = self.spread().standard_error();
+        let most = match self.method {
+            OffPolicyMethod::DoublyRobust => MOST_BEYOND_ROBUST,
+            _ => MOST_BEYOND,
+        };
         if self.clusters < 2 {
             Some("there is only one independent episode or cluster".into())
         } else if self.contributions.iter().all(|part| part.abs() <= rounding) {
             Some("the weighted returns of all episodes are the same, so that the log does not show how they vary".into())
         } else if !error.is_finite() {
             Some("hardly any episode has a weight".into())
-        } else if !(self.beyond <= MOST_BEYOND * error) {
+        } else if !(self.beyond <= most * error) {
             Some(format!(
                 "the products of the importance ratios are so skewed that episodes which the log probably lacks would carry much of the value (predicted skewness \
-                 of the mean weight {}; the rows beyond one of {MOST_SKEWED} may earn {}, more than a standard error)",
+                 of the mean weight {}; the rows beyond one of {MOST_SKEWED} may earn {}, too much beside the standard error)",
                 short(self.skewness),
                 short(self.beyond)
             ))

@@ -104,6 +104,9 @@ pub(crate) struct Facts {
     pub transitions: u64,
     pub left_out: u64,
     pub bad_rows: u64,
+    /// The episodes of the log, also those whose first row is not used.
+    #[serde(default)]
+    pub episodes: Option<u64>,
     pub rank: Option<usize>,
     pub phi_inf: f64,
     pub td_errors: TdErrors,

@@ -266,6 +266,7 @@ fn described(description: &[u8]) -> Result<(Described, sealed::Job)> {
 pub fn compute_task(description: &[u8], task: &[u8], threads: usize) -> Result<Vec<u8>> {
     let (described, job) = described(description)?;
     let task = Task::read(job, task)?;
+    described.log.check_sizes(task.mark.file..=task.last)?;
     let mut log = described.log.log()?;
     let replay = &mut Replay::of_node(&mut log, task.mark, threads);
     let plan = Plan {

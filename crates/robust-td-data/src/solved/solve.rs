@@ -287,6 +287,7 @@ fn solve_surveyed(
                 transitions: answer.log.counts.transitions,
                 left_out: answer.log.counts.left_out,
                 bad_rows: replay.bad_rows().count(),
+                episodes: (plan.episodic && plan.limit.is_none()).then_some(report.episodes.count),
                 rank: answer.rank,
                 phi_inf: answer.log.phi_inf,
                 td_errors: answer.td_errors,

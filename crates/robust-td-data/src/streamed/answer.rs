@@ -80,6 +80,7 @@ impl Streamed {
                 transitions: self.transitions(),
                 left_out: pairing.without_transition(),
                 bad_rows: self.bad_rows,
+                episodes: None,
                 rank: Some(found.rank),
                 phi_inf: self.norm_sq.sqrt(),
                 td_errors: TdErrors::of(self.transitions(), &td_errors),

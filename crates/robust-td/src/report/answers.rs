@@ -41,10 +41,14 @@ fn value(report: &EvaluationReport, confidence: f64) -> Answer {
 
 fn over(report: &EvaluationReport, start: &StartValue) -> String {
     match report.episodic {
-        true => format!(
-            "mean over the first rows of {}",
-            count(start.starts, "episode")
-        ),
+        true => {
+            let of = match report.episodes.filter(|all| *all > start.starts) {
+                Some(all) => format!(" of {all}"),
+                None => String::new(),
+            };
+            let starts = count(start.starts, "episode");
+            format!("mean over the first rows of {starts}{of}")
+        }
         false => "mean over all rows".into(),
     }
 }

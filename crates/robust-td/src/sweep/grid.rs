@@ -1,5 +1,7 @@
 //! Builds the values of c of a sweep.
 
+use std::collections::HashSet;
+
 use robust_td_engine::grid::published_c;
 
 use super::error::SweepError;
@@ -50,11 +52,12 @@ pub(crate) fn log_grid(from: f64, to: f64, per_decade: f64) -> Result<Vec<f64>, 
 pub(crate) fn grid_of(values: &[f64]) -> Result<Vec<GridPoint>, SweepError> {
     let paper = published_c();
     let mut grid: Vec<GridPoint> = Vec::with_capacity(values.len());
+    let mut seen = HashSet::with_capacity(values.len());
     for &c in values {
         if !C_RANGE.contains(&c) {
             return Err(SweepError::Constant { c });
         }
-        if grid.iter().any(|point| point.c == c) {
+        if !seen.insert(c.to_bits()) {
             return Err(SweepError::ConstantTwice { c });
         }
         let index = paper

@@ -177,14 +177,18 @@ impl Claimed {
         rows: u64,
     ) -> Result<(), String> {
         let column = chunk.column_descr();
-        let values = u64::try_from(chunk.num_values()).unwrap_or(u64::MAX);
+        // Some writers do not count what is missing.
+        let values = u64::try_from(chunk.num_values()).map(|values| values.max(rows));
         let repeats = column.max_rep_level() > 0;
-        if values < rows || (values > rows && !repeats) {
-            return Err(format!(
-                "it claims {} values in {rows} rows",
-                chunk.num_values()
-            ));
-        }
+        let values = match values {
+            Ok(values) if repeats || values == rows => values,
+            _ => {
+                return Err(format!(
+                    "it claims {} values in {rows} rows",
+                    chunk.num_values()
+                ));
+            }
+        };
         let widest = WIDTH + self.length / BYTES_PER_WIDTH;
         if values > rows.saturating_mul(widest) {
             return Err(format!(

@@ -61,12 +61,8 @@ impl Head {
         let (first, rest) = number(rest).ok_or(FORM)?;
         let block = usize::try_from(block).map_err(|_| FORM)?;
         let parts = usize::try_from(parts).map_err(|_| FORM)?;
-        if parts == 0
-            || block % 128 != 0
-            || block % parts != 0
-            || block / parts % 32 != 0
-            || block == 0
-        {
+        let uneven = !block.is_multiple_of(128) || !block.is_multiple_of(parts);
+        if parts == 0 || block == 0 || uneven || !(block / parts).is_multiple_of(32) {
             return Err(FORM);
         }
         let head = Self {

@@ -78,7 +78,7 @@ impl Iterator for Chunks {
 
     fn next(&mut self) -> Option<Self::Item> {
         let chunk = self.metadata.row_groups().get(self.group)?;
-        let pages = Pages::new(self, chunk.column(self.column));
+        let pages = Pages::new(self, chunk.column(self.column), chunk.num_rows());
         self.group += 1;
         Some(Ok(Box::new(pages)))
     }
@@ -109,7 +109,7 @@ struct Pages {
 }
 
 impl Pages {
-    fn new(chunks: &Chunks, chunk: &ColumnChunkMetaData) -> Self {
+    fn new(chunks: &Chunks, chunk: &ColumnChunkMetaData, rows: i64) -> Self {
         let (at, left) = chunk.byte_range();
         Self {
             file: chunks.file.clone(),
@@ -121,7 +121,7 @@ impl Pages {
             type_length: chunk.column_descr().type_length(),
             at,
             left,
-            values_left: u64::try_from(chunk.num_values()).unwrap_or(0),
+            values_left: u64::try_from(chunk.num_values().max(rows)).unwrap_or(0),
             next: None,
             dictionary: 0,
             current: 0,

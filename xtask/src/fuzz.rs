@@ -1,0 +1,179 @@
+//! Runs the fuzzer on every target in child processes with limits, and prints what happened.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// The address space of a child, in kilobytes: an allocation beyond it fails and aborts.
+const ADDRESSES: u64 = 6 << 20;
+/// The longest time of a child, so that aborts cost little.
+const TURN: u64 = 60;
+
+const HELP: &str = "\
+cargo xtask fuzz [--minutes N] [--target NAME]... [--seed S]
+
+Mutates the stored corpus for N minutes (default 5), shared by all targets or those named. Inputs that panic, abort, take more
+than 10 s or more than 500 MB are saved in target/fuzz; copy what is fixed to fuzz/corpus/<target>.";
+
+struct Plan {
+    seconds: u64,
+    targets: Vec<String>,
+    seed: u64,
+}
+
+#[derive(Default)]
+struct Tally {
+    inputs: u64,
+    accepted: u64,
+    panics: u64,
+    aborts: u64,
+    hangs: u64,
+    memory: u64,
+    peak: u64,
+}
+
+/// Runs the fuzzer; whether nothing failed.
+pub fn run(arguments: &[String]) -> bool {
+    let Some(plan) = plan(arguments) else {
+        eprintln!("{HELP}");
+        return false;
+    };
+    let build = [
+        "build",
+        "--release",
+        "--workspace",
+        "--bin",
+        "robust-td-fuzz",
+    ];
+    if !crate::cargo(&build, &[]) {
+        return false;
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let folder = root.join("target/fuzz");
+    if let Err(error) = std::fs::create_dir_all(&folder) {
+        eprintln!("{}: {error}", folder.display());
+        return false;
+    }
+    let program = root.join("target/release/robust-td-fuzz");
+    let share = Duration::from_secs(plan.seconds / plan.targets.len().max(1) as u64);
+    let mut tallies = BTreeMap::new();
+    for target in &plan.targets {
+        let tally = fuzz(&program, target, share, plan.seed, &folder);
+        println!("{}", row(target, &tally));
+        tallies.insert(target, tally);
+    }
+    println!(
+        "\n| target | inputs | accepted | panics | aborts | hangs > 10 s | > 500 MB | peak |\n|---|---|---|---|---|---|---|---|"
+    );
+    let (mut inputs, mut failed) = (0, 0);
+    for (target, tally) in &tallies {
+        println!("{}", row(target, tally));
+        inputs += tally.inputs;
+        failed += tally.panics + tally.aborts + tally.hangs + tally.memory;
+    }
+    println!(
+        "\n{inputs} inputs, {failed} failures; those are in {}",
+        folder.display()
+    );
+    failed == 0
+}
+
+fn row(target: &str, tally: &Tally) -> String {
+    format!(
+        "| {target} | {} | {} | {} | {} | {} | {} | {} MB |",
+        tally.inputs,
+        tally.accepted,
+        tally.panics,
+        tally.aborts,
+        tally.hangs,
+        tally.memory,
+        tally.peak / 1024
+    )
+}
+
+fn plan(arguments: &[String]) -> Option<Plan> {
+    let mut plan = Plan {
+        seconds: 300,
+        targets: Vec::new(),
+        seed: 1,
+    };
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        let value = words.next()?;
+        match word.as_str() {
+            "--minutes" => plan.seconds = (value.parse::<f64>().ok()? * 60.0) as u64,
+            "--target" => plan.targets.push(value.clone()),
+            "--seed" => plan.seed = value.parse().ok()?,
+            _ => return None,
+        }
+    }
+    if plan.targets.is_empty() {
+        let all = [
+            "csv",
+            "ndjson",
+            "gzip",
+            "zstd",
+            "parquet",
+            "model",
+            "checkpoint",
+            "sweep",
+            "experiment",
+            "problem",
+            "matrix",
+            "features",
+        ];
+        plan.targets = all.map(str::to_owned).to_vec();
+    }
+    Some(plan)
+}
+
+fn fuzz(program: &Path, target: &str, time: Duration, seed: u64, folder: &Path) -> Tally {
+    let (start, mut tally, mut turn) = (Instant::now(), Tally::default(), 0);
+    while start.elapsed() < time || turn == 0 {
+        let left = time
+            .saturating_sub(start.elapsed())
+            .as_secs()
+            .clamp(1, TURN);
+        // Without a shell there is no limit of addresses; the child watches its memory itself.
+        let script = format!("ulimit -v {ADDRESSES}; exec \"$0\" \"$@\"");
+        let output = Command::new("sh")
+            .args(["-c", &script])
+            .arg(program)
+            .args([target, &left.to_string(), &(seed + 1000 * turn).to_string()])
+            .arg(folder)
+            .output();
+        turn += 1;
+        let Ok(output) = output else {
+            tally.aborts += 1;
+            break;
+        };
+        let text = String::from_utf8_lossy(&output.stdout);
+        let number = |name: &str| {
+            let word = text
+                .split_whitespace()
+                .find_map(|word| word.strip_prefix(name));
+            word.and_then(|word| word.parse::<u64>().ok()).unwrap_or(0)
+        };
+        tally.inputs += number("inputs=");
+        tally.accepted += number("accepted=");
+        tally.panics += number("panics=");
+        tally.peak = tally.peak.max(number("peak_kb="));
+        match text
+            .split_whitespace()
+            .find_map(|word| word.strip_prefix("end="))
+        {
+            Some("time") => {}
+            Some("hang") => tally.hangs += 1,
+            Some("memory") => tally.memory += 1,
+            _ => {
+                tally.aborts += 1;
+                eprintln!(
+                    "{target}: {}",
+                    String::from_utf8_lossy(&output.stderr).trim()
+                );
+            }
+        }
+    }
+    tally
+}
