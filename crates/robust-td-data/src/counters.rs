@@ -15,7 +15,6 @@ const COUNTS: &[&str] = &[
     "changes",
     "closed",
     "clusters",
-    "corrections",
     "count",
     "forks",
     "gaps",
