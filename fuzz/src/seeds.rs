@@ -93,7 +93,7 @@ pub(crate) fn model() -> Vec<Vec<u8>> {
         if let Ok(fit) = evaluation.run() {
             let text = fit.model().to_json().expect("JSON");
             let at = text.find("\"model\":").map_or(0, |at| at + 8);
-            seeds.push(text[at..text.len() - 1].as_bytes().to_vec());
+            seeds.push(text.as_bytes()[at..text.len() - 1].to_vec());
         }
     }
     seeds
