@@ -54,7 +54,12 @@ pub(super) const ENTRY: Entry = Entry {
 
 fn build(values: &Values) -> Result<Problem> {
     let shift = values["shift"];
-    two_state(values["alpha"], values["epsilon"], values["discount"], shift)
+    two_state(
+        values["alpha"],
+        values["epsilon"],
+        values["discount"],
+        shift,
+    )
 }
 
 pub(super) fn two_state(alpha: f64, epsilon: f64, discount: f64, shift: f64) -> Result<Problem> {
