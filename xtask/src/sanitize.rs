@@ -8,8 +8,12 @@ use std::process::Command;
 /// The test programs: package, arguments of cargo that select it, filter of tests that take seconds under valgrind.
 const PROGRAMS: [(&str, &str, &[&str]); 2] = [
     ("robust-td-simd", "--lib", &[]),
-    // The step kernels of sweeps against their scalar twins.
-    ("robust-td-engine", "--lib", &["kernel", "walks", "panics"]),
+    // Random numbers, walks, and the step kernels on a forged checkpoint.
+    (
+        "robust-td-engine",
+        "--lib",
+        &["generators", "sampler", "threads", "panics"],
+    ),
 ];
 
 /// Whether valgrind finds nothing.

@@ -144,6 +144,9 @@ fn requested(
     configured(sweep, &Options(options))
 }
 
+/// A description, and ranges of units.
+type Described<'py> = (Bound<'py, PyBytes>, Vec<(usize, usize)>);
+
 /// A sweep that is computed in parts.
 #[pyclass(frozen, module = "robust_td._native")]
 pub struct SweepJob {
@@ -168,10 +171,7 @@ impl SweepJob {
     }
 
     /// The description, to be sent to other machines, and the ranges of units that are the parts.
-    fn describe<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<(Bound<'py, PyBytes>, Vec<(usize, usize)>)> {
+    fn describe<'py>(&self, py: Python<'py>) -> PyResult<Described<'py>> {
         let split = self.split.lock().unwrap_or_else(PoisonError::into_inner);
         let job = split.as_ref().ok_or_else(finished)?.job();
         let parts = job.parts().into_iter();

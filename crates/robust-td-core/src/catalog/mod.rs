@@ -188,7 +188,7 @@ mod tests {
         );
         assert_eq!(
             refused("two-state", &[("aleph", 0.5)]),
-            "two-state has no parameter \"aleph\"; it takes alpha, epsilon, discount"
+            "two-state has no parameter \"aleph\"; it takes alpha, epsilon, discount, shift"
         );
         assert_eq!(
             refused("ref-2", &[("alpha", 0.5)]),

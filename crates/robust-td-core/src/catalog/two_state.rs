@@ -45,8 +45,8 @@ pub(super) const ENTRY: Entry = Entry {
             "shift",
             0.0,
             "added to every reward, whose mean is 0.15 (1 - alpha) without it",
-            "finite",
-            f64::is_finite,
+            "above -1 and below 1",
+            |x| x > -1.0 && x < 1.0,
         ),
     ],
     build,
@@ -54,7 +54,12 @@ pub(super) const ENTRY: Entry = Entry {
 
 fn build(values: &Values) -> Result<Problem> {
     let shift = values["shift"];
-    two_state(values["alpha"], values["epsilon"], values["discount"], shift)
+    two_state(
+        values["alpha"],
+        values["epsilon"],
+        values["discount"],
+        shift,
+    )
 }
 
 pub(super) fn two_state(alpha: f64, epsilon: f64, discount: f64, shift: f64) -> Result<Problem> {

@@ -16,7 +16,7 @@
 //!   Among all `Q` it has the smallest worst case of `K` over the problems with a given `|V*|_D`: `theta*'Q^{-1}theta* <= b |V*|_D^2` for all theta* means
 //!   `Q >= Sigma^{-1}/b`, and then `max_s phi'Q phi >= max_s phi' Sigma^{-1} phi / b`.
 //! - **Diagonal**, `Q = diag(Sigma)^{-1}`, costs O(d) instead of O(d^2) per step.
-//! - **Optimised**: the diagonal `Q` with the smallest `K`, which is a convex problem ([`scaling`](super::scaling)). It uses theta*.
+//! - **Optimised**: the diagonal `Q` with the smallest `K`, which is a convex problem ([`scaling`]). It uses theta*.
 //! - Over all `Q` the infimum of `K` is `max_s |V*(s)|`, approached by `Q = theta* theta*' + small`: by Cauchy and Schwarz `V*(s)^2 <= phi'Q phi theta*'Q^{-1} theta*`. Such
 //!   coordinates contain the answer, so the problem over all `Q` is no guide to an algorithm.
 

@@ -14,10 +14,13 @@ const FAN: usize = 64;
 /// More than two nodes of 262,144 transitions.
 const ROWS: usize = 600_000;
 
+/// A job that ran: its name, its description and its states.
+type Run = (&'static str, Vec<u8>, Vec<Vec<u8>>);
+
 /// Computes tasks from the last to the first, and some of them twice.
 #[derive(Default)]
 struct Backwards {
-    jobs: Vec<(&'static str, Vec<u8>, Vec<Vec<u8>>)>,
+    jobs: Vec<Run>,
     largest: usize,
 }
 
