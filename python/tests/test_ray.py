@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import cluster_jobs as jobs
+import network
 import pytest
 
 import robust_td as rtd
@@ -36,6 +37,18 @@ from robust_td.ray import RayExecutor  # noqa: E402
 #: Memory of a node for states, in bytes.
 MEMORY = 80_000_000
 pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def private_network() -> Iterator[None]:
+    """Ray listens on the address of the machine, which here is 127.0.0.1."""
+    own = network.of_its_own()
+    try:
+        own.__enter__()
+    except (AttributeError, OSError) as error:
+        pytest.skip(f"needs Linux and root, for a network of its own: {error}")
+    yield
+    own.__exit__(None, None, None)
 
 
 @pytest.fixture(scope="module")

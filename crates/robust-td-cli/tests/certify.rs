@@ -447,7 +447,7 @@ fn wrong_command_lines_are_refused() {
         ),
         (
             &["evaluate", "log.csv", "--discount", "abc"],
-            "\"abc\" is not a number; a discount is at least 0 and below 1",
+            "\"abc\" is not a number; a discount is from 0 to 1, such as 0.99",
         ),
         (&["problems", "paper-rign"], "did you mean \"paper-ring\"?"),
         (&["problems", "--set", "a=1"], "PROBLEM"),

@@ -24,6 +24,8 @@ use crate::unit::{BLOCK, Scratch, UnitState};
 
 /// TD updates between two checks of the clock: a few milliseconds.
 const SLICE: u64 = 4_000_000;
+/// A unit that makes no step in this number of slices makes none for ever.
+const MOST_WITHOUT_A_STEP: u64 = 1 << 20;
 
 /// Progress in TD updates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -381,12 +383,15 @@ impl<'a, S: Sweep> Shared<'a, S> {
         let per_step = self.sweep.updates_per_step(index);
         let (slice, steps) = (self.sweep.slice(index), self.sweep.steps());
         let mut deposited = Instant::now();
+        let mut without_a_step = 0;
         while self.sweep.done(&state) < steps {
             let before = self.sweep.done(&state);
             self.sweep
                 .advance(index, &mut state, self.options.kernel, scratch, slice);
             let advanced = self.sweep.done(&state).saturating_sub(before);
-            if advanced == 0 {
+            // Preparing jumps takes several slices.
+            without_a_step = if advanced == 0 { without_a_step + 1 } else { 0 };
+            if without_a_step == MOST_WITHOUT_A_STEP {
                 return Err(Error::Worker {
                     message: format!("unit {index} does not advance beyond step {before}"),
                 });

@@ -201,7 +201,8 @@ fn all_formats_agree() {
         assert_eq!(run_in(folder.path(), &words(&line)).code, 0);
         let text = std::fs::read(folder.path().join("model.json")).unwrap();
         let mut model: Value = serde_json::from_slice(&text).unwrap();
-        // The entries of a list have other names.
+        // The entries of a list have other names, so that the digests differ.
+        model["digest"].take();
         for part in ["assessment", "features"] {
             let columns = &mut model["model"]["learned"][part]["columns"];
             assert_eq!(columns.take().as_array().unwrap().len(), 4);

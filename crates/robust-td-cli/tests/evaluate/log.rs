@@ -219,6 +219,7 @@ pub fn unassessed(path: &Path) -> serde_json::Value {
     let left_out = pairing["left_out"].as_u64().unwrap();
     pairing["left_out"] = (left_out + waiting).into();
     pairing["others"] = serde_json::Value::Null;
+    model["digest"] = serde_json::Value::Null;
     model
 }
 
