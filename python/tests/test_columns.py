@@ -68,7 +68,7 @@ def test_prediction_finds_columns_by_name(frame: pd.DataFrame, tmp_path: Path) -
     assert np.array_equal(fit.predict({"x": frame.x, "state": frame.state}), fit.predict(frame))
     fit.save(tmp_path / "model.json")
     assert np.array_equal(rtd.load(tmp_path / "model.json").predict(swapped), fit.predict(frame))
-    with pytest.raises(rtd.Error, match="no column state"):
+    with pytest.raises(rtd.Error, match="no column is named state; the features need x, state"):
         fit.predict(frame[["x", "reward"]])
     assert fit.plot_values() is not None
 

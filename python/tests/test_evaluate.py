@@ -193,10 +193,10 @@ def test_messages_go_to_the_log(log: dict[str, Any], caplog: pytest.LogCaptureFi
         ({"discount": 0.9, "features": "furier"}, "furier"),
         ({"discount": 0.9, "layout": "csv"}, 'unknown layout "csv"'),
         ({"discount": 0.9, "columns": {"prize": "r"}}, "prize"),
-        ({"discount": 0.9, "columns": {"reward": "r"}}, 'no column r for the role reward'),
+        ({"discount": 0.9, "columns": {"reward": "r"}}, "no column r (did you mean reward?) for the role reward"),
         ({"discount": 0.9, "confidence": 2}, "confidence is 2"),
         ({"discount": 0.9, "threads": -1}, "threads is -1"),
-        ({"discount": 0.9, "executor": object()}, "executor must be None"),
+        ({"discount": 0.9, "executor": object()}, "an executor cannot be used with a log in memory"),
     ],
 )
 def test_wrong_options_are_named(log: dict[str, Any], options: dict[str, Any], words: str) -> None:

@@ -123,7 +123,7 @@ def test_observations_by_name_in_any_order(small: dict[str, Any]) -> None:
     fit = rtd.evaluate(table, discount=DISCOUNT, columns=columns)
     assert fit.theta.tolist() == theta(small) and fit.feature_names[:2] == ["x", "y"]
     assert np.array_equal(fit.predict(table), fit.predict(small["obs"]))
-    with pytest.raises(rtd.Error, match="no column y for the role obs"):
+    with pytest.raises(rtd.Error, match=r"no column y \(did you mean y2\?\) for the role obs"):
         fit.predict(table.drop(columns="y"))
 
 
