@@ -102,7 +102,7 @@ fn page(report: &DataReport) -> String {
         }
         rows.extend(policy.effective_rows.map(|effective| {
             let words = format!(
-                "{} of {} rows, one decision each: so many rows of the policy itself would weigh as much",
+                "{} of {} rows, one decision each: the number of rows of the policy itself that would weigh as much",
                 effective.round(),
                 report.rows
             );

@@ -10,7 +10,7 @@ use crate::message;
 
 /// How long work may take to stop before the process ends without it.
 const GRACE: Duration = Duration::from_secs(10);
-/// How often the watching thread looks.
+/// The time between two checks of the thread that waits for signals.
 const TICK: Duration = Duration::from_millis(50);
 
 /// The signals that were caught.

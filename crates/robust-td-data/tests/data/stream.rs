@@ -202,7 +202,7 @@ fn what_a_stream_cannot_do_is_refused() {
         (ask().parameter("lambda", 0.5), "lambda"),
         (ask().passes(2), "only once"),
         (ask().features("standardise"), "standardise"),
-        (ask().cluster("nobody"), "nobody"),
+        (ask().cluster("region"), "region"),
         (
             ask().resume(model(ask())).cluster("user"),
             "cluster is user, but the model was made with none",
