@@ -10,7 +10,10 @@
 //! - `error`: the root mean square error of the estimates, and `bias`, their mean error, both over the exact value;
 //! - `width`: the mean width of the intervals over that of an oracle, 2 x 1.96 standard deviations of the estimates;
 //! - `cannot tell`: the share of logs without an interval;
-//! - `effective`: the mean effective sample size.
+//! - `effective`: the mean effective sample size;
+//! - `agrees`: the share of logs whose estimate differs from that of least squares by no more than both errors, the root of the sum of the
+//!   squared half widths, over the logs with both intervals;
+//! - `difference`: the mean difference from least squares over all logs, in its own standard errors: normal if both have the same mean.
 //!
 //! Under `cargo test` it only checks that every process can be evaluated.
 
@@ -39,9 +42,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         (logs, episodes) = (2, 50);
     }
     println!(
-        "| process | value | estimator | coverage | error | bias | width | cannot tell | effective |"
+        "| process | value | estimator | coverage | error | bias | width | cannot tell | effective | agrees | difference |"
     );
-    println!("|---|---|---|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|---|---|---|---|---|");
     for process in processes::all()? {
         let found: Vec<Vec<OffPolicyEstimate>> = (0..logs)
             .map(|log| estimates(&process, episodes, seed, log))
@@ -97,8 +100,12 @@ fn lines(process: &Process, found: &[Vec<OffPolicyEstimate>]) {
         } else {
             "-".into()
         };
+        let (agrees, difference) = match k {
+            0 => ("-".into(), "-".into()),
+            _ => agreement(found, k),
+        };
         println!(
-            "| {} | {truth:.3} | {} | {:.1} % | {:.1} % | {:+.1} % | {:.2} | {:.1} % | {effective} |",
+            "| {} | {truth:.3} | {} | {:.1} % | {:.1} % | {:+.1} % | {:.2} | {:.1} % | {effective} | {agrees} | {difference} |",
             process.name,
             own[0].method.name(),
             100.0 * inside as f64 / known.len() as f64,
@@ -108,4 +115,28 @@ fn lines(process: &Process, found: &[Vec<OffPolicyEstimate>]) {
             100.0 * (1.0 - known.len() as f64 / n),
         );
     }
+}
+
+/// How estimator `k` agrees with the first, least squares: the columns `agrees` and `difference`.
+fn agreement(found: &[Vec<OffPolicyEstimate>], k: usize) -> (String, String) {
+    let half = |x: &OffPolicyEstimate| (x.upper - x.lower) / 2.0;
+    let pairs: Vec<(f64, f64)> = found
+        .iter()
+        .map(|list| {
+            let joint = half(&list[0]).hypot(half(&list[k]));
+            (list[k].value - list[0].value, joint)
+        })
+        .collect();
+    let known: Vec<_> = pairs.iter().filter(|pair| pair.1.is_finite()).collect();
+    let inside = known.iter().filter(|pair| pair.0.abs() <= pair.1).count();
+    let n = pairs.len() as f64;
+    let mean = pairs.iter().map(|pair| pair.0).sum::<f64>() / n;
+    let square = pairs
+        .iter()
+        .map(|pair| (pair.0 - mean).powi(2))
+        .sum::<f64>();
+    (
+        format!("{:.1} %", 100.0 * inside as f64 / known.len() as f64),
+        format!("{:+.1}", mean / (square / (n - 1.0) / n).sqrt()),
+    )
 }
