@@ -39,7 +39,10 @@ pub fn document(fit: &Fit, command: Option<&str>) -> Result<Document> {
             .or_else(|| own_command(fit, &report)),
     ));
     Ok(Document {
-        title: "Evaluation of a logged policy".into(),
+        title: match report.off_policy {
+            Some(_) => "Evaluation of a new policy from a log".into(),
+            None => "Evaluation of a logged policy".into(),
+        },
         summary: summary(fit, &report),
         answers: answers(&report, fit.confidence()),
         sections,
@@ -95,7 +98,8 @@ fn estimates(
         _ if report.off_policy.is_some() => (
             "The policy, by several estimators, and the one that was followed",
             "Least squares, the first, needs no propensities, but features that fit; importance sampling needs no features, but propensities; doubly \
-             robust is right if either is. The mean return is that of the policy that was followed.",
+             robust is right if either is. The mean return is that of the policy that was followed. A dotted line: the interval is not \
+             known.",
         ),
         Some(_) => (
             "Two estimates",

@@ -20,14 +20,14 @@ pub fn estimates(report: &EvaluationReport, confidence: f64) -> Result<Drawing, 
     let row = |label: &str, value: f64, ends: (f64, f64), tone| IntervalRow {
         label: label.into(),
         value,
-        ends: ends.1.is_finite().then_some(ends),
+        ends: Some(ends),
         hint: match ends.1.is_finite() {
             true => format!(
                 "{label}: {}, interval {}",
                 short(value),
                 range(ends.0, ends.1)
             ),
-            false => format!("{label}: {}", short(value)),
+            false => format!("{label}: {}, interval not known", short(value)),
         },
         tone,
     };
