@@ -454,7 +454,10 @@ impl RowChoice {
             let expected = match (names.is_empty(), self.count) {
                 (false, _) => names,
                 (true, Some(count)) => format!("an integer from 0 to {}", count - 1),
-                (true, None) => format!("an integer from 0 to {}", MOST_ACTIONS - 1),
+                (true, None) => format!(
+                    "an integer from 0 to {}; names need columns target_NAME with the probabilities of all actions",
+                    MOST_ACTIONS - 1
+                ),
             };
             (cell, FaultKind::not_an_action(&value, &expected))
         })

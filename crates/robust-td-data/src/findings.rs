@@ -15,6 +15,9 @@ const FAR: f64 = 5.0;
 /// and this share of the root mean square.
 const MATTERS: f64 = 0.01;
 
+/// There are intervals if at most one row in this number is left out because its episode was cut.
+const MOST_CUT_ROWS: u64 = 10;
+
 /// A finding about the whole log or its answer.
 pub(crate) fn finding(kind: FindingKind, message: impl Into<String>) -> Finding {
     Finding {
@@ -118,6 +121,22 @@ fn off_policy(solved: &Solved) -> Vec<Finding> {
             ),
         ));
     }
+    let contradictions = solved.contradictions();
+    if !contradictions.is_empty() {
+        let others: Vec<String> = contradictions
+            .iter()
+            .map(|found| format!("{} ({})", found.method.name(), short(found.value)))
+            .collect();
+        list.push(finding(
+            FindingKind::EstimatorsDiffer,
+            format!(
+                "least squares ({}) differs from {} by more than chance, so its value has no interval: the features cannot express the values of actions, or the \
+                 propensities are wrong; compare several features, or try richer ones",
+                short(solved.start_value().0),
+                others.join(" and ")
+            ),
+        ));
+    }
     if !other.knows_starts {
         list.push(finding(
             FindingKind::PolicyAtStartUnknown,
@@ -179,6 +198,13 @@ pub(crate) fn unknown_errors(solved: &Solved) -> Option<&'static str> {
              column names episodes",
         );
     }
+    let cut = facts.findings.iter();
+    let cut = cut.filter(|found| found.kind == FindingKind::CutRowsLeftOut);
+    if cut.map(|found| found.count).sum::<u64>() > facts.transitions / MOST_CUT_ROWS {
+        return Some(
+            "too many rows are left out because episodes were cut, while those that terminate are kept; add next observations",
+        );
+    }
     None
 }
 
@@ -210,6 +236,9 @@ fn intervals(solved: &Solved) -> Option<Finding> {
     }
     let starts = &solved.assessment.starts;
     let (_, spread) = solved.start_value();
+    if !solved.contradictions().is_empty() {
+        return None;
+    }
     if starts.count < 2 || spread.is_none_or(|spread| !spread.reliable) {
         let why = match facts.unit {
             _ if starts.count < 2 => "the log has one start, which does not show how starts vary",

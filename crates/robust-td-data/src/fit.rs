@@ -177,6 +177,7 @@ impl Fit {
                     let kind = finding.kind;
                     kind == FindingKind::NotLearned
                         || kind == FindingKind::UnsupportedPolicy
+                        || kind == FindingKind::EstimatorsDiffer
                         || kind == FindingKind::IntervalsUnknown
                 };
                 let why = solved.facts.findings.iter().find(why);

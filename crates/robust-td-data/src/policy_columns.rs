@@ -185,6 +185,11 @@ impl Cast<'_> {
                     vector,
                     actions: Vec::new(),
                 }),
+                // Columns such as target_mail, with the names of the actions.
+                None if !given && self.first(Role::Action)?.is_some() => match &names[..] {
+                    [name, ..] => self.starred(&format!("{name}_*"))?,
+                    [] => None,
+                },
                 None => None,
             },
         };

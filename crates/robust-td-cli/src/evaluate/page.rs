@@ -1,7 +1,8 @@
 //! Prints the result of an evaluation: the answer first, then what it rests on.
 
 use robust_td_data::{
-    Entry, EvaluationReport, MonteCarlo, ReturnVariance, StartValue, Unit, Warning,
+    Entry, EvaluationReport, Finding, FindingKind, MonteCarlo, ReturnVariance, StartValue, Unit,
+    Warning,
 };
 
 use super::{choice, features, intervals, off_policy, returns};
@@ -73,7 +74,11 @@ fn answer(report: &EvaluationReport, confidence: f64) -> Vec<(&'static str, Stri
         rows.push(("features fit", words));
     }
     if report.off_policy.is_some() {
-        let words = "not compared: the returns are those of the policy that was followed";
+        let differ = |finding: &Finding| finding.kind == FindingKind::EstimatorsDiffer;
+        let words = match report.findings.iter().any(differ) {
+            true => "no: other estimators differ from least squares by more than chance",
+            false => "not compared: the returns are those of the policy that was followed",
+        };
         rows.push(("features fit", words.into()));
     }
     if let Some(choice) = &report.feature_choice {
@@ -119,6 +124,9 @@ fn mean_return(report: &EvaluationReport, found: &MonteCarlo, confidence: f64) -
     // What is left out is not left out by chance: the long episodes are cut.
     if let cut @ 1.. = starts.saturating_sub(found.episodes) {
         episodes += &format!(", without the {cut} that were cut");
+        if report.off_policy.is_some() {
+            episodes += ", so not comparable with the value";
+        }
     }
     match found.upper.is_finite() {
         true => {

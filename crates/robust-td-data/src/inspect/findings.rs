@@ -17,6 +17,9 @@ const EXACT: f64 = 9_007_199_254_740_992.0;
 /// With fewer episodes, equal lengths are no evidence of a time limit.
 const FEW_EPISODES: u64 = 3;
 
+/// One row in this number that is left out because its episode was cut does not matter.
+const FEW_CUT: u64 = 100;
+
 /// The findings so far.
 struct Findings<'a> {
     files: &'a [String],
@@ -133,8 +136,8 @@ impl Inspector {
         let episodes = &self.episodes;
         let message = counted(
             episodes.after_end.count,
-            "row follows the end of its own episode",
-            "rows follow the end of their own episode",
+            "row follows the end of its own episode: a name that is used again, or rows that are not in the order of time",
+            "rows follow the end of their own episode: names that are used again, or rows that are not in the order of time",
         );
         findings.add(FindingKind::RowsAfterEnd, episodes.after_end, message);
         let lengths = &episodes.terminated_lengths;
@@ -166,6 +169,7 @@ impl Inspector {
             episodes.without_end,
             message,
         );
+        self.cut_rows(findings, schema);
         let flags = schema.terminated || schema.truncated;
         let aligned = flags && schema.next_obs && self.misaligned.count == 0;
         if let Some(column) = episode_column::likely(&schema.unused)
@@ -182,6 +186,32 @@ impl Inspector {
             };
             findings.add(FindingKind::EpisodeColumnUnused, once, message);
         }
+    }
+
+    /// Where episodes are cut, the last row has no successor and is left out, unless it terminates. So terminations are too frequent.
+    fn cut_rows(&self, findings: &mut Findings<'_>, schema: &Schema) {
+        let (terminated, left_out) = (
+            self.episodes.terminated_lengths.count(),
+            self.pairing.without_transition(),
+        );
+        let going_on = self.pairing.transitions().saturating_sub(terminated);
+        if schema.next_obs || terminated == 0 || left_out < going_on.div_ceil(FEW_CUT) {
+            return;
+        }
+        let message = format!(
+            "{} left out, because the next observation is not known, while rows that terminate are kept: these weigh {} too much, and values are off \
+             accordingly; add next_obs columns",
+            counted(left_out, "row is", "rows are"),
+            match going_on {
+                0 => "much".into(),
+                _ => format!("about {:.0} %", 100.0 * left_out as f64 / going_on as f64),
+            }
+        );
+        let tally = Tally {
+            count: left_out,
+            first: None,
+        };
+        findings.add(FindingKind::CutRowsLeftOut, tally, message);
     }
 
     fn columns(&self, findings: &mut Findings<'_>, schema: &Schema) {

@@ -110,6 +110,8 @@ pub enum FindingKind {
     TerminatedAndTruncated,
     /// Episodes that stop without a flag, or a log that has no flags.
     EpisodesWithoutEnd,
+    /// Rows without a successor that are left out, while those that terminate are kept.
+    CutRowsLeftOut,
     /// No column has the role episode, but one may name the episodes.
     EpisodeColumnUnused,
     /// Codes for missing values, such as -999.
@@ -148,6 +150,8 @@ pub enum FindingKind {
     RatioContradicts,
     /// Importance ratios that do not average 1.
     WrongPropensities,
+    /// Least squares and importance sampling that contradict each other.
+    EstimatorsDiffer,
     /// What a policy that was not followed does at the first rows is not known.
     PolicyAtStartUnknown,
     /// Episodes that importance sampling leaves out, because they were cut.
@@ -177,6 +181,7 @@ impl FindingKind {
                 | Self::IntervalsUnknown
                 | Self::UnusedRatios
                 | Self::UnsupportedPolicy
+                | Self::EstimatorsDiffer
         )
     }
 }

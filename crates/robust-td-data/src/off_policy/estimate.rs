@@ -8,7 +8,7 @@ use robust_td_core::support::leverage;
 use super::episodes::{Episode, Values, for_each_episode};
 use super::tail::Tail;
 use super::weighted::WeightedSums;
-use super::{MOST_SKEWED, OffPolicyMethod, SavedEstimate, folds};
+use super::{Doubt, MOST_CUT, MOST_PREDICTED, MOST_SKEWED, OffPolicyMethod, SavedEstimate, folds};
 use crate::error::Result;
 use crate::replay::Replay;
 use crate::returns::CompleteReturns;
@@ -68,7 +68,7 @@ pub(crate) fn estimate(
     let mut weighted = WeightedSums::new(plan.discount);
     let mut returns = Whole::default();
     let (mut complete, mut robust) = (Mean::default(), Mean::default());
-    let mut cut = 0;
+    let (mut cut, mut predicted) = (0, 0.0);
     for_each_episode(replay, plan, values, |episode| {
         let group = groups.of(episode.unit);
         returns.restart(true);
@@ -87,6 +87,7 @@ pub(crate) fn estimate(
             weighted.add(episode);
         } else {
             cut += 1;
+            predicted += sums.left;
         }
     })?;
     let mut answer = Answer {
@@ -97,6 +98,10 @@ pub(crate) fn estimate(
     if !wanted.has_ratios {
         return Ok(answer);
     }
+    let share = cut as f64 / robust.count;
+    complete.doubt = (share > MOST_CUT).then_some(Doubt::Cut(share));
+    let weight = predicted / robust.count;
+    robust.doubt = (weight > MOST_PREDICTED).then_some(Doubt::Predicted(weight));
     if complete.count > 0.0 {
         let method = OffPolicyMethod::PerDecision;
         let estimate = complete.estimate(method, plan.discount, groups.count(), None);
@@ -135,6 +140,8 @@ struct Sums {
     robust: f64,
     /// The mean weight of its rows, discounted.
     weight: f64,
+    /// The weight of what would follow, discounted.
+    left: f64,
 }
 
 impl Sums {
@@ -155,6 +162,7 @@ impl Sums {
             per_decision,
             robust,
             weight: weights / powers,
+            left: power * weight,
         }
     }
 }
@@ -190,6 +198,7 @@ struct Mean {
     weights: f64,
     squares: f64,
     tail: Tail,
+    doubt: Option<Doubt>,
 }
 
 impl Mean {
@@ -242,6 +251,7 @@ impl Mean {
             skewness: reach.skewness,
             beyond: reach.beyond,
             cross_fitted,
+            doubt: self.doubt,
         }
     }
 }

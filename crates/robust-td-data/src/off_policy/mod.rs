@@ -52,6 +52,12 @@ const MOST_SKEWED: f64 = 0.5;
 /// What is beyond them may be this many standard errors, for an interval; more where values that are predicted replace it.
 const MOST_BEYOND: f64 = 1.0;
 const MOST_BEYOND_ROBUST: f64 = 1.5;
+/// The largest share of episodes that importance sampling may leave out, for an interval,
+const MOST_CUT: f64 = 0.01;
+/// and the largest mean weight, discounted, of the predicted values that replace what follows a cut, for one of the doubly robust estimate.
+const MOST_PREDICTED: f64 = 0.05;
+/// Two estimates contradict each other if they differ by more than their errors at this confidence.
+const SURE: f64 = 0.999;
 
 /// How a log describes a policy that was not followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -197,6 +203,42 @@ pub(crate) struct SavedEstimate {
     #[serde(with = "robust_td_core::exact_float")]
     pub beyond: f64,
     pub cross_fitted: Option<bool>,
+    /// Why it may be further off than its error says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doubt: Option<Doubt>,
+}
+
+/// Why an estimate may be further off than its error says.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Doubt {
+    /// The policy takes actions where the log has none like them.
+    Unsupported,
+    /// The importance ratios do not average 1.
+    Propensities,
+    /// Episodes that were cut are left out: their share.
+    Cut(f64),
+    /// Predicted values replace what follows a cut: their mean weight, discounted.
+    Predicted(f64),
+}
+
+impl Doubt {
+    fn sentence(self) -> String {
+        match self {
+            Self::Unsupported => {
+                "the policy takes actions where the log has none like them, and weights cannot make up for that".into()
+            }
+            Self::Propensities => "the importance ratios do not average 1, so that they are wrong".into(),
+            Self::Cut(share) => format!(
+                "{:.0} % of the episodes were cut and are left out, and these are not like the others",
+                100.0 * share
+            ),
+            Self::Predicted(weight) => format!(
+                "episodes were cut, and {:.0} % of the value is what least squares predicts there, whose error is not known",
+                100.0 * weight
+            ),
+        }
+    }
 }
 
 impl SavedEstimate {
@@ -237,7 +279,9 @@ impl SavedEstimate {
             OffPolicyMethod::DoublyRobust => MOST_BEYOND_ROBUST,
             _ => MOST_BEYOND,
         };
-        if self.clusters < 2 {
+        if let Some(doubt) = self.doubt {
+            Some(doubt.sentence())
+        } else if self.clusters < 2 {
             Some("there is only one independent episode or cluster".into())
         } else if self.contributions.iter().all(|part| part.abs() <= rounding) {
             Some("the weighted returns of all episodes are the same, so that the log does not show how they vary".into())
@@ -246,9 +290,10 @@ impl SavedEstimate {
         } else if !(self.beyond <= most * error) {
             Some(format!(
                 "the products of the importance ratios are so skewed that episodes which the log probably lacks would carry much of the value (predicted skewness \
-                 of the mean weight {}; the rows beyond one of {MOST_SKEWED} may earn {}, too much beside the standard error)",
+                 of the mean weight {}, where {MOST_SKEWED} is the limit); later rows, where this is so, may earn {}, beside a standard error of {}",
                 short(self.skewness),
-                short(self.beyond)
+                short(self.beyond),
+                short(error)
             ))
         } else {
             None
@@ -282,6 +327,20 @@ impl OffPolicy {
             unsupported_share: self.unsupported_share,
             estimates: first.into_iter().chain(others).collect(),
         }
+    }
+
+    /// The estimates that differ from that of least squares by more than chance.
+    pub fn contradictions(&self, value: f64, spread: &Spread) -> Vec<OffPolicyEstimate> {
+        let own = spread.sides(SURE);
+        let others = self.estimates.iter().map(|found| found.at(SURE));
+        let differs = |other: &OffPolicyEstimate| {
+            let (own, others) = match other.value > value {
+                true => (own.above, other.value - other.lower),
+                false => (own.below, other.upper - other.value),
+            };
+            (other.value - value).abs() > own.hypot(others)
+        };
+        others.filter(differs).collect()
     }
 
     /// Why importance sampling has no interval, if it has an estimate without one, and its effective sample size.

@@ -18,17 +18,26 @@
 //! followed. For a policy that always takes one action, of probability p in the log, kappa of the last weight alone is (n p^T)^(-1/2): T rows
 //! are within reach as long as enough episodes still follow the policy. The rows before kappa_T exceeds a limit are within reach; what is lost is the
 //! share of sum_t gamma^t B_t beyond them, and what an episode earns there if its rewards have the mean size of all rewards.
+//!
+//! Ratios may persist: a policy that differs for some customers has ratios of 1 in all rows of the others. Products of squares and cubes over up to
+//! [`WINDOW`] consecutive rows of the log show that. Where they are larger than m2^(t+1) and m3^(t+1) they replace these, and their growth from one window to
+//! the next replaces m2 and m3 for longer products.
 
 /// The largest moment.
 const MOST: f64 = 1e100;
+
+/// The longest products of ratios that are observed.
+const WINDOW: usize = 5;
+/// The least number of windows that show a mean.
+const FEWEST: f64 = 200.0;
 
 /// Sums over the rows and lengths of episodes.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tail {
     rows: f64,
-    /// The sums of the second and third powers of the ratios.
-    squares: f64,
-    cubes: f64,
+    /// The sums of the second and third powers of the products of the ratios of 1, 2, ... consecutive rows, and the number of such products.
+    products: [[f64; 2]; WINDOW],
+    windows: [f64; WINDOW],
     /// The sum of the sizes of the rewards.
     rewards: f64,
     /// The number of episodes with t rows.
@@ -43,11 +52,17 @@ impl Tail {
             self.lengths.resize(length + 1, 0.0);
         }
         self.lengths[length] += 1.0;
-        for (ratio, reward) in rows {
+        let mut last = [0.0; WINDOW];
+        for (t, (ratio, reward)) in rows.enumerate() {
             self.rows += 1.0;
             self.rewards += reward.abs();
-            self.squares += ratio * ratio;
-            self.cubes += ratio * ratio * ratio;
+            for k in (0..WINDOW.min(t + 1)).rev() {
+                last[k] = ratio * if k == 0 { 1.0 } else { last[k - 1] };
+                let square = last[k] * last[k];
+                self.products[k][0] += square;
+                self.products[k][1] += square * last[k];
+                self.windows[k] += 1.0;
+            }
         }
     }
 
@@ -80,11 +95,11 @@ impl Tail {
 
     /// Visits gamma^T B_T with E[S_T^2] and E[S_T^3], row by row.
     fn for_each_prefix(&self, discount: f64, mut visit: impl FnMut(f64, [f64; 2])) {
-        let [m2, m3] = [self.squares, self.cubes].map(|sum| (sum / self.rows).max(1.0));
+        let mut products = Products::of(self);
         let all: f64 = self.lengths.iter().sum();
         let (mut left, mut power) = (all, 1.0);
         let [mut second, mut third, mut a, mut c, mut f] = [0.0; 5];
-        let [mut w2, mut w3] = [m2, m3];
+        let [mut w2, mut w3] = products.next();
         for ended in &self.lengths[..self.lengths.len().saturating_sub(1)] {
             left -= ended;
             let share = left / all;
@@ -92,12 +107,51 @@ impl Tail {
             second += share * power * (2.0 * a + power * w2);
             visit(power * share, [second, third]);
             c = (c + power * (2.0 * f + power * w3)).min(MOST);
-            f = (m2 * (f + power * w3)).min(MOST);
             a = (a + power * w2).min(MOST);
-            w2 = (w2 * m2).min(MOST);
-            w3 = (w3 * m3).min(MOST);
+            let [more2, more3] = products.next();
+            f = (more2 / w2 * (f + power * w3)).min(MOST);
+            [w2, w3] = [more2, more3];
             power *= discount;
         }
+    }
+}
+
+/// The mean squares and cubes of the products of the ratios of 1, 2, ... consecutive rows.
+struct Products<'a> {
+    tail: &'a Tail,
+    rows: usize,
+    means: [f64; 2],
+    /// The factor of the next row.
+    growth: [f64; 2],
+}
+
+impl<'a> Products<'a> {
+    fn of(tail: &'a Tail) -> Self {
+        Self {
+            tail,
+            rows: 0,
+            means: [1.0; 2],
+            growth: tail.products[0].map(|sum| (sum / tail.rows).max(1.0)),
+        }
+    }
+
+    fn next(&mut self) -> [f64; 2] {
+        let k = self.rows;
+        self.rows += 1;
+        for (p, (mean, growth)) in self.means.iter_mut().zip(&mut self.growth).enumerate() {
+            let observed = |k: usize| self.tail.products[k][p] / self.tail.windows[k];
+            let independent = *mean * *growth;
+            *mean = match k < WINDOW && self.tail.windows[k] >= FEWEST {
+                true => independent.max(observed(k)),
+                false => independent,
+            }
+            .min(MOST);
+            // The growth over two rows is less noisy than that over one.
+            if k == WINDOW - 1 && self.tail.windows[k] >= FEWEST {
+                *growth = growth.max((observed(k) / observed(k - 2)).sqrt());
+            }
+        }
+        self.means
     }
 }
 
@@ -154,6 +208,33 @@ mod tests {
             }
         });
         assert_eq!(rows, 6);
+    }
+
+    /// One episode in five has ratios of 0 and 2, the others have been drawn from the policy itself.
+    #[test]
+    fn ratios_that_persist_have_larger_products() {
+        let mut tail = Tail::default();
+        for k in 0..1000_usize {
+            let ratio = |t: usize| match k % 5 {
+                0 => 2.0 * f64::from(u8::from((k / 5) >> (t % 7) & 1 == 1)),
+                _ => 1.0,
+            };
+            tail.add((0..7).map(|t| (ratio(t), 1.0)));
+        }
+        let mut products = Products::of(&tail);
+        for rows in 1..=10 {
+            let [second, third] = products.next();
+            let exact = |power: i32| 0.8 + 0.2 * (2.0_f64.powi(power) / 2.0).powi(rows);
+            let factor = if rows > WINDOW as i32 { 3.0 } else { 1.1 };
+            assert!(
+                second > exact(2) / factor && second < exact(2) * 1.1,
+                "{rows} {second}"
+            );
+            assert!(
+                third > exact(3) / factor && third < exact(3) * 1.1,
+                "{rows} {third}"
+            );
+        }
     }
 
     #[test]

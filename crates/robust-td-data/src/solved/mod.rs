@@ -34,8 +34,8 @@ use crate::choice::FeatureChoice;
 use crate::diagnostics::TdErrors;
 use crate::error::{Error, Result};
 use crate::inspect::Finding;
-use crate::off_policy::OffPolicy;
 use crate::off_policy::support::TOLERATED;
+use crate::off_policy::{OffPolicy, OffPolicyEstimate};
 use crate::options::ReadAs;
 use crate::origin::Origin;
 use crate::streamed::Streamed;
@@ -144,6 +144,20 @@ impl Solved {
 
     /// The mean value over the starts, and its error, which includes that of sampling the starts.
     pub(crate) fn start_value(&self) -> (f64, Option<Spread>) {
+        let (value, spread) = self.own_start_value();
+        (value, spread.filter(|_| self.contradictions().is_empty()))
+    }
+
+    /// The estimates of a policy that was not followed that contradict the value.
+    pub(crate) fn contradictions(&self) -> Vec<OffPolicyEstimate> {
+        match (&self.off_policy, self.own_start_value()) {
+            (Some(other), (value, Some(spread))) => other.contradictions(value, &spread),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The same, whatever other estimates say.
+    fn own_start_value(&self) -> (f64, Option<Spread>) {
         let starts = &self.assessment.starts;
         let phi = Features::Dense(&starts.features);
         let influence = self.influence.as_ref();

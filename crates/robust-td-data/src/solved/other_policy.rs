@@ -8,8 +8,9 @@ use super::answer::Answer;
 use super::gather::Plan;
 use crate::actions::PolicyKind;
 use crate::error::Result;
+use crate::inspect::FindingKind;
 use crate::off_policy::support::TOLERATED;
-use crate::off_policy::{self, OffPolicy, TargetKind, Wanted};
+use crate::off_policy::{self, Doubt, OffPolicy, TargetKind, Wanted};
 use crate::replay::Replay;
 use crate::returns::CompleteReturns;
 use crate::survey::Survey;
@@ -33,11 +34,18 @@ pub(super) fn other_policy(
             (shown.into(), ratios, known)
         }
     };
-    if let Some(shown) = answer
+    let unsupported = answer
         .shown
         .as_ref()
-        .filter(|found| found.share > TOLERATED)
-    {
+        .filter(|found| found.share > TOLERATED);
+    let mut findings = survey.report.findings.iter();
+    let doubt = match unsupported {
+        Some(_) => Some(Doubt::Unsupported),
+        None => findings
+            .any(|finding| finding.kind == FindingKind::WrongPropensities)
+            .then_some(Doubt::Propensities),
+    };
+    if let Some(shown) = unsupported {
         answer.identified = std::mem::replace(&mut answer.identified, Identified::all(Vec::new()))
             .without(&shown.missing);
     }
@@ -52,7 +60,10 @@ pub(super) fn other_policy(
         has_actions: schema.policy.is_some(),
         units: answer.units,
     };
-    let found = off_policy::estimate(replay, plan, &wanted)?;
+    let mut found = off_policy::estimate(replay, plan, &wanted)?;
+    for estimate in &mut found.estimates {
+        estimate.doubt = doubt.or(estimate.doubt);
+    }
     Ok(Some(Other {
         complete: found.complete,
         answer: OffPolicy {

@@ -17,7 +17,6 @@ pub fn advice(kind: FindingKind) -> &'static str {
         FindingKind::NextIsSame => {
             "Check the next_obs columns. Without them, the successor is taken from the next row."
         }
-        FindingKind::RowsAfterEnd => "Give every episode its own name, or remove these rows.",
         FindingKind::TerminatedAndTruncated => {
             "If the process did not end there, clear the terminated flag."
         }
@@ -33,6 +32,7 @@ pub fn advice(kind: FindingKind) -> &'static str {
         FindingKind::MonteCarloDiffers => {
             "Compare predicted values with returns below, try richer features, and check the terminated and truncated columns."
         }
+        FindingKind::RowsAfterEnd => "Sort the rows by time, and give every episode its own name.",
         FindingKind::LowRank => "Use fewer features, or a log with more varied rows.",
         FindingKind::IntervalsUnknown => {
             "A longer log, or a column that names episodes or clusters, can make intervals possible."

@@ -103,7 +103,16 @@ fn deviation(found: &ReturnVariance, confidence: f64) -> Answer {
 fn agreement(report: &EvaluationReport, found: &MonteCarlo) -> (&'static str, Mood) {
     let kinds = report.findings.iter().map(|finding| finding.kind);
     if report.off_policy.is_some() {
-        return ("the policy that was followed", Mood::Plain);
+        let cut = report
+            .start_value
+            .is_some_and(|start| found.episodes < start.starts);
+        let words = match cut {
+            true => {
+                "the policy that was followed; not comparable with the value, because the episodes that were cut are left out"
+            }
+            false => "the policy that was followed",
+        };
+        return (words, Mood::Plain);
     }
     let differs = kinds
         .into_iter()
@@ -157,7 +166,19 @@ fn converged(report: &EvaluationReport) -> Answer {
 }
 
 fn features(report: &EvaluationReport) -> Answer {
+    let mut kinds = report.findings.iter().map(|finding| finding.kind);
+    let differ = kinds.any(|kind| kind == FindingKind::EstimatorsDiffer);
     let (value, mood, words) = match (&report.check, report.converged) {
+        (None, _) if differ => (
+            "no",
+            Mood::Bad,
+            "other estimators differ from least squares by more than chance".into(),
+        ),
+        (None, _) if report.off_policy.is_some() => (
+            "not known",
+            Mood::Plain,
+            "the returns are those of the policy that was followed".into(),
+        ),
         (None, _) => (
             "not known",
             Mood::Plain,

@@ -10,6 +10,7 @@ use super::parts::{
     count, figure, findings, names, paragraph, percent, precise, quoted, rerun, section, short,
 };
 use super::pictures;
+use super::policy;
 use super::weights::weights;
 use crate::error::Result;
 use crate::number::counted;
@@ -55,12 +56,12 @@ fn summary(fit: &Fit, report: &EvaluationReport) -> String {
         true => String::new(),
         false => format!(" of {}", names(&files, 3)),
     };
-    let policy = match report.off_policy {
+    let whose = match report.off_policy {
         Some(_) => "a policy that was not followed",
         None => "the logged policy",
     };
     format!(
-        "The expected discounted return of {policy} at discount {}, estimated from {}{from}.",
+        "The expected discounted return of {whose} at discount {}, estimated from {}{from}.",
         report.discount,
         count(report.steps, "transition")
     )
@@ -133,8 +134,11 @@ fn estimates(
         }
         None => None,
     };
-    let blocks = gallery([both, starts]);
-    Ok(blocks.map(|block| section("Value", "Value of the policy", vec![block])))
+    let blocks: Vec<Block> = gallery([both, starts])
+        .into_iter()
+        .chain((report.off_policy.as_ref()).map(|found| policy::estimates(found, confidence)))
+        .collect();
+    Ok((!blocks.is_empty()).then(|| section("Value", "Value of the policy", blocks)))
 }
 
 fn calibration(check: &ReturnCheck) -> Result<Section> {

@@ -105,6 +105,9 @@ fn is_serious(kind: FindingKind) -> bool {
                 | FindingKind::NextIsSame
                 | FindingKind::MixedEpisodes
                 | FindingKind::RowsAfterEnd
+                | FindingKind::CutRowsLeftOut
+                | FindingKind::WrongPropensities
+                | FindingKind::RatioContradicts
         )
 }
 

@@ -35,12 +35,11 @@ pub fn estimates(report: &EvaluationReport, confidence: f64) -> Result<Drawing, 
     let mean = report.monte_carlo.as_ref();
     let rows = [
         value.map(|x| {
-            row(
-                "value of the policy",
-                x.value,
-                (x.lower, x.upper),
-                Tone::First,
-            )
+            let label = match report.off_policy {
+                Some(_) => "least squares",
+                None => "value of the policy",
+            };
+            row(label, x.value, (x.lower, x.upper), Tone::First)
         }),
         mean.map(|x| {
             let label = match report.off_policy {

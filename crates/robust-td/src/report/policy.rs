@@ -1,10 +1,10 @@
 //! Fills in the section on the actions of a log and a policy that was not followed.
 
-use robust_td_data::{DataReport, PolicyReport, Stats};
+use robust_td_data::{DataReport, OffPolicyReport, PolicyReport, Stats};
 use robust_td_report::{Block, Cell, Column, Section, Table};
 
 use super::data::{stats_row, stats_table};
-use super::parts::{count, paragraph, section};
+use super::parts::{count, paragraph, percent, precise, section};
 
 /// The number of actions that the table lists.
 const LISTED: usize = 1000;
@@ -29,6 +29,47 @@ pub fn policy(report: &DataReport) -> Option<Section> {
         blocks.push(Block::Table(stats_table("Propensities and ratios", rows)));
     }
     Some(section("Policy", "Actions and the policy", blocks))
+}
+
+/// The estimates of the value of a policy that was not followed.
+pub fn estimates(found: &OffPolicyReport, confidence: f64) -> Block {
+    let rows = found.estimates.iter().enumerate().map(|(k, estimate)| {
+        let key = |name: &str| format!("off_policy.estimates.{k}.{name}");
+        let is_known = estimate.upper.is_finite();
+        let width = is_known.then_some(estimate.upper - estimate.lower);
+        let end = |value: f64, name: &str| match is_known {
+            true => precise(Some(value), width, key(name)),
+            false => Cell::word("not known"),
+        };
+        vec![
+            Cell::word(estimate.method.name()),
+            precise(Some(estimate.value), width, key("value")),
+            end(estimate.lower, "lower"),
+            end(estimate.upper, "upper"),
+            Cell::exact_count(estimate.episodes, key("episodes")),
+            match estimate.effective_sample_size {
+                Some(_) => precise(
+                    estimate.effective_sample_size,
+                    None,
+                    key("effective_sample_size"),
+                ),
+                None => Cell::word("–"),
+            },
+        ]
+    });
+    Block::Table(Table {
+        title: "Estimates".into(),
+        columns: vec![
+            Column::words("estimator"),
+            Column::numbers("value"),
+            Column::numbers(format!("{} from", percent(confidence))),
+            Column::numbers("to"),
+            Column::numbers("episodes"),
+            Column::numbers("effective"),
+        ],
+        rows: rows.collect(),
+        ..Table::default()
+    })
 }
 
 fn text(policy: &PolicyReport, rows: u64) -> String {

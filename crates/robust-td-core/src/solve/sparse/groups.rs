@@ -1,7 +1,7 @@
 //! Adds up the scores of groups of transitions with sparse features.
 
+use super::ledger::Ledger;
 use super::system::SparseSystem;
-use super::table::Table;
 use crate::phi::Transition;
 use crate::solve::influence::GroupSums;
 
@@ -10,7 +10,7 @@ use crate::solve::influence::GroupSums;
 pub struct SparseGroupSums<'a> {
     system: &'a SparseSystem,
     groups: usize,
-    table: Table,
+    sums: Ledger<f64>,
     transitions: u64,
 }
 
@@ -21,7 +21,7 @@ impl<'a> SparseGroupSums<'a> {
         Self {
             system,
             groups,
-            table: Table::default(),
+            sums: Ledger::default(),
             transitions: 0,
         }
     }
@@ -29,22 +29,22 @@ impl<'a> SparseGroupSums<'a> {
     /// Adds a transition with its TD error to a group.
     pub fn add(&mut self, group: usize, transition: &Transition<'_>, delta: f64) {
         let (ratio, columns) = (transition.ratio, 2 * self.groups as u64 + 1);
-        let (place, table) = (&self.system.place, &mut self.table);
+        let (place, sums) = (&self.system.place, &mut self.sums);
         transition.features.for_each(|j, x| {
             if x != 0.0 && place[j] != u32::MAX {
                 let first = u64::from(place[j]) * columns;
-                table.add(first + 2 * group as u64, ratio * delta * x);
-                table.add(first + 2 * group as u64 + 1, ratio * x * x);
-                table.add(first + columns - 1, 1.0);
+                sums.add(first + 2 * group as u64, ratio * delta * x);
+                sums.add(first + 2 * group as u64 + 1, ratio * x * x);
+                sums.add(first + columns - 1, 1.0);
             }
         });
         self.transitions += 1;
     }
 
     /// Adds the sums to those of all transitions.
-    pub fn add_to(mut self, all: &mut GroupSums) {
+    pub fn add_to(self, all: &mut GroupSums) {
         let columns = 2 * self.groups as u64 + 1;
-        for (key, sum) in self.table.drain() {
+        for (key, sum) in self.sums.into_sorted() {
             let (j, column) = ((key / columns) as usize, key % columns);
             let group = (column / 2) as usize;
             match column {

@@ -5,9 +5,9 @@
 
 mod factors;
 mod groups;
+mod ledger;
 mod sums;
 mod system;
-mod table;
 #[cfg(test)]
 mod tests;
 

@@ -1,18 +1,15 @@
 //! Adds up the equations of a log with sparse features.
 //!
-//! The sums are those of [`Equations`](crate::equations), and of the features of the starts. Only nonzero ones are stored, as sorted
-//! lists that are merged like the digits of a counter, so that their number does not matter. In a fixed order of merging, the
-//! result does not depend on who computed which part.
+//! The sums are those of [`Equations`](crate::equations), and of the features of the starts. Only nonzero ones are stored. In a fixed
+//! order of merging, the result does not depend on who computed which part.
 
+use super::ledger::Ledger;
 use super::system::SparseSystem;
-use super::table::{Entry, Table, merged};
 use crate::error::Result;
 use crate::phi::{Features, Transition};
 use crate::solve::equations::check;
 
-/// The number of sums at which a table becomes a sorted list.
-const OPEN: usize = 1 << 19;
-/// The columns beside those of A: b, the sums of rho phi_j^2, and the features of the starts.
+/// The sums of a feature beside A: b, that of rho phi_j^2, and that of the features of the starts.
 pub(super) const MORE: usize = 3;
 
 /// The sums of the equations over the transitions so far.
@@ -21,12 +18,10 @@ pub struct SparseSums {
     dimension: usize,
     discount: f64,
     count: u64,
-    /// Whether A is added up.
-    has_matrix: bool,
-    open: Table,
-    /// Sorted lists of (row and column, sum), longest first.
-    lists: Vec<Vec<Entry>>,
-    /// The columns beside A from dense features.
+    /// A by row and column, unless it is left out.
+    matrix: Option<Ledger<f64>>,
+    /// The other sums by feature; of dense features in whole vectors.
+    vectors: Ledger<[f64; MORE]>,
     dense: Option<[Vec<f64>; MORE]>,
 }
 
@@ -41,9 +36,8 @@ impl SparseSums {
             dimension,
             discount,
             count: 0,
-            has_matrix,
-            open: Table::default(),
-            lists: Vec::new(),
+            matrix: has_matrix.then(Ledger::default),
+            vectors: Ledger::default(),
             dense: None,
         })
     }
@@ -57,13 +51,13 @@ impl SparseSums {
     /// Whether the matrix is added up.
     #[must_use]
     pub fn has_matrix(&self) -> bool {
-        self.has_matrix
+        self.matrix.is_some()
     }
 
     /// The number of sums that are stored.
     #[must_use]
     pub fn stored(&self) -> usize {
-        self.open.len() + self.lists.iter().map(Vec::len).sum::<usize>()
+        self.matrix.as_ref().map_or(0, Ledger::stored) + MORE * self.vectors.stored()
     }
 
     /// Adds a transition.
@@ -75,73 +69,63 @@ impl SparseSums {
             ..
         } = *transition;
         self.count += 1;
-        self.add_vector(0, phi, |x| ratio * reward * x);
-        self.add_vector(1, phi, |x| ratio * x * x);
-        if self.has_matrix {
-            let next = transition.outcome.next_features();
-            let (gamma, open) = (self.discount, &mut self.open);
+        self.add_vectors(phi, |x| [ratio * reward * x, ratio * x * x, 0.0]);
+        if let Some(matrix) = &mut self.matrix {
+            let (gamma, next) = (self.discount, transition.outcome.next_features());
             phi.for_each(|i, x| {
                 let weight = ratio * x;
-                phi.for_each(|j, y| open.add(key(i, j), weight * y));
+                phi.for_each(|j, y| matrix.add(key(i, j), weight * y));
                 if let Some(next) = next {
-                    next.for_each(|j, y| open.add(key(i, j), -gamma * weight * y));
+                    next.for_each(|j, y| matrix.add(key(i, j), -gamma * weight * y));
                 }
             });
-        }
-        if self.open.len() >= OPEN {
-            self.close();
+            matrix.settle();
         }
     }
 
     /// Adds the features of a start.
     pub fn add_start(&mut self, phi: Features<'_>) {
-        self.add_vector(2, phi, |x| x);
+        self.add_vectors(phi, |x| [0.0, 0.0, x]);
     }
 
-    fn add_vector(&mut self, which: usize, phi: Features<'_>, term: impl Fn(f64) -> f64) {
-        let d = self.dimension;
+    fn add_vectors(&mut self, phi: Features<'_>, terms: impl Fn(f64) -> [f64; MORE]) {
         match phi {
             Features::Dense(values) => {
-                let zeros = || std::array::from_fn(|_| vec![0.0; d]);
-                let sums = &mut self.dense.get_or_insert_with(zeros)[which];
-                let sums = sums.iter_mut().zip(values);
-                sums.for_each(|(sum, x)| *sum += term(*x));
+                let zeros = || std::array::from_fn(|_| vec![0.0; self.dimension]);
+                let sums = self.dense.get_or_insert_with(zeros);
+                for (j, x) in values.iter().enumerate() {
+                    let terms = terms(*x);
+                    (0..MORE).for_each(|k| sums[k][j] += terms[k]);
+                }
             }
             Features::Sparse { .. } => {
-                phi.for_each(|j, x| self.open.add(key(j, d + which), term(x)));
+                phi.for_each(|j, x| self.vectors.add(j as u64, terms(x)));
+                self.vectors.settle();
             }
         }
     }
 
     /// Leaves the matrix out, also of later transitions.
     pub fn leave_out_matrix(&mut self) {
-        let d = self.dimension;
-        self.has_matrix = false;
-        self.close();
-        for list in &mut self.lists {
-            list.retain(|(key, _)| column(*key) >= d);
-            list.shrink_to_fit();
-        }
+        self.matrix = None;
     }
 
     /// Adds the sums of other transitions; without the matrix if either has none.
     ///
     /// # Panics
     /// When the dimensions or discounts differ.
-    pub fn merge(&mut self, mut other: Self) {
+    pub fn merge(&mut self, other: Self) {
         assert_eq!(
             (self.dimension, self.discount),
             (other.dimension, other.discount),
             "sums of the same kind"
         );
-        match (self.has_matrix, other.has_matrix) {
-            (true, false) => self.leave_out_matrix(),
-            (false, true) => other.leave_out_matrix(),
-            _ => {}
-        }
         self.count += other.count;
-        self.close();
-        self.push(other.close_all());
+        match (&mut self.matrix, other.matrix) {
+            (Some(all), Some(more)) => all.merge(more),
+            (all, _) => *all = None,
+        }
+        self.vectors.merge(other.vectors);
         match (&mut self.dense, other.dense) {
             (Some(all), Some(more)) => {
                 for (sums, more) in all.iter_mut().zip(more) {
@@ -153,47 +137,20 @@ impl SparseSums {
         }
     }
 
-    fn close(&mut self) {
-        if self.open.len() > 0 {
-            let list = self.open.drain();
-            self.push(list);
-        }
-    }
-
-    /// Adds a list, and merges those of similar length.
-    fn push(&mut self, mut list: Vec<Entry>) {
-        while let Some(last) = self.lists.pop_if(|last| last.len() <= 2 * list.len()) {
-            list = merged(&last, &list);
-        }
-        self.lists.push(list);
-    }
-
-    fn close_all(&mut self) -> Vec<Entry> {
-        self.close();
-        let mut all = self.lists.pop().unwrap_or_default();
-        while let Some(longer) = self.lists.pop() {
-            all = merged(&longer, &all);
-        }
-        all
-    }
-
     /// The equations in scaled coordinates.
     ///
     /// # Errors
     /// When the sums are not finite, because the features or rewards are too large.
-    pub fn into_system(mut self) -> Result<SparseSystem> {
-        let entries = self.close_all();
-        let mut vectors = self
-            .dense
-            .take()
-            .unwrap_or_else(|| std::array::from_fn(|_| vec![0.0; self.dimension]));
-        for &(key, sum) in &entries {
-            if let Some(which) = column(key).checked_sub(self.dimension) {
-                vectors[which][row(key)] += sum;
+    pub fn into_system(self) -> Result<SparseSystem> {
+        let zeros = || std::array::from_fn(|_| vec![0.0; self.dimension]);
+        let mut vectors = self.dense.unwrap_or_else(zeros);
+        for (j, sums) in self.vectors.into_sorted() {
+            for (vector, sum) in vectors.iter_mut().zip(sums) {
+                vector[j as usize] += sum;
             }
         }
-        let matrix = self.has_matrix.then_some(&entries[..]);
-        SparseSystem::new(self.count, vectors, matrix)
+        let matrix = self.matrix.map(Ledger::into_sorted);
+        SparseSystem::new(self.count, vectors, matrix.as_deref())
     }
 }
 

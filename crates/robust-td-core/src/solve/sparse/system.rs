@@ -1,7 +1,7 @@
 //! Holds the equations of a log with sparse features in scaled coordinates, without the features that it never shows.
 
+use super::ledger::Entry;
 use super::sums::{MORE, column, row};
-use super::table::Entry;
 use crate::error::{Error, Result};
 use crate::matrix::SparseMatrix;
 
@@ -29,7 +29,7 @@ impl SparseSystem {
     pub(super) fn new(
         count: u64,
         [b, squares, starts]: [Vec<f64>; MORE],
-        matrix: Option<&[Entry]>,
+        matrix: Option<&[Entry<f64>]>,
     ) -> Result<Self> {
         let n = count.max(1) as f64;
         let entries = matrix.unwrap_or_default();
@@ -58,7 +58,7 @@ impl SparseSystem {
                 {
                     at += 1;
                     let (from, to) = (row(key), column(key));
-                    if from == i as usize && to < place.len() && place[to] != u32::MAX {
+                    if from == i as usize && place[to] != u32::MAX {
                         matrix.push(place[to] as usize, sum / (n * scale[from] * scale[to]));
                     }
                 }
