@@ -18,6 +18,9 @@ SKEWED = 0.5
 BEYOND = {"per decision": 1.0, "weighted": 1.0, "doubly robust": 1.5}
 NORMAL = 1.959963984540054
 PARTS = 5
+# The longest products of ratios that are observed, and the least number of them.
+WINDOW = 5
+FEWEST = 200
 
 
 class Kind:
@@ -77,17 +80,47 @@ def interval(parts, value, clusters, effective):
     return value - error * (quantile + np.maximum(0, -shift)), value + error * (quantile + np.maximum(0, shift)), error
 
 
-def skewness(m2, m3, reach, powers):
+def products(ratio, alive, logs, longest):
+    """The mean squares and cubes of the products of the ratios of 1, 2, ... rows, one line per log."""
+    means, product, window = [], np.ones_like(ratio), alive.copy()
+    for k in range(WINDOW):
+        if k:
+            window = window[:, 1:] & alive[:, :-k]
+        product = product[:, 1:] * ratio[:, : ratio.shape[1] - k] if k else ratio
+        count = window.reshape(logs, -1).sum(1)
+        sums = [np.where(window, product**p, 0).reshape(logs, -1).sum(1) for p in (2, 3)]
+        means.append([(s / np.maximum(count, 1), count) for s in sums])
+        if product.shape[1] == 1:
+            break
+    found = []
+    for p in range(2):
+        growth = np.maximum(1, means[0][p][0])
+        rows = [np.ones(logs)]
+        for k in range(longest):
+            rows.append(np.minimum(rows[-1] * growth, 1e90))
+            if k < len(means):
+                seen, count = means[k][p]
+                enough = count >= FEWEST
+                rows[-1] = np.where(enough, np.maximum(rows[-1], seen), rows[-1])
+                if k == WINDOW - 1:
+                    before = np.where(means[k - 2][p][0] > 0, means[k - 2][p][0], 1)
+                    growth = np.where(enough, np.maximum(growth, np.sqrt(seen / before)), growth)
+        rows.append(rows[-1] * growth)
+        found.append(rows[1:])
+    return found
+
+
+def skewness(squares, cubes, reach, powers):
     """The predicted skewness of the mean weight of one episode, for every number of rows."""
-    second, third, a, f, c = (np.zeros(len(m2)) for _ in range(5))
-    w2, w3, found = m2.copy(), m3.copy(), np.zeros(reach.shape)
+    second, third, a, f, c = (np.zeros(len(reach)) for _ in range(5))
+    found = np.zeros(reach.shape)
     for t, power in enumerate(powers):
+        w2, w3 = squares[t], cubes[t]
         third = third + reach[:, t] * (3 * power * c + 3 * power**2 * f + power**3 * w3)
         second = second + reach[:, t] * (2 * power * a + power**2 * w2)
         found[:, t] = third / second**1.5
         c = c + 2 * power * f + power**2 * w3
-        f, a = np.minimum(m2 * (f + power * w3), 1e150), a + power * w2
-        w2, w3 = np.minimum(w2 * m2, 1e90), np.minimum(w3 * m3, 1e120)
+        f, a = np.minimum(squares[t + 1] / w2 * (f + power * w3), 1e150), a + power * w2
     return found
 
 
@@ -95,11 +128,11 @@ def beyond(kind, ratio, reward, alive, logs):
     """What an episode earns beyond the rows within reach, for every log."""
     powers = kind.discount ** np.arange(kind.longest)
     count = alive.reshape(logs, -1).sum(1)
-    m2, m3 = (np.maximum(1, np.where(alive, ratio**k, 0).reshape(logs, -1).sum(1) / count) for k in (2, 3))
+    squares, cubes = products(ratio, alive, logs, kind.longest)
     reach = alive.reshape(logs, -1, kind.longest).mean(1)
     size = np.where(alive, np.abs(reward), 0).reshape(logs, -1).sum(1) / count
     episodes = len(alive) // logs
-    out = skewness(m2, m3, reach, powers) / np.sqrt(episodes) > SKEWED
+    out = skewness(squares, cubes, reach, powers) / np.sqrt(episodes) > SKEWED
     last = np.where(out.any(1), out.argmax(1), kind.longest)
     mass = np.cumsum((powers * reach)[:, ::-1], 1)[:, ::-1]
     mass = np.concatenate([mass, np.zeros((logs, 1))], 1)

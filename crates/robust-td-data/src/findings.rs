@@ -133,7 +133,7 @@ fn off_policy(solved: &Solved) -> Vec<Finding> {
                 "least squares ({}) differs from {} by more than chance, so its value has no interval: the features cannot express the values of actions, or the \
                  propensities are wrong; compare several features, or try richer ones",
                 short(solved.start_value().0),
-                others.join(" and ")
+                others.join(", ")
             ),
         ));
     }

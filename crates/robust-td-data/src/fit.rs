@@ -181,7 +181,10 @@ impl Fit {
                         || kind == FindingKind::IntervalsUnknown
                 };
                 let why = solved.facts.findings.iter().find(why);
-                let why = why.map(|finding| finding.message.clone());
+                let why = why.map(|finding| match finding.kind {
+                    FindingKind::EstimatorsDiffer => "other estimators contradict it".into(),
+                    _ => finding.message.clone(),
+                });
                 Some(found.report(self.start_value(), why, self.confidence))
             }
         }

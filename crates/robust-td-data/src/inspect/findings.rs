@@ -17,8 +17,9 @@ const EXACT: f64 = 9_007_199_254_740_992.0;
 /// With fewer episodes, equal lengths are no evidence of a time limit.
 const FEW_EPISODES: u64 = 3;
 
-/// One row in this number that is left out because its episode was cut does not matter.
-const FEW_CUT: u64 = 100;
+/// This many rows that are left out because their episodes were cut do not matter, nor does one row in [`RARE_CUT`].
+const FEW_CUT: u64 = 10;
+const RARE_CUT: u64 = 100;
 
 /// The findings so far.
 struct Findings<'a> {
@@ -195,7 +196,7 @@ impl Inspector {
             self.pairing.without_transition(),
         );
         let going_on = self.pairing.transitions().saturating_sub(terminated);
-        if schema.next_obs || terminated == 0 || left_out < going_on.div_ceil(FEW_CUT) {
+        if schema.next_obs || terminated == 0 || left_out <= FEW_CUT.max(going_on / RARE_CUT) {
             return;
         }
         let message = format!(

@@ -6,6 +6,7 @@ mod bad_rows;
 mod columns;
 mod copies;
 mod dialects;
+mod doubts;
 mod evaluate;
 mod formats;
 mod inspect;

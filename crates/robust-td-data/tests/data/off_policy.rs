@@ -32,7 +32,7 @@ fn policies(state: usize) -> [[f64; ACTIONS]; 3] {
     [logged, target, mild]
 }
 
-fn draw(stream: &mut Stream, weights: &[f64]) -> usize {
+pub fn draw(stream: &mut Stream, weights: &[f64]) -> usize {
     let (mut left, last) = (stream.uniform(), weights.len() - 1);
     for (k, weight) in weights.iter().enumerate() {
         left -= weight;
@@ -44,18 +44,18 @@ fn draw(stream: &mut Stream, weights: &[f64]) -> usize {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Row {
-    episode: usize,
-    state: usize,
-    action: usize,
-    reward: f64,
-    next: usize,
-    terminated: bool,
-    truncated: bool,
+pub struct Row {
+    pub episode: usize,
+    pub state: usize,
+    pub action: usize,
+    pub reward: f64,
+    pub next: usize,
+    pub terminated: bool,
+    pub truncated: bool,
 }
 
 /// Episodes that terminate, or are cut.
-fn rows(episodes: usize, cut: f64, seed: u64) -> Vec<Row> {
+pub fn rows(episodes: usize, cut: f64, seed: u64) -> Vec<Row> {
     let mut stream = Stream::new(seed, 0);
     let mut rows = Vec::new();
     for episode in 0..episodes {
@@ -87,7 +87,7 @@ fn rows(episodes: usize, cut: f64, seed: u64) -> Vec<Row> {
 }
 
 /// The log as CSV with next observations, or with a last row for the final observation of an episode that was cut.
-fn csv(rows: &[Row], next_obs: bool, policy: usize) -> String {
+pub fn csv(rows: &[Row], next_obs: bool, policy: usize) -> String {
     let mut text = String::from(
         "episode,obs_0,action,reward,terminated,truncated,behaviour_prob,target_0,target_1,target_2",
     );
@@ -125,11 +125,11 @@ fn csv(rows: &[Row], next_obs: bool, policy: usize) -> String {
     text
 }
 
-fn fit(text: &str) -> Fit {
+pub fn fit(text: &str) -> Fit {
     evaluated(text, |evaluation| evaluation)
 }
 
-fn evaluated(text: &str, set: impl Fn(Evaluation) -> Evaluation) -> Fit {
+pub fn evaluated(text: &str, set: impl Fn(Evaluation) -> Evaluation) -> Fit {
     let folder = TempDir::new().unwrap();
     let file = folder.path().join("log.csv");
     std::fs::write(&file, text).unwrap();
@@ -144,7 +144,7 @@ fn estimates(fit: &Fit) -> Vec<OffPolicyEstimate> {
     fit.off_policy().unwrap().estimates
 }
 
-fn by(fit: &Fit, method: OffPolicyMethod) -> OffPolicyEstimate {
+pub fn by(fit: &Fit, method: OffPolicyMethod) -> OffPolicyEstimate {
     let found = estimates(fit)
         .into_iter()
         .find(|found| found.method == method);
@@ -425,7 +425,7 @@ fn all_estimates_agree_within_their_errors() {
 }
 
 /// The value of a policy in the process that the rows are drawn from, by iteration.
-fn truth(policy: usize) -> f64 {
+pub fn truth(policy: usize) -> f64 {
     let mut value = [0.0; STATES];
     for _ in 0..500 {
         value = std::array::from_fn(|state| {
