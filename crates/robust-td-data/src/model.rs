@@ -10,7 +10,6 @@ use robust_td_core::learner::{Learner, LinearValue};
 use serde::{Deserialize, Serialize};
 
 use crate::assess::Assessment;
-use crate::counters;
 use crate::error::{Error, Result};
 use crate::files;
 use crate::learned::Learned;
@@ -106,7 +105,6 @@ impl Model {
                     .to_owned(),
             ));
         };
-        counters::check(model).map_err(|error| broken(format!("it is damaged: {error}")))?;
         let model: Self = serde_json::from_str(model)
             .map_err(|error| broken(format!("it is damaged: {error}")))?;
         Ok(match model {

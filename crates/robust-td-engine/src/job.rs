@@ -117,7 +117,8 @@ impl Job {
 
     /// The number of TD updates.
     pub fn lane_steps(&self) -> u64 {
-        (0..self.units()).map(|unit| self.updates(unit)).sum()
+        let updates = (0..self.units()).map(|unit| self.updates(unit));
+        updates.fold(0, u64::saturating_add)
     }
 
     /// The parts: ranges of units of about the same work, whatever the machines.

@@ -44,7 +44,17 @@ pub fn load_problem(path: impl AsRef<Path>) -> Result<Problem, ProblemFileError>
         file: path.into(),
         source,
     })?;
-    let table = parse(&text, path)?;
+    parse_problem(&text, path)
+}
+
+/// The problem in the text of a TOML file; see [`load_problem`]. The path names the file in messages, and paths in the text are relative to
+/// its folder.
+///
+/// # Errors
+/// As for [`load_problem`].
+pub fn parse_problem(text: &str, path: impl AsRef<Path>) -> Result<Problem, ProblemFileError> {
+    let path = path.as_ref();
+    let table = parse(text, path)?;
     let folder = path.parent().unwrap_or(Path::new(""));
     Description::new(table, folder)
         .problem()

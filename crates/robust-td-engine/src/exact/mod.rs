@@ -43,7 +43,7 @@ pub fn exact(plan: Plan, options: &Options<'_>) -> Result<Outcome> {
     let per_step: u64 = (0..sweep.units())
         .map(|unit| sweep.updates_per_step(unit))
         .sum();
-    let lane_steps = per_step * sweep.steps();
+    let lane_steps = per_step.saturating_mul(sweep.steps());
     let outcome = execute(&sweep, options)?;
     Ok(outcome.map(|units| {
         let lanes = units.into_iter().flatten().collect();
