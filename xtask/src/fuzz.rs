@@ -149,7 +149,7 @@ fn fuzz(program: &Path, target: &str, time: Duration, seed: u64, folder: &Path) 
         let script = format!("ulimit -v {ADDRESSES}; exec \"$0\" \"$@\"");
         let output = Command::new("sh")
             .args(["-c", &script])
-            .env("TMPDIR", folder.join("tmp"))
+            .env("TMPDIR", temporary(folder))
             .arg(program)
             .args([target, &left.to_string(), &(seed + 1000 * turn).to_string()])
             .arg(folder)
@@ -189,6 +189,15 @@ fn fuzz(program: &Path, target: &str, time: Duration, seed: u64, folder: &Path) 
         }
     }
     tally
+}
+
+/// The place for temporary files: in memory where the system has such a place.
+fn temporary(folder: &Path) -> std::path::PathBuf {
+    let memory = Path::new("/dev/shm");
+    match memory.is_dir() {
+        true => memory.to_owned(),
+        false => folder.join("tmp"),
+    }
 }
 
 /// Saves the input that was being tried when the child aborted, and counts those before it.

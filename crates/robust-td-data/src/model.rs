@@ -54,7 +54,7 @@ impl Model {
     /// When the file cannot be read, is not a model, has another version, or is inconsistent.
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
         let file = path.as_ref().display().to_string();
-        let text = std::fs::read_to_string(path.as_ref()).map_err(|source| Error::Open {
+        let text = files::text(path.as_ref(), files::longest()).map_err(|source| Error::Open {
             file: file.clone(),
             source,
         })?;

@@ -42,6 +42,23 @@ pub enum Error {
         /// The bytes that they may take.
         limit: u64,
     },
+    /// Expectations that need more memory than is allowed.
+    #[error(
+        "the expectations of {states} states with {features} features need about {:.1} GB of memory, but the limit is {:.1} GB; use fewer \
+         states or features, or another mode",
+        *needed as f64 / 1e9,
+        *limit as f64 / 1e9
+    )]
+    ExactMemory {
+        /// The number of states.
+        states: usize,
+        /// The number of features.
+        features: usize,
+        /// The bytes that they need.
+        needed: u64,
+        /// The bytes that they may take.
+        limit: u64,
+    },
     /// log T must exceed zero, and Algorithm 1 requires T >= 3.
     #[error("the horizon must be at least 3, not {horizon}")]
     Horizon {
