@@ -145,9 +145,16 @@ fn evaluate(bytes: &[u8], is_stream: bool, log: &dyn Fn() -> Log) {
     let again = model.to_json().expect("JSON");
     assert_eq!(again, saved, "a model reads back to the same bits");
     let restored = Fit::new(model, fit.confidence()).expect("a fit");
-    same(&fit.report(), &restored.report());
+    let shown = |fit: &Fit| {
+        let mut report = fit.report();
+        // A learner does not keep what was found about the rows that it read.
+        if let Model::Learned(_) = fit.model() {
+            report.findings.clear();
+        }
+        report
+    };
+    same(&shown(&fit), &shown(&restored));
     same(&fit.start_value(), &restored.start_value());
-    same(&fit.findings(), &restored.findings());
     match (fit.predict_log(log()), restored.predict_log(log())) {
         (Ok(one), Ok(other)) => assert_eq!(bits(&one), bits(&other)),
         (Err(one), Err(other)) => {
