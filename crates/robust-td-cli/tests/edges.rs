@@ -133,8 +133,8 @@ fn models_of_extreme_logs_read_back() {
 #[test]
 fn infinite_ends_survive_every_format() {
     let mut text = String::from("obs_0,reward,episode\n");
-    for k in 0..12 {
-        text += &format!("{},1,{}\n", k % 3, k / 6);
+    for k in 0..240 {
+        text += &format!("{},{},{}\n", k % 3, k % 7, k / 6);
     }
     let folder = folder([("log.csv", text.as_bytes())]);
     let features = "one-hot(obs_0)";

@@ -86,7 +86,11 @@ fn build(values: &Values) -> Result<Problem> {
     let edges = states.saturating_mul(actions).saturating_mul(branching);
     for (name, size, what) in [
         ("branching", edges, "`states` x `actions` x `branching`"),
-        ("dimension", states.saturating_mul(dimension), "`states` x `dimension`"),
+        (
+            "dimension",
+            states.saturating_mul(dimension),
+            "`states` x `dimension`",
+        ),
     ] {
         let expected = format!("such that {what} is at most {MOST_NUMBERS}");
         values.require(name, size <= MOST_NUMBERS, expected)?;
