@@ -8,9 +8,13 @@
 #![forbid(unsafe_code)]
 
 mod checkpoints;
+mod jobs;
 mod logs;
 mod models;
 pub mod mutate;
+pub mod panics;
+mod parts;
+mod scratch;
 mod seeds;
 mod specs;
 
@@ -29,77 +33,47 @@ pub enum Verdict {
 pub struct Target {
     /// Its name, which is that of its folder in `corpus/`.
     pub name: &'static str,
-    /// Tries an input.
-    pub run: fn(&[u8]) -> Verdict,
+    run: fn(&[u8]) -> Verdict,
     /// Inputs to start from.
     pub seeds: fn() -> Vec<Vec<u8>>,
 }
 
 /// All targets.
 pub const TARGETS: &[Target] = &[
-    Target {
-        name: "csv",
-        run: logs::csv,
-        seeds: seeds::csv,
-    },
-    Target {
-        name: "ndjson",
-        run: logs::ndjson,
-        seeds: seeds::ndjson,
-    },
-    Target {
-        name: "gzip",
-        run: logs::gzip,
-        seeds: seeds::gzip,
-    },
-    Target {
-        name: "zstd",
-        run: logs::zstd,
-        seeds: seeds::zstd,
-    },
-    Target {
-        name: "parquet",
-        run: logs::parquet,
-        seeds: seeds::parquet,
-    },
-    Target {
-        name: "model",
-        run: models::model,
-        seeds: seeds::model,
-    },
-    Target {
-        name: "checkpoint",
-        run: checkpoints::checkpoint,
-        seeds: checkpoints::seeds,
-    },
-    Target {
-        name: "sweep",
-        run: specs::sweep,
-        seeds: seeds::sweep,
-    },
-    Target {
-        name: "experiment",
-        run: specs::experiment,
-        seeds: seeds::experiment,
-    },
-    Target {
-        name: "problem",
-        run: specs::problem,
-        seeds: seeds::problem,
-    },
-    Target {
-        name: "matrix",
-        run: specs::matrix,
-        seeds: seeds::matrix,
-    },
-    Target {
-        name: "features",
-        run: specs::features,
-        seeds: seeds::features,
-    },
+    Target::new("csv", logs::csv, seeds::csv),
+    Target::new("ndjson", logs::ndjson, seeds::ndjson),
+    Target::new("gzip", logs::gzip, seeds::gzip),
+    Target::new("zstd", logs::zstd, seeds::zstd),
+    Target::new("parquet", logs::parquet, seeds::parquet),
+    Target::new("model", models::model, seeds::model),
+    Target::new("checkpoint", checkpoints::checkpoint, checkpoints::seeds),
+    Target::new("lanes", jobs::lanes, jobs::lane_seeds),
+    Target::new("parts", parts::parts, parts::seeds),
+    Target::new("sweep", specs::sweep, seeds::sweep),
+    Target::new("experiment", specs::experiment, seeds::experiment),
+    Target::new("problem", specs::problem, seeds::problem),
+    Target::new("matrix", specs::matrix, seeds::matrix),
+    Target::new("features", specs::features, seeds::features),
 ];
 
 impl Target {
+    const fn new(
+        name: &'static str,
+        run: fn(&[u8]) -> Verdict,
+        seeds: fn() -> Vec<Vec<u8>>,
+    ) -> Self {
+        Self { name, run, seeds }
+    }
+
+    /// Tries an input; `None` if a promise was broken: a panic of ours, whether the program caught it or not.
+    #[must_use]
+    pub fn attempt(&self, bytes: &[u8]) -> Option<Verdict> {
+        panics::count();
+        let (before, _) = panics::counts();
+        let verdict = std::panic::catch_unwind(|| (self.run)(bytes)).ok();
+        verdict.filter(|_| panics::counts().0 == before)
+    }
+
     /// The target of this name.
     #[must_use]
     pub fn find(name: &str) -> Option<&'static Self> {

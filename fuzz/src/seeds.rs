@@ -17,7 +17,7 @@ fn rows(count: usize) -> impl Iterator<Item = [f64; 4]> {
 }
 
 /// A log as CSV.
-fn log(count: usize) -> String {
+pub(crate) fn log(count: usize) -> String {
     let mut text = String::from("obs_0,obs_1,reward,terminated,episode\n");
     for (i, [x, y, r, end]) in rows(count).enumerate() {
         text += &format!("{x},{y},{r},{end},{}\n", i / 7);

@@ -10,11 +10,30 @@ const ADDRESSES: u64 = 6 << 20;
 /// The longest time of a child, so that aborts cost little.
 const TURN: u64 = 60;
 
+/// The targets of the fuzzer.
+const TARGETS: [&str; 14] = [
+    "csv",
+    "ndjson",
+    "gzip",
+    "zstd",
+    "parquet",
+    "model",
+    "checkpoint",
+    "lanes",
+    "parts",
+    "sweep",
+    "experiment",
+    "problem",
+    "matrix",
+    "features",
+];
+
 const HELP: &str = "\
 cargo xtask fuzz [--minutes N] [--target NAME]... [--seed S]
 
-Mutates the stored corpus for N minutes (default 5), shared by all targets or those named. Inputs that panic, abort, take more
-than 10 s or more than 500 MB are saved in target/fuzz; copy what is fixed to fuzz/corpus/<target>.";
+Mutates the stored corpus for N minutes (default 5), shared by all targets or those named, in a build with overflow checks and debug
+assertions. Inputs that panic, abort, take more than 10 s or more than 500 MB are saved in target/fuzz; copy what is fixed to
+fuzz/corpus/<target>.";
 
 struct Plan {
     seconds: u64,
@@ -27,6 +46,8 @@ struct Tally {
     inputs: u64,
     accepted: u64,
     panics: u64,
+    /// Panics of the Parquet library that the program reports as errors.
+    caught: u64,
     aborts: u64,
     hangs: u64,
     memory: u64,
@@ -41,7 +62,8 @@ pub fn run(arguments: &[String]) -> bool {
     };
     let build = [
         "build",
-        "--release",
+        "--profile",
+        "checked",
         "--workspace",
         "--bin",
         "robust-td-fuzz",
@@ -49,13 +71,14 @@ pub fn run(arguments: &[String]) -> bool {
     if !crate::cargo(&build, &[]) {
         return false;
     }
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let folder = root.join("target/fuzz");
-    if let Err(error) = std::fs::create_dir_all(&folder) {
+    let folder = crate::target().join("fuzz");
+    // Children take it as their place for temporary files, whatever folder they work in.
+    let folder = std::path::absolute(&folder).unwrap_or(folder);
+    if let Err(error) = std::fs::create_dir_all(folder.join("tmp")) {
         eprintln!("{}: {error}", folder.display());
         return false;
     }
-    let program = root.join("target/release/robust-td-fuzz");
+    let program = crate::target().join("checked/robust-td-fuzz");
     let share = Duration::from_secs(plan.seconds / plan.targets.len().max(1) as u64);
     let mut tallies = BTreeMap::new();
     for target in &plan.targets {
@@ -64,7 +87,7 @@ pub fn run(arguments: &[String]) -> bool {
         tallies.insert(target, tally);
     }
     println!(
-        "\n| target | inputs | accepted | panics | aborts | hangs > 10 s | > 500 MB | peak |\n|---|---|---|---|---|---|---|---|"
+        "\n| target | inputs | accepted | panics | caught | aborts | hangs > 10 s | > 500 MB | peak |\n|---|---|---|---|---|---|---|---|---|"
     );
     let (mut inputs, mut failed) = (0, 0);
     for (target, tally) in &tallies {
@@ -81,14 +104,15 @@ pub fn run(arguments: &[String]) -> bool {
 
 fn row(target: &str, tally: &Tally) -> String {
     format!(
-        "| {target} | {} | {} | {} | {} | {} | {} | {} MB |",
+        "| {target} | {} | {} | {} | {} | {} | {} | {} | {} MB |",
         tally.inputs,
         tally.accepted,
         tally.panics,
+        tally.caught,
         tally.aborts,
         tally.hangs,
         tally.memory,
-        tally.peak / 1024
+        tally.peak / 1000
     )
 }
 
@@ -109,21 +133,7 @@ fn plan(arguments: &[String]) -> Option<Plan> {
         }
     }
     if plan.targets.is_empty() {
-        let all = [
-            "csv",
-            "ndjson",
-            "gzip",
-            "zstd",
-            "parquet",
-            "model",
-            "checkpoint",
-            "sweep",
-            "experiment",
-            "problem",
-            "matrix",
-            "features",
-        ];
-        plan.targets = all.map(str::to_owned).to_vec();
+        plan.targets = TARGETS.map(str::to_owned).to_vec();
     }
     Some(plan)
 }
@@ -139,6 +149,7 @@ fn fuzz(program: &Path, target: &str, time: Duration, seed: u64, folder: &Path) 
         let script = format!("ulimit -v {ADDRESSES}; exec \"$0\" \"$@\"");
         let output = Command::new("sh")
             .args(["-c", &script])
+            .env("TMPDIR", temporary(folder))
             .arg(program)
             .args([target, &left.to_string(), &(seed + 1000 * turn).to_string()])
             .arg(folder)
@@ -149,31 +160,60 @@ fn fuzz(program: &Path, target: &str, time: Duration, seed: u64, folder: &Path) 
             break;
         };
         let text = String::from_utf8_lossy(&output.stdout);
+        let word = |name: &str| {
+            text.split_whitespace()
+                .find_map(|word| word.strip_prefix(name))
+        };
         let number = |name: &str| {
-            let word = text
-                .split_whitespace()
-                .find_map(|word| word.strip_prefix(name));
-            word.and_then(|word| word.parse::<u64>().ok()).unwrap_or(0)
+            word(name)
+                .and_then(|word| word.parse::<u64>().ok())
+                .unwrap_or(0)
         };
         tally.inputs += number("inputs=");
         tally.accepted += number("accepted=");
         tally.panics += number("panics=");
+        tally.caught += number("caught=");
         tally.peak = tally.peak.max(number("peak_kb="));
-        match text
-            .split_whitespace()
-            .find_map(|word| word.strip_prefix("end="))
-        {
+        match word("end=") {
             Some("time") => {}
             Some("hang") => tally.hangs += 1,
             Some("memory") => tally.memory += 1,
             _ => {
                 tally.aborts += 1;
-                eprintln!(
-                    "{target}: {}",
-                    String::from_utf8_lossy(&output.stderr).trim()
-                );
+                rescue(folder, target, &mut tally);
             }
+        }
+        let said = String::from_utf8_lossy(&output.stderr);
+        if !said.trim().is_empty() {
+            eprintln!("{target}: {}", said.trim());
         }
     }
     tally
+}
+
+/// The place for temporary files: in memory where the system has such a place.
+fn temporary(folder: &Path) -> std::path::PathBuf {
+    let memory = Path::new("/dev/shm");
+    match memory.is_dir() {
+        true => memory.to_owned(),
+        false => folder.join("tmp"),
+    }
+}
+
+/// Saves the input that was being tried when the child aborted, and counts those before it.
+fn rescue(folder: &Path, target: &str, tally: &mut Tally) {
+    let bytes = std::fs::read(folder.join(format!("{target}-trying"))).unwrap_or_default();
+    let (head, rest) = bytes.split_at(bytes.len().min(32));
+    let counts = head.chunks_exact(8).map(|count| {
+        let count = <[u8; 8]>::try_from(count).unwrap_or_default();
+        u64::from_le_bytes(count)
+    });
+    if let [inputs, accepted, panics, length] = counts.collect::<Vec<_>>()[..] {
+        tally.inputs += inputs + 1;
+        tally.accepted += accepted;
+        tally.panics += panics;
+        let input = rest.get(..length as usize).unwrap_or(rest);
+        let name = format!("{target}-abort-{}", tally.aborts);
+        let _ = std::fs::write(folder.join(name), input);
+    }
 }

@@ -5,6 +5,7 @@ mod certify;
 mod common;
 mod compare;
 mod compare_refusals;
+mod edges;
 mod experiment;
 mod families;
 mod faults;

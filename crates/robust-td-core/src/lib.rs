@@ -34,6 +34,7 @@ pub mod catalog;
 mod check;
 mod choice;
 pub mod column_moments;
+pub mod count;
 pub mod error;
 mod exact;
 pub mod exact_float;

@@ -6,6 +6,7 @@ mod certificates_hold;
 mod certify;
 mod common;
 mod coordinates;
+mod edges;
 mod exact_expectations;
 mod families;
 mod features;

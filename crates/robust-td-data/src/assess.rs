@@ -38,6 +38,7 @@ pub(crate) struct Assessment {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Starts {
     /// Their number.
+    #[serde(deserialize_with = "robust_td_core::count::read")]
     pub count: u64,
     /// Whether they are the first rows of episodes.
     pub episodic: bool,

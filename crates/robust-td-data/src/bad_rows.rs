@@ -12,6 +12,7 @@ const REMEMBERED: usize = 8;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BadKind {
     /// Their number.
+    #[serde(deserialize_with = "robust_td_core::count::read")]
     pub count: u64,
     /// The first of them.
     pub first: Fault,
@@ -21,6 +22,7 @@ pub struct BadKind {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BadRows {
     allowed: u64,
+    #[serde(deserialize_with = "robust_td_core::count::read")]
     count: u64,
     first: Vec<Fault>,
     kinds: Vec<BadKind>,

@@ -19,7 +19,9 @@ fn block(dimension: usize) -> u64 {
 #[serde(deny_unknown_fields)]
 pub struct Diagnostics {
     /// Samples since the start of the last measured block, and the number of measured blocks started.
+    #[serde(deserialize_with = "robust_td_core::count::read")]
     place: u64,
+    #[serde(deserialize_with = "robust_td_core::count::read")]
     blocks: u64,
     td_errors: TdErrors,
     snapshot: Floats,
@@ -35,6 +37,7 @@ struct Floats(#[serde(with = "robust_td_core::exact_float")] Vec<f64>);
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TdErrors {
+    #[serde(deserialize_with = "robust_td_core::count::read")]
     count: u64,
     #[serde(with = "robust_td_core::exact_float")]
     sum: f64,
@@ -97,6 +100,7 @@ impl TdErrors {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Residual {
+    #[serde(deserialize_with = "robust_td_core::count::read")]
     count: u64,
     sum: Floats,
 }

@@ -13,7 +13,9 @@ const EXCESS: f64 = 1e6;
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DivergenceWatch {
+    #[serde(with = "robust_td_core::exact_float")]
     r_inf: f64,
+    #[serde(deserialize_with = "robust_td_core::count::read")]
     exceeded_at: Option<u64>,
 }
 

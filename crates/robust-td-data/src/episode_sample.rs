@@ -66,6 +66,7 @@ pub(crate) struct Traces {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Trace {
     hash: u64,
+    #[serde(deserialize_with = "robust_td_core::count::read")]
     run: u64,
     /// Whether its first row does not follow the row before it.
     restarts: bool,

@@ -18,8 +18,10 @@ pub struct Fault {
     /// The file, as it was named, or `stdin`.
     pub file: String,
     /// The row among the file's data rows, from 1.
+    #[serde(deserialize_with = "robust_td_core::count::read")]
     pub row: u64,
     /// The line of a text file on which the row starts, from 1.
+    #[serde(deserialize_with = "robust_td_core::count::read")]
     pub line: Option<u64>,
     /// The column, if one is at fault.
     pub column: Option<String>,

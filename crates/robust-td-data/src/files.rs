@@ -3,9 +3,12 @@
 mod lock;
 mod set;
 mod temporary;
+mod whole;
 
 pub use lock::DirectoryLock;
 pub use set::{FileSet, open};
+pub use whole::{LONGEST_TEXT, text};
+pub(crate) use whole::{bytes, longest};
 
 use std::fs::File;
 use std::io::{Error as IoError, Read, Seek, Write};

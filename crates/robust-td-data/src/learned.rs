@@ -26,6 +26,7 @@ use crate::schema::Schema;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Learned {
+    #[serde(with = "robust_td_core::exact_float")]
     phi_inf: f64,
     /// Whether `phi_inf` is the largest norm so far, rather than a bound that the learner uses.
     measures_norm: bool,

@@ -19,8 +19,10 @@ pub(crate) const NODE: u64 = FAN * DENSE_CHUNK;
 pub(crate) struct Mark {
     /// The file of its first row, and the number of that row there, from 1; if there is none, it is the first of the next file.
     pub file: usize,
+    #[serde(deserialize_with = "robust_td_core::count::read")]
     pub row: u64,
     /// The number of transitions before, and the state of pairing: rows that wait for their successors.
+    #[serde(deserialize_with = "robust_td_core::count::read")]
     pub before: u64,
     pub pairing: Pairing,
 }

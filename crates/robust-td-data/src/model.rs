@@ -10,7 +10,6 @@ use robust_td_core::learner::{Learner, LinearValue};
 use serde::{Deserialize, Serialize};
 
 use crate::assess::Assessment;
-use crate::counters;
 use crate::error::{Error, Result};
 use crate::files;
 use crate::learned::Learned;
@@ -55,7 +54,7 @@ impl Model {
     /// When the file cannot be read, is not a model, has another version, or is inconsistent.
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
         let file = path.as_ref().display().to_string();
-        let text = std::fs::read_to_string(path.as_ref()).map_err(|source| Error::Open {
+        let text = files::text(path.as_ref(), files::longest()).map_err(|source| Error::Open {
             file: file.clone(),
             source,
         })?;
@@ -106,7 +105,6 @@ impl Model {
                     .to_owned(),
             ));
         };
-        counters::check(model).map_err(|error| broken(format!("it is damaged: {error}")))?;
         let model: Self = serde_json::from_str(model)
             .map_err(|error| broken(format!("it is damaged: {error}")))?;
         Ok(match model {

@@ -128,18 +128,28 @@ pub struct Pairing {
     now: Open,
     /// The other open episodes, and the number of them with a waiting row.
     others: Recent<Open>,
+    #[serde(deserialize_with = "robust_td_core::count::read")]
     waiting: u64,
     /// The memory for them.
+    #[serde(deserialize_with = "robust_td_core::count::read")]
     bytes: u64,
     /// The file of the last row.
     file: usize,
+    #[serde(deserialize_with = "robust_td_core::count::read")]
     gaps: u64,
+    #[serde(deserialize_with = "robust_td_core::count::read")]
     rows: u64,
+    #[serde(deserialize_with = "robust_td_core::count::read")]
     transitions: u64,
+    #[serde(deserialize_with = "robust_td_core::count::read")]
     left_out: u64,
+    #[serde(deserialize_with = "robust_td_core::count::read")]
     runs: u64,
+    #[serde(deserialize_with = "robust_td_core::count::read")]
     changes: u64,
+    #[serde(deserialize_with = "robust_td_core::count::read")]
     resumed: u64,
+    #[serde(deserialize_with = "robust_td_core::count::read")]
     closed: u64,
     ends: bool,
 }
@@ -153,15 +163,20 @@ struct Open {
     restart: bool,
     /// Whether it restarts because of a gap.
     gap: bool,
+    #[serde(deserialize_with = "robust_td_core::count::read")]
     run: u64,
     /// The number of gaps in the log before its last row.
+    #[serde(deserialize_with = "robust_td_core::count::read")]
     gaps: u64,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Waiting {
+    #[serde(with = "robust_td_core::exact_float")]
     obs: Vec<f64>,
+    #[serde(with = "robust_td_core::exact_float")]
     reward: f64,
+    #[serde(with = "robust_td_core::exact_float")]
     ratio: f64,
     truncated: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -151,6 +151,7 @@ pub(crate) struct Noted<T>(Vec<(u64, Entry<T>)>);
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Saved<T> {
+    #[serde(deserialize_with = "robust_td_core::count::read")]
     generation: u64,
     /// Number, generation and value.
     values: Vec<(u64, u64, T)>,

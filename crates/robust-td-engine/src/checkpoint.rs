@@ -109,19 +109,26 @@ fn read_back(file: &mut File, parts: [&[u8]; 2]) -> std::io::Result<()> {
 
 /// Reads the checkpoint of a plan with `units` units; `None` if there is no file.
 pub(crate) fn read(path: &Path, plan: &blake3::Hash, units: usize) -> Result<Option<Vec<Stage>>> {
+    match fs::read(path) {
+        Ok(bytes) => parse(path, &bytes, plan, units).map(Some),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(Error::CheckpointIo {
+            path: path.into(),
+            source,
+        }),
+    }
+}
+
+/// The stages in the bytes of a checkpoint; `path` is for messages.
+pub(crate) fn parse(
+    path: &Path,
+    bytes: &[u8],
+    plan: &blake3::Hash,
+    units: usize,
+) -> Result<Vec<Stage>> {
     let damaged = |what| Error::CheckpointDamaged {
         path: path.into(),
         what,
-    };
-    let bytes = match fs::read(path) {
-        Ok(bytes) => bytes,
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(source) => {
-            return Err(Error::CheckpointIo {
-                path: path.into(),
-                source,
-            });
-        }
     };
     let (head, body) = bytes
         .split_at_checked(HEADER)
@@ -151,7 +158,7 @@ pub(crate) fn read(path: &Path, plan: &blake3::Hash, units: usize) -> Result<Opt
     }
     let stages: Vec<Stage> = decode(path, body)?;
     match stages.len() == units {
-        true => Ok(Some(stages)),
+        true => Ok(stages),
         false => Err(damaged("its number of units does not match the plan")),
     }
 }

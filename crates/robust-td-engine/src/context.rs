@@ -87,7 +87,8 @@ impl Context {
     /// The number of lane-steps that the plan computes.
     pub fn lane_steps(&self) -> u64 {
         let lanes: usize = self.units.iter().map(Unit::computed_lanes).sum();
-        (lanes * self.plan.runs) as u64 * self.plan.simulate
+        let lanes = (lanes as u64).saturating_mul(self.plan.runs as u64);
+        lanes.saturating_mul(self.plan.simulate)
     }
 }
 

@@ -18,6 +18,16 @@ pub enum Error {
     /// The number of runs is zero.
     #[error("the number of runs must be at least 1")]
     NoRuns,
+    /// A number that no sweep needs, such as that of a forged description.
+    #[error("{found} {what} are too many: the limit is {most}")]
+    TooMany {
+        /// What is counted.
+        what: &'static str,
+        /// The number given.
+        found: u64,
+        /// The largest number.
+        most: u64,
+    },
     /// Runs that need more memory than is allowed.
     #[error(
         "{runs} runs need about {:.1} GB of memory, but the limit is {:.1} GB; use fewer runs",
@@ -27,6 +37,23 @@ pub enum Error {
     Memory {
         /// The number of runs.
         runs: usize,
+        /// The bytes that they need.
+        needed: u64,
+        /// The bytes that they may take.
+        limit: u64,
+    },
+    /// Expectations that need more memory than is allowed.
+    #[error(
+        "the expectations of {states} states with {features} features need about {:.1} GB of memory, but the limit is {:.1} GB; use fewer \
+         states or features, or another mode",
+        *needed as f64 / 1e9,
+        *limit as f64 / 1e9
+    )]
+    ExactMemory {
+        /// The number of states.
+        states: usize,
+        /// The number of features.
+        features: usize,
         /// The bytes that they need.
         needed: u64,
         /// The bytes that they may take.

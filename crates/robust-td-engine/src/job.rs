@@ -12,9 +12,11 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::exact::ExactSweep;
 use crate::kernel::Kernel;
+use crate::memory;
 use crate::plan::Plan;
 use crate::results::{LaneResult, Results, lanes};
 use crate::run::{Options, Sweep, execute};
+use crate::threads::threads;
 
 const DESCRIPTION: Kind = Kind(b"sweep   ");
 const STATE: Kind = Kind(b"lanes   ");
@@ -117,7 +119,8 @@ impl Job {
 
     /// The number of TD updates.
     pub fn lane_steps(&self) -> u64 {
-        (0..self.units()).map(|unit| self.updates(unit)).sum()
+        let updates = (0..self.units()).map(|unit| self.updates(unit));
+        updates.fold(0, u64::saturating_add)
     }
 
     /// The parts: ranges of units of about the same work, whatever the machines.
@@ -152,6 +155,14 @@ impl Job {
                     self.units()
                 ),
             });
+        }
+        let threads = threads(options.threads);
+        match &self.work {
+            Work::Sampled(_) => {
+                let needed = self.plan().memory(threads);
+                memory::check(self.plan().runs, needed, options.max_memory)?;
+            }
+            Work::Exact(_) => memory::check_exact(self.plan(), threads, options.max_memory)?,
         }
         let lanes = match &self.work {
             Work::Sampled(context) => {

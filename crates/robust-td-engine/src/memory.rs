@@ -2,9 +2,11 @@
 
 use crate::contest::Contest;
 use crate::error::{Error, Result};
+use crate::exact::{Layout, WIDTH};
 use crate::generators::GROUP;
 use crate::kernel::CELL;
 use crate::plan::{Mode, Plan};
+use crate::tables::Tables;
 use crate::unit::BLOCK;
 
 /// Bytes per trajectory of Julia's generator; the others need less than a line.
@@ -24,6 +26,20 @@ pub(crate) fn check(runs: usize, needed: u64, limit: Option<u64>) -> Result<()> 
     match limit {
         Some(limit) if needed > limit => Err(Error::Memory {
             runs,
+            needed,
+            limit,
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses the expectations of a plan that need more than the limit, if there is one.
+pub(crate) fn check_exact(plan: &Plan, threads: usize, limit: Option<u64>) -> Result<()> {
+    let needed = plan.exact_memory(threads);
+    match (limit, plan.variants.first()) {
+        (Some(limit), Some(tables)) if needed > limit => Err(Error::ExactMemory {
+            states: tables.states(),
+            features: tables.dimension,
             needed,
             limit,
         }),
@@ -66,6 +82,27 @@ impl Plan {
         let sampled = product(&[runs, SAMPLED * BLOCK as u64 + buckets]);
         let each = product(&[COPIES, unit]).saturating_add(sampled);
         product(&[threads as u64, each]).saturating_add(product(&[lanes, runs, KEPT]))
+    }
+}
+
+impl Plan {
+    /// The bytes that the expectations of a sweep need, about.
+    #[must_use]
+    pub fn exact_memory(&self, threads: usize) -> u64 {
+        let bytes = |tables: &Tables| {
+            let (n, d) = (tables.states() as u64, tables.dimension as u64);
+            let edges = tables.rows.iter().map(|row| row.columns.len() as u64).sum();
+            // Edges with their psi, the features, and the form.
+            let chain = product(&[edges, 48 + 8 * d]).saturating_add(8 * d * (n + d));
+            // A row of moments per state, and spare ones.
+            let length = Layout::new(tables.dimension).len() as u64;
+            (chain, product(&[2 * n, length, 8 * WIDTH as u64]))
+        };
+        let each: Vec<(u64, u64)> = self.variants.iter().map(bytes).collect();
+        let chains = each.iter().map(|(chain, _)| *chain);
+        let unit = each.iter().map(|(_, unit)| *unit).max().unwrap_or(0);
+        let units = product(&[threads as u64, COPIES, unit]);
+        chains.fold(units, u64::saturating_add)
     }
 }
 

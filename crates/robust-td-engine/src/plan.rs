@@ -13,6 +13,13 @@ use crate::tables::Tables;
 /// |theta_t|^2 from which the authors' engine stops a run.
 pub const TDX_DIVERGENCE: f64 = 1e20;
 
+/// The largest number of runs.
+const MOST_RUNS: u64 = 1_000_000;
+/// The largest horizon: beyond it not every step is a floating-point number.
+const MOST_STEPS: u64 = 1 << 53;
+/// The largest number of points of learning curves per decade.
+const MOST_POINTS: u64 = 1000;
+
 /// One learner of the sweep: a feature variant, its step sizes and its projection.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Lane {
@@ -101,6 +108,19 @@ impl Plan {
         }
         if self.runs == 0 {
             return Err(Error::NoRuns);
+        }
+        for (what, found, most) in [
+            ("runs", self.runs as u64, MOST_RUNS),
+            ("steps", self.horizon, MOST_STEPS),
+            (
+                "points per decade",
+                u64::from(self.curve_points_per_decade),
+                MOST_POINTS,
+            ),
+        ] {
+            if found > most {
+                return Err(Error::TooMany { what, found, most });
+            }
         }
         if self.horizon < SHORTEST_HORIZON {
             return Err(Error::Horizon {

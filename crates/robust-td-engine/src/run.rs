@@ -46,6 +46,8 @@ pub struct Options<'a> {
     pub checkpoint: Option<PathBuf>,
     /// Whether to resume from the checkpoint, if it exists.
     pub resume: bool,
+    /// The bytes of a checkpoint to start from, whatever the file.
+    pub start: Option<&'a [u8]>,
     /// Time between checkpoints.
     pub interval: Duration,
     /// Called at the start, then every few milliseconds from the worker threads.
@@ -63,11 +65,21 @@ impl Default for Options<'_> {
             kernel: Kernel::best(),
             checkpoint: None,
             resume: false,
+            start: None,
             interval: Duration::from_millis(900),
             progress: None,
             cancel: None,
             max_memory: None,
         }
+    }
+}
+
+impl Options<'_> {
+    /// The name of the checkpoint in messages.
+    fn path(&self) -> &Path {
+        self.checkpoint
+            .as_deref()
+            .unwrap_or(Path::new("the checkpoint"))
     }
 }
 
@@ -190,7 +202,8 @@ impl Sweep for Context {
         self.plan.simulate
     }
     fn updates_per_step(&self, unit: usize) -> u64 {
-        (self.units[unit].computed_lanes() * self.plan.runs) as u64
+        let lanes = self.units[unit].computed_lanes() as u64;
+        lanes.saturating_mul(self.plan.runs as u64)
     }
     fn slice(&self, unit: usize) -> u64 {
         (SLICE / self.updates_per_step(unit).max(1)).max(BLOCK as u64)
@@ -231,9 +244,13 @@ pub(crate) fn execute<S: Sweep>(
     options: &Options<'_>,
 ) -> Result<Outcome<Vec<S::Output>>> {
     let hash = sweep.hash();
-    let found = match &options.checkpoint {
-        Some(path) if options.resume => checkpoint::read(path, &hash, sweep.units())?,
-        _ => None,
+    let (path, units) = (options.path(), sweep.units());
+    let found = match options.start {
+        Some(bytes) => Some(checkpoint::parse(path, bytes, &hash, units)?),
+        None if options.resume && options.checkpoint.is_some() => {
+            checkpoint::read(path, &hash, units)?
+        }
+        None => None,
     };
     let stages = found.unwrap_or_else(|| vec![Stage::Waiting; sweep.units()]);
     let shared = Shared::new(sweep, options, stages)?;
@@ -267,7 +284,6 @@ pub(crate) fn execute<S: Sweep>(
         .stages
         .into_inner()
         .unwrap_or_else(PoisonError::into_inner);
-    let path = options.checkpoint.as_deref().unwrap_or(Path::new(""));
     let mut units = Vec::with_capacity(stages.len());
     for stage in &stages {
         match stage {
@@ -303,22 +319,22 @@ impl<'a, S: Sweep> Shared<'a, S> {
     fn new(sweep: &'a S, options: &'a Options<'a>, stages: Vec<Stage>) -> Result<Self> {
         let mut queue = VecDeque::new();
         let (mut done, mut total) = (0, 0);
-        let path = options.checkpoint.as_deref().unwrap_or(Path::new(""));
+        let path = options.path();
         for (index, stage) in stages.iter().enumerate() {
             let per_step = sweep.updates_per_step(index);
-            total += per_step * sweep.steps();
+            total = u64::saturating_add(total, per_step.saturating_mul(sweep.steps()));
             match stage {
                 Stage::Waiting => queue.push_back((index, None)),
                 Stage::Finished(bytes) => {
                     // Refused now rather than after the work.
                     let output: S::Output = checkpoint::decode(path, bytes)?;
                     checkpoint::require(path, sweep.output_fits(index, &output))?;
-                    done += per_step * sweep.steps();
+                    done = u64::saturating_add(done, per_step.saturating_mul(sweep.steps()));
                 }
                 Stage::Running(bytes) => {
                     let state: S::State = checkpoint::decode(path, bytes)?;
                     checkpoint::require(path, sweep.state_fits(index, &state))?;
-                    done += per_step * sweep.done(&state);
+                    done = done.saturating_add(per_step.saturating_mul(sweep.done(&state)));
                     queue.push_front((index, Some(state)));
                 }
             }
@@ -396,7 +412,8 @@ impl<'a, S: Sweep> Shared<'a, S> {
                     message: format!("unit {index} does not advance beyond step {before}"),
                 });
             }
-            self.done.fetch_add(advanced * per_step, Ordering::Relaxed);
+            self.done
+                .fetch_add(advanced.saturating_mul(per_step), Ordering::Relaxed);
             if let Some(progress) = self.options.progress {
                 progress(self.progress());
             }

@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
+use robust_td_data::files;
 use serde::de::DeserializeOwned;
 
 use crate::error::{Error, Result};
 
 /// Reads a spec file.
 pub fn read<T: DeserializeOwned>(path: &Path) -> Result<T> {
-    let text = std::fs::read_to_string(path).map_err(|source| Error::SpecUnreadable {
+    let text = files::text(path, files::LONGEST_TEXT).map_err(|source| Error::SpecUnreadable {
         file: path.into(),
         source,
     })?;
@@ -20,6 +21,9 @@ pub fn read<T: DeserializeOwned>(path: &Path) -> Result<T> {
 
 /// Parses the text of a spec file.
 pub fn parse<T: DeserializeOwned>(text: &str) -> std::result::Result<T, String> {
+    if text.len() as u64 > files::LONGEST_TEXT {
+        return Err(format!("it has more than {} bytes", files::LONGEST_TEXT));
+    }
     toml::from_str(text).map_err(|error| {
         let message = error.message().trim().replace('\n', " ");
         // A missing key has no line; any other error is shown with its line.

@@ -70,6 +70,9 @@ pub(super) const ENTRY: Entry = Entry {
     build,
 };
 
+/// The largest number of transitions, and of entries of the features: gigabytes.
+const MOST_NUMBERS: usize = 1 << 28;
+
 fn build(values: &Values) -> Result<Problem> {
     let (states, actions) = (values.whole("states"), values.whole("actions"));
     let (branching, dimension) = (values.whole("branching"), values.whole("dimension"));
@@ -79,6 +82,18 @@ fn build(values: &Values) -> Result<Problem> {
             value <= states,
             format!("at most `states` = {states}"),
         )?;
+    }
+    let edges = states.saturating_mul(actions).saturating_mul(branching);
+    for (name, size, what) in [
+        ("branching", edges, "`states` x `actions` x `branching`"),
+        (
+            "dimension",
+            states.saturating_mul(dimension),
+            "`states` x `dimension`",
+        ),
+    ] {
+        let expected = format!("such that {what} is at most {MOST_NUMBERS}");
+        values.require(name, size <= MOST_NUMBERS, expected)?;
     }
     let seed = values.whole("seed") as u64;
     let mdp = decision_process(seed, states, actions, branching)?;

@@ -6,7 +6,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Range {
+    #[serde(with = "crate::exact_float")]
     low: Vec<f64>,
+    #[serde(with = "crate::exact_float")]
     high: Vec<f64>,
 }
 

@@ -12,6 +12,7 @@ use super::names::number;
 #[serde(deny_unknown_fields)]
 pub(super) struct Rbf {
     centres: usize,
+    #[serde(with = "crate::exact_float")]
     width: f64,
     range: Range,
 }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Running {
+    #[serde(deserialize_with = "crate::count::read")]
     count: u64,
     #[serde(with = "crate::exact_float")]
     mean: Vec<f64>,

@@ -6,7 +6,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Standardise {
+    #[serde(with = "crate::exact_float")]
     mean: Vec<f64>,
+    #[serde(with = "crate::exact_float")]
     deviation: Vec<f64>,
 }
 

@@ -16,6 +16,7 @@ pub struct Health {
     #[serde(with = "crate::exact_float")]
     pub max_theta_norm_sq: f64,
     /// The first t with |theta_t|^2 above [`DIVERGENCE_THRESHOLD`] or not finite.
+    #[serde(deserialize_with = "crate::count::read")]
     pub diverged_at: Option<u64>,
 }
 

@@ -184,9 +184,11 @@ impl Iterate {
 struct SavedIterate {
     #[serde(with = "crate::exact_float")]
     theta: Vec<f64>,
+    #[serde(deserialize_with = "crate::count::read")]
     steps: u64,
     #[serde(with = "crate::exact_float")]
     norm_sq: f64,
+    #[serde(deserialize_with = "crate::count::read")]
     corrections: usize,
     health: Health,
 }

@@ -182,6 +182,7 @@ struct SavedLanes {
     theta: Vec<Line>,
     #[serde(with = "crate::exact_float")]
     moves: Vec<Line>,
+    #[serde(deserialize_with = "crate::count::read")]
     counted: u64,
 }
 

@@ -295,6 +295,7 @@ struct SavedAdaTd {
     squares: Vec<f64>,
     #[serde(with = "crate::exact_float")]
     sum: Vec<f64>,
+    #[serde(deserialize_with = "crate::count::read")]
     projections: u64,
 }
 

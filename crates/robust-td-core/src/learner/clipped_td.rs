@@ -201,6 +201,7 @@ fn build(inputs: &mut Inputs<'_>) -> Result<ClippedTd> {
 struct SavedClippedTd {
     params: ClippedTdParams,
     state: AveragedIterate,
+    #[serde(deserialize_with = "crate::count::read")]
     clipped: u64,
 }
 

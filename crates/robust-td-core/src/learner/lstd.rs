@@ -249,6 +249,7 @@ struct SavedLstd {
     trace: Trace,
     #[serde(with = "crate::exact_float")]
     inverse: Vec<f64>,
+    #[serde(deserialize_with = "crate::count::read")]
     skipped: u64,
 }
 

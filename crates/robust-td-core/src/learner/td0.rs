@@ -163,7 +163,9 @@ pub fn projection_limit(radius: f64) -> f64 {
 struct SavedTd0 {
     recipe: Recipe,
     iterate: Iterate,
+    #[serde(deserialize_with = "crate::count::read")]
     updates: u64,
+    #[serde(deserialize_with = "crate::count::read")]
     projections: u64,
     average: WeightedAverage,
     younger: WeightedAverage,

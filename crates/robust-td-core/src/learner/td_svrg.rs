@@ -213,8 +213,11 @@ struct SavedTdSvrg {
     reference: Vec<f64>,
     #[serde(with = "crate::exact_float")]
     mean: Vec<f64>,
+    #[serde(deserialize_with = "crate::count::read")]
     length: u64,
+    #[serde(deserialize_with = "crate::count::read")]
     done: u64,
+    #[serde(deserialize_with = "crate::count::read")]
     updates: u64,
 }
 

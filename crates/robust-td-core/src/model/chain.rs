@@ -87,7 +87,8 @@ impl Chain {
         &self.stationary
     }
 
-    /// The discounted sum `(I - gamma P)^{-1} r` of a reward per state, for `0 <= gamma < 1`.
+    /// The discounted sum `(I - gamma P)^{-1} r` of a reward per state, for `0 <= gamma < 1`; NaN for a chain that is too large to eliminate
+    /// and mixes too slowly to iterate.
     pub fn discounted_values(&self, discount: f64, reward: &[f64]) -> Vec<f64> {
         self.resolvent(discount)(reward)
     }
@@ -102,10 +103,20 @@ impl Chain {
         }
     }
 
-    /// Gauss-Seidel contracts by at least the discount in the maximum norm; it stops at rounding level.
+    /// The mean reward gives the same value everywhere; the rest, with the mean under pi kept at 0, falls as fast as the chain mixes, whatever
+    /// the discount. Gauss-Seidel stops at rounding level. A chain that needs more sweeps than [`MOST_SWEEPS`] has no values: NaN.
     fn discounted_by_sweeps(&self, discount: f64, reward: &[f64]) -> Vec<f64> {
+        let mean = |x: &[f64]| {
+            self.stationary
+                .iter()
+                .zip(x)
+                .map(|(p, x)| p * x)
+                .sum::<f64>()
+        };
+        let gain = mean(reward);
         let mut values = vec![0.0; self.states()];
-        loop {
+        let mut smallest = f64::INFINITY;
+        for _ in 0..MOST_SWEEPS {
             let mut change = 0.0_f64;
             let mut size = 0.0_f64;
             for s in 0..self.states() {
@@ -117,17 +128,28 @@ impl Chain {
                         onward += probability * values[to]
                     }
                 }
-                let value = (reward[s] + discount * onward) / (1.0 - discount * stay);
+                let value = (reward[s] - gain + discount * onward) / (1.0 - discount * stay);
                 change = change.max((value - values[s]).abs());
                 size = size.max(value.abs());
                 values[s] = value;
             }
-            if !(change > 1e-15 * size) {
+            let centre = mean(&values);
+            values.iter_mut().for_each(|value| *value -= centre);
+            // Near rounding level the changes no longer fall.
+            let rounding = change <= 1e-13 * size && !(change < smallest);
+            if !(change > 1e-15 * size) || rounding {
+                let constant = gain / (1.0 - discount);
+                values.iter_mut().for_each(|value| *value += constant);
                 return values;
             }
+            smallest = smallest.min(change);
         }
+        vec![f64::NAN; self.states()]
     }
 }
+
+/// The largest number of sweeps for discounted values.
+const MOST_SWEEPS: usize = 20_000;
 
 /// Rejects a matrix whose rows are not probability distributions.
 pub(crate) fn require_stochastic(what: &str, matrix: &SparseMatrix) -> Result<()> {

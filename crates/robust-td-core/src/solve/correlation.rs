@@ -32,10 +32,12 @@ pub(crate) struct BlockLength {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Correlation {
+    #[serde(deserialize_with = "crate::count::read")]
     count: u64,
     /// Which features were nonzero at least once.
     seen: Vec<bool>,
     /// The number of features never nonzero.
+    #[serde(deserialize_with = "crate::count::read")]
     unseen: usize,
     /// For each coordinate, the sum of s_t^2.
     #[serde(with = "crate::exact_float")]
@@ -53,6 +55,7 @@ pub(crate) struct Correlation {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Level {
+    #[serde(deserialize_with = "crate::count::read")]
     blocks: u64,
     /// For each coordinate, the sum of S^2.
     #[serde(with = "crate::exact_float")]

@@ -274,6 +274,7 @@ pub(super) fn check(dimension: usize, discount: f64) -> Result<()> {
 #[serde(deny_unknown_fields)]
 struct SavedEquations {
     discount: f64,
+    #[serde(deserialize_with = "crate::count::read")]
     count: u64,
     #[serde(with = "crate::exact_float")]
     squares: Vec<f64>,

@@ -140,6 +140,7 @@ struct SavedSums {
     scores: Vec<f64>,
     squares: Vec<f64>,
     rows: Vec<f64>,
+    #[serde(deserialize_with = "crate::count::read")]
     transitions: u64,
 }
 

@@ -61,6 +61,7 @@ impl PartialEq for Sandwich {
 #[serde(deny_unknown_fields)]
 struct Sums {
     discount: f64,
+    #[serde(deserialize_with = "crate::count::read")]
     count: u64,
     /// For each coordinate, the sum of phi_j^2.
     #[serde(with = "crate::exact_float")]
@@ -75,6 +76,7 @@ struct Sums {
     theta: Vec<f64>,
     correlation: Correlation,
     length: BlockLength,
+    #[serde(deserialize_with = "crate::count::read")]
     left: u64,
     /// The sum of scores over the open block.
     #[serde(with = "crate::exact_float")]
@@ -87,7 +89,9 @@ struct Sums {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Window {
+    #[serde(deserialize_with = "crate::count::read")]
     blocks: u64,
+    #[serde(deserialize_with = "crate::count::read")]
     samples: u64,
     /// Sum of S.
     #[serde(with = "crate::exact_float")]

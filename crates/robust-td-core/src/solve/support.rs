@@ -10,8 +10,10 @@ const LARGEST_SHARE: f64 = 0.95;
 #[serde(deny_unknown_fields)]
 pub struct Support {
     /// The number of clusters (or blocks of a trajectory).
+    #[serde(with = "crate::exact_float")]
     pub clusters: f64,
     /// The number of rows.
+    #[serde(with = "crate::exact_float")]
     pub rows: f64,
 }
 

@@ -19,6 +19,11 @@ const COARSE: f64 = 1e-4;
 /// Accuracy in `log c` of the answer.
 const FINE: f64 = 1e-10;
 
+/// The largest number of times that the lag is chosen again; twice is usual.
+const MOST_ROUNDS: usize = 32;
+/// The largest number of sections: each shortens the interval to 0.62 of its length, so that 150 are below rounding.
+const MOST_SECTIONS: usize = 200;
+
 /// The recommended constant.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Recommendation {
@@ -39,7 +44,7 @@ pub fn recommend<F: Fn(u64) -> f64>(
 ) -> Option<Recommendation> {
     let mut best = over_lags(inputs, unit)?;
     // The lags were compared at a coarse c; at the fine one a neighbour may be slightly better.
-    loop {
+    for _ in 0..MOST_ROUNDS {
         let at_c = |sums: &StepSums| {
             let sums = sums.scaled(1.0 / best.c);
             centred::solve(inputs, &sums).score(sums.s)
@@ -51,6 +56,7 @@ pub fn recommend<F: Fn(u64) -> f64>(
         }
         best = next;
     }
+    Some(best)
 }
 
 /// The best lag with its constant: first among lags spaced by a thousandth, then among all near the winner.
@@ -121,7 +127,10 @@ fn golden_section(f: impl Fn(f64) -> f64, mut low: f64, mut high: f64, tolerance
     let mut left = high - SECTION * (high - low);
     let mut right = low + SECTION * (high - low);
     let (mut at_left, mut at_right) = (f(left), f(right));
-    while high - low > tolerance {
+    for _ in 0..MOST_SECTIONS {
+        if !(high - low > tolerance) {
+            break;
+        }
         if at_left < at_right {
             (high, right, at_right) = (right, left, at_left);
             left = high - SECTION * (high - low);

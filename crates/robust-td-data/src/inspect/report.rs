@@ -196,7 +196,9 @@ pub struct Finding {
     /// The file where it first occurs; `None` if it concerns the whole log.
     pub file: Option<String>,
     /// The row there, from 1.
+    #[serde(deserialize_with = "robust_td_core::count::read")]
     pub row: Option<u64>,
     /// The number of occurrences.
+    #[serde(deserialize_with = "robust_td_core::count::read")]
     pub count: u64,
 }

@@ -174,12 +174,14 @@ impl OffPolicyReport {
 pub(crate) struct OffPolicy {
     pub target: TargetKind,
     pub actions: Vec<String>,
+    #[serde(with = "robust_td_core::exact_float")]
     pub unsupported_share: Option<f64>,
     /// Whether the policy is known at the first rows.
     pub knows_starts: bool,
     /// Whether rows have importance ratios.
     pub has_ratios: bool,
     /// The number of episodes that were cut.
+    #[serde(deserialize_with = "robust_td_core::count::read")]
     pub cut: u64,
     pub estimates: Vec<SavedEstimate>,
 }
@@ -193,7 +195,9 @@ pub(crate) struct SavedEstimate {
     pub value: f64,
     #[serde(with = "robust_td_core::exact_float")]
     pub contributions: Vec<f64>,
+    #[serde(deserialize_with = "robust_td_core::count::read")]
     pub clusters: u64,
+    #[serde(deserialize_with = "robust_td_core::count::read")]
     pub episodes: u64,
     #[serde(with = "robust_td_core::exact_float")]
     pub effective: f64,

@@ -1,10 +1,10 @@
 //! Reads a matrix from a CSV file without a header.
 
-use std::fs;
 use std::path::Path;
 
 use super::array::{Array, Origin};
 use super::error::ProblemFault;
+use crate::files;
 
 /// Reads the matrix of `key` from the file that the problem file calls `file`.
 pub fn read(key: &str, file: &str, path: &Path) -> Result<Array, ProblemFault> {
@@ -58,10 +58,11 @@ pub fn read(key: &str, file: &str, path: &Path) -> Result<Array, ProblemFault> {
 
 /// The text of a file without its byte-order mark.
 pub fn text(name: &str, path: &Path) -> Result<String, ProblemFault> {
-    let bytes = fs::read(path).map_err(|source| ProblemFault::Unreadable {
-        name: name.into(),
-        source,
-    })?;
+    let bytes =
+        files::bytes(path, files::longest()).map_err(|source| ProblemFault::Unreadable {
+            name: name.into(),
+            source,
+        })?;
     let text = String::from_utf8(bytes).map_err(|error| {
         let line = 1 + error.as_bytes()[..error.utf8_error().valid_up_to()]
             .iter()

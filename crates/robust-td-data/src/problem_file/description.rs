@@ -1,13 +1,13 @@
 //! Turns a parsed problem file into a problem, with messages that name the origin of the numbers.
 
 use std::collections::HashMap;
-use std::path::Path;
 
 use robust_td_core::{Chain, Error, Matrix, Mdp, Problem, Reward, SparseMatrix};
 use toml::{Table, Value};
 
 use super::array::{Array, Origin};
 use super::error::ProblemFault;
+use super::matrices::Matrices;
 use super::{edges, value};
 
 /// The keys of a problem file.
@@ -28,17 +28,17 @@ const MDP_KEYS: [&str; 2] = ["transition", "reward"];
 /// A parsed problem file.
 pub struct Description<'a> {
     table: Table,
-    folder: &'a Path,
+    matrices: Matrices<'a>,
     /// Where the numbers of each key came from, by the library's name of the key.
     origins: HashMap<String, Origin>,
 }
 
 impl<'a> Description<'a> {
-    /// A description whose paths are relative to `folder`.
-    pub fn new(table: Table, folder: &'a Path) -> Self {
+    /// A description that names matrices.
+    pub fn new(table: Table, matrices: Matrices<'a>) -> Self {
         Self {
             table,
-            folder,
+            matrices,
             origins: HashMap::new(),
         }
     }
@@ -52,7 +52,7 @@ impl<'a> Description<'a> {
             Some(start) => value::index("start", start)?,
             None => 0,
         };
-        let features = value::matrix("features", self.require("features")?, self.folder)?;
+        let features = value::matrix("features", self.require("features")?, &self.matrices)?;
         let features = self.matrix("features", features)?;
         let (chain, reward) = if self.table.contains_key("mdp") {
             self.induced_chain()?
@@ -67,9 +67,9 @@ impl<'a> Description<'a> {
     /// The chain of `transition` and `reward`.
     fn given_chain(&mut self) -> Result<(Chain, Reward), ProblemFault> {
         let transition = self.require("transition")?;
-        let transition = value::matrix("transition", transition, self.folder)?;
+        let transition = value::matrix("transition", transition, &self.matrices)?;
         let reward = self.require("reward")?;
-        let reward = value::matrix_or_list("reward", reward, self.folder)?;
+        let reward = value::matrix_or_list("reward", reward, &self.matrices)?;
         self.remember("transition", &transition.origin);
         let transition = transition.into_square("transition")?;
         let chain = Chain::from_dense(&transition).map_err(|error| self.explain(error))?;
@@ -103,14 +103,14 @@ impl<'a> Description<'a> {
         };
         refuse_unknown("mdp.", &mdp, &MDP_KEYS)?;
         let transitions = mdp.get("transition").ok_or(missing("mdp.transition", ""))?;
-        let transitions = value::matrices("mdp.transition", transitions, self.folder)?;
+        let transitions = value::matrices("mdp.transition", transitions, &self.matrices)?;
         let rewards = mdp.get("reward").ok_or(missing("mdp.reward", ""))?;
         let rewards = if value::is_one_matrix(rewards) {
-            vec![value::matrix("mdp.reward", rewards, self.folder)?]
+            vec![value::matrix("mdp.reward", rewards, &self.matrices)?]
         } else {
-            value::matrices("mdp.reward", rewards, self.folder)?
+            value::matrices("mdp.reward", rewards, &self.matrices)?
         };
-        let policy = value::matrix("policy", self.require("policy")?, self.folder)?;
+        let policy = value::matrix("policy", self.require("policy")?, &self.matrices)?;
 
         let transitions = self.per_action("mdp.transition", transitions, None)?;
         let states = transitions.first().map(Matrix::rows);
@@ -127,7 +127,7 @@ impl<'a> Description<'a> {
     fn listed_chain(&mut self, states: usize) -> Result<(Chain, Reward), ProblemFault> {
         let file = value::path("edges", self.require("edges")?)?;
         let name = format!("edges ({file})");
-        let edges = edges::read(&name, &self.folder.join(file), states)?;
+        let edges = edges::read(&name, &self.matrices.path(file), states)?;
         let chain = Chain::from_sparse(edges.transition).map_err(|error| match error {
             Error::RowSum { row, sum, .. } => ProblemFault::Model {
                 message: format!(

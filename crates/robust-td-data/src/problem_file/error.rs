@@ -129,6 +129,18 @@ pub enum ProblemFault {
         /// The system's reason.
         source: std::io::Error,
     },
+    /// Matrices that take more memory than their files account for.
+    #[error(
+        "{name}: the matrices take {taken} bytes so far; the limit for files of this size is {most}"
+    )]
+    TooLarge {
+        /// The key.
+        name: String,
+        /// The bytes of all matrices so far.
+        taken: u64,
+        /// The limit.
+        most: u64,
+    },
     /// A matrix file that is not text.
     #[error("{name}: line {line} is not UTF-8 text")]
     NotText {

@@ -5,10 +5,10 @@ mod csv;
 mod description;
 mod edges;
 mod error;
+mod matrices;
 mod npy;
 mod value;
 
-use std::fs;
 use std::path::Path;
 
 use robust_td_core::Problem;
@@ -17,7 +17,9 @@ use toml::Table;
 pub use error::{ProblemFault, ProblemFileError};
 pub use npy::NpyError;
 
+use crate::files;
 use description::Description;
+use matrices::Matrices;
 
 /// Reads the problem in a TOML file; paths in it are relative to its folder.
 ///
@@ -40,13 +42,24 @@ use description::Description;
 /// ```
 pub fn load_problem(path: impl AsRef<Path>) -> Result<Problem, ProblemFileError> {
     let path = path.as_ref();
-    let text = fs::read_to_string(path).map_err(|source| ProblemFileError::Unreadable {
-        file: path.into(),
-        source,
-    })?;
-    let table = parse(&text, path)?;
+    let text =
+        files::text(path, files::LONGEST_TEXT).map_err(|source| ProblemFileError::Unreadable {
+            file: path.into(),
+            source,
+        })?;
+    parse_problem(&text, path)
+}
+
+/// The problem in the text of a TOML file; see [`load_problem`]. The path names the file in messages, and paths in the text are relative to
+/// its folder.
+///
+/// # Errors
+/// As for [`load_problem`].
+pub fn parse_problem(text: &str, path: impl AsRef<Path>) -> Result<Problem, ProblemFileError> {
+    let path = path.as_ref();
+    let table = parse(text, path)?;
     let folder = path.parent().unwrap_or(Path::new(""));
-    Description::new(table, folder)
+    Description::new(table, Matrices::new(folder, text.len()))
         .problem()
         .map_err(|fault| ProblemFileError::Invalid {
             file: path.into(),

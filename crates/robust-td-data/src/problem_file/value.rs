@@ -1,17 +1,15 @@
 //! Parses the values of a problem file, so that each error names the key, the row, the column and the value.
 
-use std::path::Path;
-
 use toml::Value;
 
 use super::array::{Array, Origin};
 use super::error::ProblemFault;
-use super::{csv, npy};
+use super::matrices::Matrices;
 
 /// The matrix of a key: a list of rows, or a path.
-pub fn matrix(key: &str, value: &Value, folder: &Path) -> Result<Array, ProblemFault> {
+pub fn matrix(key: &str, value: &Value, matrices: &Matrices<'_>) -> Result<Array, ProblemFault> {
     match value {
-        Value::String(file) => from_file(key, file, folder),
+        Value::String(file) => matrices.read(key, file),
         Value::Array(rows) if rows.first().is_some_and(Value::is_array) => inline_matrix(key, rows),
         Value::Array(rows) if rows.is_empty() => Err(ProblemFault::EmptyList { name: key.into() }),
         Value::Array(_) => Err(ProblemFault::Shape {
@@ -28,20 +26,28 @@ pub fn matrix(key: &str, value: &Value, folder: &Path) -> Result<Array, ProblemF
 }
 
 /// The matrix or the list of numbers of a key.
-pub fn matrix_or_list(key: &str, value: &Value, folder: &Path) -> Result<Array, ProblemFault> {
+pub fn matrix_or_list(
+    key: &str,
+    value: &Value,
+    matrices: &Matrices<'_>,
+) -> Result<Array, ProblemFault> {
     match value {
         Value::Array(entries) if entries.first().is_some_and(|first| !first.is_array()) => {
             inline_list(key, entries)
         }
-        _ => matrix(key, value, folder),
+        _ => matrix(key, value, matrices),
     }
 }
 
 /// One matrix per action: a list of matrices or of paths, or the path of a .npy file with three axes.
-pub fn matrices(key: &str, value: &Value, folder: &Path) -> Result<Vec<Array>, ProblemFault> {
+pub fn matrices(
+    key: &str,
+    value: &Value,
+    matrices: &Matrices<'_>,
+) -> Result<Vec<Array>, ProblemFault> {
     match value {
         Value::String(file) => {
-            let array = from_file(key, file, folder)?;
+            let array = matrices.read(key, file)?;
             Ok(match array.shape.len() {
                 3 => array.into_layers(),
                 _ => vec![array],
@@ -53,7 +59,7 @@ pub fn matrices(key: &str, value: &Value, folder: &Path) -> Result<Vec<Array>, P
         Value::Array(actions) => actions
             .iter()
             .enumerate()
-            .map(|(action, value)| matrix(&action_key(key, action), value, folder))
+            .map(|(action, value)| matrix(&action_key(key, action), value, matrices))
             .collect(),
         _ => Err(wrong(
             key,
@@ -97,24 +103,6 @@ pub fn path<'a>(key: &str, value: &'a Value) -> Result<&'a str, ProblemFault> {
     value
         .as_str()
         .ok_or_else(|| wrong(key, describe(value), "not the path of a file"))
-}
-
-fn from_file(key: &str, file: &str, folder: &Path) -> Result<Array, ProblemFault> {
-    let path = folder.join(file);
-    let extension = path
-        .extension()
-        .and_then(|extension| extension.to_str())
-        .unwrap_or("")
-        .to_ascii_lowercase();
-    match extension.as_str() {
-        "csv" => csv::read(key, file, &path),
-        "npy" => npy::read(key, file, &path),
-        _ => Err(wrong(
-            key,
-            format!("{file:?}"),
-            "neither a list of rows nor the path of a .npy or .csv file",
-        )),
-    }
 }
 
 fn inline_matrix(key: &str, rows: &[Value]) -> Result<Array, ProblemFault> {
@@ -189,7 +177,7 @@ fn finite(key: &str, at: Option<&[usize]>, value: &Value) -> Result<f64, Problem
 }
 
 /// A value of a wrong kind.
-fn wrong(key: &str, value: impl Into<String>, expected: &str) -> ProblemFault {
+pub fn wrong(key: &str, value: impl Into<String>, expected: &str) -> ProblemFault {
     ProblemFault::Value {
         name: key.into(),
         at: None,

@@ -58,13 +58,17 @@ pub struct ReturnCheck {
     /// Whether the predictions were made without the rows that they are compared with.
     pub held_out: bool,
     /// The number of episodes, or of parts of a run without an end.
+    #[serde(deserialize_with = "robust_td_core::count::read")]
     pub episodes: u64,
     /// Their rows.
+    #[serde(deserialize_with = "robust_td_core::count::read")]
     pub rows: u64,
     /// The number of those that were cut.
+    #[serde(deserialize_with = "robust_td_core::count::read")]
     pub cut: u64,
     /// The number of rows that are in no tenth, because the fit without them does not determine their values: it has not seen their
     /// features.
+    #[serde(deserialize_with = "robust_td_core::count::read")]
     pub undetermined: u64,
     /// The rows by predicted value, smallest first.
     pub tenths: Vec<Tenth>,
@@ -74,19 +78,26 @@ pub struct ReturnCheck {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Tenth {
     /// The number of rows.
+    #[serde(deserialize_with = "robust_td_core::count::read")]
     pub rows: u64,
     /// The number of episodes that they belong to.
+    #[serde(deserialize_with = "robust_td_core::count::read")]
     pub episodes: u64,
     /// The number of independent units that these belong to: the episodes themselves, or clusters of them.
+    #[serde(deserialize_with = "robust_td_core::count::read")]
     pub units: u64,
     /// The mean predicted value.
+    #[serde(with = "robust_td_core::exact_float")]
     pub predicted: f64,
     /// The mean discounted return.
     #[serde(rename = "return")]
+    #[serde(with = "robust_td_core::exact_float")]
     pub discounted_return: f64,
     /// The mean prediction minus the mean return.
+    #[serde(with = "robust_td_core::exact_float")]
     pub difference: f64,
     /// The standard error of the difference, by units; `None` for a single unit.
+    #[serde(with = "robust_td_core::exact_float")]
     pub stderr: Option<f64>,
 }
 
@@ -174,15 +185,22 @@ impl ReturnCheck {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CompleteReturns {
+    #[serde(deserialize_with = "robust_td_core::count::read")]
     pub episodes: u64,
     /// The number of independent units: the episodes themselves, or clusters of them.
+    #[serde(deserialize_with = "robust_td_core::count::read")]
     pub units: u64,
+    #[serde(with = "robust_td_core::exact_float")]
     pub mean: f64,
     /// The sum over units of (sum of the unit's returns - mean x its episodes)^2, and those of its third and fourth powers.
+    #[serde(with = "robust_td_core::exact_float")]
     pub spread: f64,
+    #[serde(with = "robust_td_core::exact_float")]
     pub third: f64,
+    #[serde(with = "robust_td_core::exact_float")]
     pub fourth: f64,
     /// The number of episodes left out, because they were cut.
+    #[serde(deserialize_with = "robust_td_core::count::read")]
     pub cut: u64,
 }
 

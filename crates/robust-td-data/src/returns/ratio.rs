@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 pub(super) struct Share {
     #[serde(with = "robust_td_core::exact_float")]
     pub sum: f64,
+    #[serde(with = "robust_td_core::exact_float")]
     pub count: f64,
 }
 
@@ -15,6 +16,7 @@ pub(super) struct Share {
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub(super) struct Squares {
     /// The number of independent shares.
+    #[serde(deserialize_with = "robust_td_core::count::read")]
     pub units: u64,
     /// Sums of s^2, s n and n^2.
     sums: [f64; 3],

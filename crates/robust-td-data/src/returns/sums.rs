@@ -57,9 +57,13 @@ pub(super) struct Sums {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Compared {
     groups: Vec<Group>,
+    #[serde(deserialize_with = "robust_td_core::count::read")]
     episodes: u64,
+    #[serde(deserialize_with = "robust_td_core::count::read")]
     rows: u64,
+    #[serde(deserialize_with = "robust_td_core::count::read")]
     undetermined: u64,
+    #[serde(deserialize_with = "robust_td_core::count::read")]
     cut: u64,
     /// What each cluster adds to the groups.
     clusters: BTreeMap<u64, Vec<Share>>,
@@ -81,6 +85,7 @@ struct Part {
 /// The sums of one group over all episodes.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 struct Group {
+    #[serde(deserialize_with = "robust_td_core::count::read")]
     episodes: u64,
     all: Episode,
     /// Over independent episodes.
@@ -89,10 +94,14 @@ struct Group {
 
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 struct Episode {
+    #[serde(with = "robust_td_core::exact_float")]
     rows: f64,
+    #[serde(with = "robust_td_core::exact_float")]
     predicted: f64,
+    #[serde(with = "robust_td_core::exact_float")]
     returned: f64,
     /// e_t, the rows so far, discounted by their age.
+    #[serde(with = "robust_td_core::exact_float")]
     trace: f64,
 }
 

@@ -21,10 +21,13 @@ const EACH: usize = 96;
 pub(crate) struct Whole {
     /// The episode of the last row, and its number.
     now: Part,
+    #[serde(deserialize_with = "robust_td_core::count::read")]
     run: u64,
     others: Recent<Part>,
     /// The moments of the complete ones.
+    #[serde(deserialize_with = "robust_td_core::count::read")]
     episodes: u64,
+    #[serde(deserialize_with = "robust_td_core::count::read")]
     cut: u64,
     #[serde(with = "robust_td_core::exact_float")]
     mean: f64,

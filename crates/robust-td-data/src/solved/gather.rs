@@ -189,6 +189,7 @@ pub(super) struct Gathered<S> {
 pub(super) struct Summary {
     pub phi_inf: f64,
     /// The number of rows that the value of the policy is the mean of.
+    #[serde(deserialize_with = "robust_td_core::count::read")]
     pub starts: u64,
     pub units: Units,
     pub sample: Sample,

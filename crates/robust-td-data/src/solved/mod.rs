@@ -97,17 +97,25 @@ pub struct Solved {
 pub(crate) struct Facts {
     pub solver: Solver,
     /// The products that an iterative solution took.
+    #[serde(deserialize_with = "robust_td_core::count::read")]
     pub products: Option<u64>,
     pub unit: Unit,
+    #[serde(deserialize_with = "robust_td_core::count::read")]
     pub units: u64,
+    #[serde(deserialize_with = "robust_td_core::count::read")]
     pub rows: u64,
+    #[serde(deserialize_with = "robust_td_core::count::read")]
     pub transitions: u64,
+    #[serde(deserialize_with = "robust_td_core::count::read")]
     pub left_out: u64,
+    #[serde(deserialize_with = "robust_td_core::count::read")]
     pub bad_rows: u64,
     /// The episodes of the log, also those whose first row is not used.
     #[serde(default)]
+    #[serde(deserialize_with = "robust_td_core::count::read")]
     pub episodes: Option<u64>,
     pub rank: Option<usize>,
+    #[serde(with = "robust_td_core::exact_float")]
     pub phi_inf: f64,
     pub td_errors: TdErrors,
     pub findings: Vec<Finding>,

@@ -51,6 +51,7 @@ struct Described {
     discount: f64,
     unit: Unit,
     episodic: bool,
+    #[serde(deserialize_with = "robust_td_core::count::read")]
     transitions: u64,
     holds_out: bool,
     checks: bool,
@@ -85,6 +86,7 @@ pub(super) enum Pass {
         theta: Vec<f64>,
         #[serde(with = "robust_td_core::exact_float")]
         start_features: Vec<f64>,
+        #[serde(deserialize_with = "robust_td_core::count::read")]
         starts: u64,
         identified: Identified,
         groups: Groups,

@@ -128,6 +128,7 @@ impl From<Units> for Vec<u64> {
 pub(crate) struct Groups {
     unit: Unit,
     /// The number of units, or of transitions in a trajectory.
+    #[serde(deserialize_with = "robust_td_core::count::read")]
     units: u64,
     index: HashMap<u64, u32>,
     most: usize,

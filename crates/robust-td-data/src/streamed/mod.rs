@@ -43,6 +43,7 @@ pub(crate) struct Streamed {
     /// The roles that some row had: importance ratios, clusters.
     ratios: bool,
     clusters: bool,
+    #[serde(deserialize_with = "robust_td_core::count::read")]
     bad_rows: u64,
     /// The maximum number of transitions to use.
     limit: Option<u64>,

@@ -16,6 +16,9 @@ const BEGIN: u64 = 1024;
 /// Largest relative distance from the slow space at which a state may jump.
 const CLOSE: f64 = 1e-12;
 
+/// The largest number of transitions that are followed to find the limiting distribution: seconds of work.
+const MOST_MOVES: u64 = 1 << 31;
+
 /// How a unit advances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Pace {
@@ -43,7 +46,9 @@ pub fn mixed(plan: &Plan, chain: &Chain) -> Vec<f64> {
     let mut p = vec![0.0; tables.states()];
     p[tables.start] = 1.0;
     let mut next = Vec::new();
-    for _ in 0..allowance(p.len(), tables.dimension, plan.simulate) {
+    let steps = allowance(p.len(), tables.dimension, plan.simulate);
+    // What has not mixed then does not jump: a unit compares itself with the slow space first.
+    for _ in 0..steps.min(MOST_MOVES / chain.edges.len().max(1) as u64) {
         chain.move_distribution(&p, &mut next);
         if p == next {
             break;

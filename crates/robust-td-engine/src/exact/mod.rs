@@ -22,14 +22,17 @@ use crate::error::{Error, Result};
 use crate::family::{Family, Projection};
 use crate::kernel::Kernel;
 use crate::layout::{Output, computed_lanes};
+use crate::memory;
 use crate::plan::{Lane, Plan};
 use crate::restored::peak_fits;
 use crate::results::{LaneResult, Results};
 use crate::run::{Options, Outcome, Sweep, execute};
 use crate::schedule::Pattern;
+use crate::threads::threads;
 use dispatch::MAX_DIMENSION;
 use jumps::{Pace, Prepared};
-use moments::{Chain, Layout, WIDTH};
+use moments::Chain;
+pub(crate) use moments::{Layout, WIDTH};
 use pack::{Drive, Pack};
 
 /// Computes the expectations of a plan; its number of runs is ignored.
@@ -39,11 +42,12 @@ use pack::{Drive, Pack};
 pub fn exact(plan: Plan, options: &Options<'_>) -> Result<Outcome> {
     plan.check()?;
     options.kernel.check()?;
+    memory::check_exact(&plan, threads(options.threads), options.max_memory)?;
     let sweep = ExactSweep::checked(plan)?;
     let per_step: u64 = (0..sweep.units())
         .map(|unit| sweep.updates_per_step(unit))
         .sum();
-    let lane_steps = per_step * sweep.steps();
+    let lane_steps = per_step.saturating_mul(sweep.steps());
     let outcome = execute(&sweep, options)?;
     Ok(outcome.map(|units| {
         let lanes = units.into_iter().flatten().collect();

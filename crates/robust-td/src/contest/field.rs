@@ -138,6 +138,8 @@ fn why_skipped(error: Error) -> Result<String> {
     match error {
         Error::NotApplicable { why, .. } => Ok(why),
         Error::MissingInput { name, meaning, .. } => Ok(format!("it needs {name} ({meaning})")),
+        // At the edges of floating-point numbers; the others can still run.
+        Error::Decomposition { .. } => Ok(error.to_string()),
         other => Err(other.into()),
     }
 }

@@ -46,6 +46,16 @@ pub enum ExperimentError {
         /// The problem.
         problem: String,
     },
+    /// More of something than an experiment can have.
+    #[error("{name} has {found} entries; the limit is {most}")]
+    TooMany {
+        /// What.
+        name: String,
+        /// How many.
+        found: usize,
+        /// The limit.
+        most: usize,
+    },
     /// No values of what varies.
     #[error("{name} has no values")]
     NoValues {

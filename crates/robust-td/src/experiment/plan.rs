@@ -15,6 +15,9 @@ use crate::contest::run::Length;
 use crate::error::{Error, Result};
 use crate::problem::problem_beside;
 
+/// The largest number of entries of a list: a problem is made for each value, and a learner for each method at each value.
+const MOST: usize = 1000;
+
 /// A valid experiment, ready to run.
 pub struct Plan {
     /// What the user wrote.
@@ -50,6 +53,17 @@ pub struct Point {
 impl Plan {
     /// Checks a spec and prepares all its points; `directory` is where a problem file is looked up.
     pub fn new(spec: ExperimentSpec, directory: &Path) -> Result<Self> {
+        let lists = [
+            ("algorithms", spec.algorithms.len()),
+            ("agents", spec.agents.len()),
+        ];
+        let lists = lists.map(|(name, found)| (name.to_owned(), found));
+        let varied = spec.vary.iter();
+        let varied = varied.map(|(name, values)| (name.clone(), values.len()));
+        if let Some((name, found)) = lists.into_iter().chain(varied).find(|x| x.1 > MOST) {
+            let most = MOST;
+            return Err(ExperimentError::TooMany { name, found, most }.into());
+        }
         let choices = spec.algorithms.iter().map(|text| Choice::parse(text));
         let choices: Vec<Choice> = choices.collect::<std::result::Result<_, _>>()?;
         // A missing problem is reported first, before errors in its parameters.

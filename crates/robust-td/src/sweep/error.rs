@@ -69,6 +69,16 @@ pub enum SweepError {
         /// The value.
         c: f64,
     },
+    /// More of something than a sweep can have.
+    #[error("the sweep has {found} {what}; the limit is {most}")]
+    TooMany {
+        /// What.
+        what: &'static str,
+        /// How many.
+        found: u64,
+        /// The limit.
+        most: u64,
+    },
     /// No feature scaling.
     #[error("scales is empty")]
     NoScales,

@@ -8,6 +8,11 @@ use super::error::SweepError;
 use super::grid::{GridPoint, grid_of};
 use super::spec::{Indexing, Mode};
 
+/// The largest number of feature scalings: a problem is made for each.
+const MOST_SCALES: u64 = 1000;
+/// The largest number of learners.
+const MOST_LANES: u64 = 1_000_000;
+
 /// A requested sweep, not yet checked.
 #[derive(Debug, Clone)]
 pub struct Request {
@@ -173,6 +178,22 @@ impl Study {
         if let (Mode::Exact, Some((_, projection))) = (request.mode, projected) {
             let name = projection.name();
             return Err(SweepError::ExactProjection { name });
+        }
+        let [scales, constants] = [&request.scales, &request.constants].map(|x| x.len() as u64);
+        let lanes = scales
+            .saturating_mul(constants)
+            .saturating_mul(rules.len() as u64);
+        for (what, found, most) in [
+            ("scales", scales, MOST_SCALES),
+            (
+                "learners (scales x values of c x schedules)",
+                lanes,
+                MOST_LANES,
+            ),
+        ] {
+            if found > most {
+                return Err(SweepError::TooMany { what, found, most });
+            }
         }
         Ok(Self {
             problem_name: request.name.clone(),

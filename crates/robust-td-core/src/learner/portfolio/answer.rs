@@ -15,6 +15,7 @@ pub struct LaneReport {
     #[serde(with = "crate::exact_float")]
     pub residual: Option<f64>,
     /// The sample at which the lane was retired.
+    #[serde(deserialize_with = "crate::count::read")]
     pub retired_at: Option<u64>,
     /// The largest |theta_t|^2.
     #[serde(with = "crate::exact_float")]
@@ -26,6 +27,7 @@ pub struct LaneReport {
 #[serde(deny_unknown_fields)]
 pub struct Answer {
     /// The number of samples used.
+    #[serde(deserialize_with = "crate::count::read")]
     pub samples: u64,
     /// The constant of the reported lane.
     pub c: f64,

@@ -10,6 +10,7 @@ use crate::solve::quantile::two_sided;
 #[serde(deny_unknown_fields)]
 pub struct Bootstrap {
     /// The number of samples in a block; a replicate gives all of them the same weight.
+    #[serde(deserialize_with = "crate::count::read")]
     pub block: u64,
     /// Whether the log was long enough for blocks of several correlation times; if not, errors may be underestimated.
     pub long_enough: bool,

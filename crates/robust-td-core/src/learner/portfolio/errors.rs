@@ -59,6 +59,7 @@ struct Mapped {
     /// Their sums since the averages started.
     #[serde(with = "crate::exact_float")]
     sums: Vec<Line>,
+    #[serde(deserialize_with = "crate::count::read")]
     counted: u64,
     /// Scratch space for the map of the sums.
     #[serde(skip)]

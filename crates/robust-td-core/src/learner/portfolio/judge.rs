@@ -25,9 +25,12 @@ const BLOCKS: u64 = 64;
 #[serde(deny_unknown_fields)]
 pub(crate) struct Judge {
     /// The number of steps in a block.
+    #[serde(deserialize_with = "crate::count::read")]
     block: u64,
     /// The number of steps since this pair of blocks began.
+    #[serde(deserialize_with = "crate::count::read")]
     place: u64,
+    #[serde(deserialize_with = "crate::count::read")]
     measured: u64,
     /// Copies of the answers, and their sums of delta phi.
     measure: Measure,

@@ -251,6 +251,7 @@ pub const METHOD: Method<RobustTd> = Method {
 #[serde(deny_unknown_fields)]
 struct SavedRobustTd {
     params: RobustTdParams,
+    #[serde(deserialize_with = "crate::count::read")]
     steps: u64,
     #[serde(with = "crate::exact_float")]
     largest_reward: f64,

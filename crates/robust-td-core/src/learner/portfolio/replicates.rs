@@ -39,8 +39,10 @@ pub(crate) struct Replicates {
     lane: usize,
     errors: Errors,
     /// The number of blocks started.
+    #[serde(deserialize_with = "crate::count::read")]
     blocks: u64,
     length: BlockLength,
+    #[serde(deserialize_with = "crate::count::read")]
     left: u64,
     /// The answer at which scores are taken.
     #[serde(with = "crate::exact_float")]

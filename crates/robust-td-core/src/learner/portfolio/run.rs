@@ -34,6 +34,7 @@ const BURN_IN: u64 = 8;
 #[serde(deny_unknown_fields)]
 pub(crate) struct Run {
     horizon: u64,
+    #[serde(deserialize_with = "crate::count::read")]
     steps: u64,
     lanes: Lanes,
     retired: Vec<Option<u64>>,

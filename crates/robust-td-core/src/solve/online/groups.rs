@@ -18,6 +18,7 @@ const LARGEST_MATRIX: usize = 32;
 pub(super) struct Groups {
     grouping: Grouping,
     /// The transitions per group, if they are consecutive.
+    #[serde(deserialize_with = "crate::count::read")]
     length: u64,
     list: Vec<Group>,
     units: Units,
@@ -30,7 +31,9 @@ pub(super) struct Groups {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Group {
+    #[serde(deserialize_with = "crate::count::read")]
     pub rows: u64,
+    #[serde(deserialize_with = "crate::count::read")]
     pub starts: u64,
     /// rho delta phi at the reference.
     #[serde(with = "crate::exact_float")]

@@ -321,6 +321,7 @@ struct SavedOnline {
     equations: Equations,
     #[serde(with = "crate::exact_float")]
     reference: Vec<f64>,
+    #[serde(deserialize_with = "crate::count::read")]
     renew_at: u64,
     early: Option<Early>,
     groups: Groups,

@@ -13,7 +13,7 @@ use super::codec::Codecs;
 
 /// Values that a file of any length may have, and those per byte.
 const VALUES: u64 = 1 << 23;
-const VALUES_PER_BYTE: u64 = 32;
+const VALUES_PER_BYTE: u64 = 24;
 /// Values of a list in the mean, and those per byte of the file.
 const WIDTH: u64 = 1 << 18;
 const BYTES_PER_WIDTH: u64 = 4;
