@@ -55,7 +55,15 @@ impl Reading {
     /// # Errors
     /// When a feature map is malformed.
     pub fn log(&self) -> Result<Log> {
-        let mut log = Log::files(self.files.iter().cloned())
+        self.log_of(&self.files)
+    }
+
+    /// The log of some of the files.
+    ///
+    /// # Errors
+    /// When a feature map is malformed.
+    pub fn log_of(&self, files: &[String]) -> Result<Log> {
+        let mut log = Log::files(files.iter().cloned())
             .columns(self.columns.clone())
             .layout(self.preset)
             .skip_bad_rows(self.skip_bad_rows);

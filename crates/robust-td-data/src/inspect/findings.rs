@@ -61,7 +61,7 @@ impl Inspector {
     }
 
     fn copied_files(&self, findings: &mut Findings<'_>) {
-        let Some(found) = self.copies.clone().finish() else {
+        let Some(found) = self.order.copies.found() else {
             return;
         };
         let name = |file: usize| findings.files.get(file).map_or("", String::as_str);
@@ -86,7 +86,7 @@ impl Inspector {
         let rows = self.pairing.rows();
         let whole = |count| Tally {
             count,
-            first: self.first,
+            first: self.order.first,
         };
         if !schema.reward {
             let message = "no reward column: `predict` needs none, but `evaluate` does";
@@ -97,7 +97,7 @@ impl Inspector {
             let message = format!("no transitions from {rows}: none has a successor");
             findings.add(FindingKind::NoTransitions, whole(1), message);
         }
-        let (count, comparable) = (self.misaligned.count, self.comparable);
+        let (count, comparable) = (self.order.misaligned.count, self.order.comparable);
         let message = match count == comparable {
             true => format!(
                 "next_obs is never the obs of the following row ({} compared): \
@@ -108,13 +108,13 @@ impl Inspector {
                 "next_obs differs from the obs of the following row in {count} of {comparable} rows"
             ),
         };
-        findings.add(FindingKind::Misaligned, self.misaligned, message);
+        findings.add(FindingKind::Misaligned, self.order.misaligned, message);
         if rows > 1 && self.values.next_is_same == rows {
             let message = "next_obs equals obs in every row".to_owned();
             findings.add(FindingKind::NextIsSame, whole(rows), message);
         }
         findings.list.extend(interleaved::findings(&self.pairing));
-        let across = self.episodes.across_files;
+        let across = self.order.episodes.across_files;
         let message = format!(
             "{} unfinished at the end of a file with interleaved episodes, and the same names occur in the next file: they are read as other \
              episodes; if they continue, put the rows into one file",
@@ -122,15 +122,15 @@ impl Inspector {
         );
         findings.add(FindingKind::MixedEpisodes, across, message);
         let message = counted(
-            self.duplicated.count,
+            self.order.duplicated.count,
             "row equals the row before it",
             "rows equal the row before them",
         );
-        findings.add(FindingKind::DuplicatedRows, self.duplicated, message);
+        findings.add(FindingKind::DuplicatedRows, self.order.duplicated, message);
     }
 
     fn ends(&self, findings: &mut Findings<'_>, schema: &Schema) {
-        let episodes = &self.episodes;
+        let episodes = &self.order.episodes;
         let message = counted(
             episodes.after_end.count,
             "row follows the end of its own episode",
@@ -155,11 +155,11 @@ impl Inspector {
             findings.add(FindingKind::EqualTermination, tally, message);
         }
         let message = counted(
-            self.both_ends.count,
+            self.order.both_ends.count,
             "row is both terminated and truncated; it is read as terminated",
             "rows are both terminated and truncated; they are read as terminated",
         );
-        findings.add(FindingKind::TerminatedAndTruncated, self.both_ends, message);
+        findings.add(FindingKind::TerminatedAndTruncated, self.order.both_ends, message);
         let message = without_end(schema, episodes.without_end.count, episodes.lengths.count());
         findings.add(
             FindingKind::EpisodesWithoutEnd,
@@ -167,7 +167,7 @@ impl Inspector {
             message,
         );
         let flags = schema.terminated || schema.truncated;
-        let aligned = flags && schema.next_obs && self.misaligned.count == 0;
+        let aligned = flags && schema.next_obs && self.order.misaligned.count == 0;
         if let Some(column) = episode_column::likely(&schema.unused)
             && !schema.episode
             && !aligned
@@ -178,7 +178,7 @@ impl Inspector {
             );
             let once = Tally {
                 count: 1,
-                first: self.first,
+                first: self.order.first,
             };
             findings.add(FindingKind::EpisodeColumnUnused, once, message);
         }
@@ -187,7 +187,7 @@ impl Inspector {
     fn columns(&self, findings: &mut Findings<'_>, schema: &Schema) {
         let once = Tally {
             count: 1,
-            first: self.first,
+            first: self.order.first,
         };
         let values = &self.values;
         let dimension = values.features.columns();

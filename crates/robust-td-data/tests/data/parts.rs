@@ -6,7 +6,7 @@ use std::path::Path;
 use robust_td_core::random::Stream;
 use robust_td_core::sealed::{self, Job, Kind};
 use robust_td_data::{
-    Engine, Error, Evaluation, Fit, Model, Result, compute_task, evaluate, merge_states,
+    Engine, Error, Evaluation, Fit, Model, Result, Tasks, compute_task, evaluate, merge_states,
 };
 
 /// The number of states that are merged at a time.
@@ -29,10 +29,12 @@ impl Engine for Backwards {
         &mut self,
         name: &'static str,
         description: Vec<u8>,
-        tasks: Vec<Vec<u8>>,
+        tasks: Tasks,
     ) -> Result<Vec<u8>> {
+        assert_eq!(tasks.get(tasks.len()), None);
         let mut states = Vec::new();
-        for (k, task) in tasks.iter().enumerate().rev() {
+        for k in (0..tasks.len()).rev() {
+            let task = &tasks.get(k).unwrap();
             let state = compute_task(&description, task, 1 + k % 2)?;
             if k == 0 {
                 assert_eq!(compute_task(&description, task, 2)?, state);
@@ -132,7 +134,12 @@ fn check(walk: &Walk, files: usize, with: fn(Evaluation) -> Evaluation) -> (Fit,
         .iter()
         .map(|(name, _, states)| (*name, states.len()))
         .collect();
-    assert_eq!(passes, [("equations", 3), ("scores", 3), ("returns", 3)]);
+    let (first, others) = passes.split_at(passes.len() - 3);
+    assert_eq!(others, [("equations", 3), ("scores", 3), ("returns", 3)]);
+    // Without bad rows, the first pass is made in parts, too.
+    if !first.is_empty() {
+        assert_eq!(first[..2], [("rows", 1), ("survey", 3)]);
+    }
     (parts, engine)
 }
 
@@ -250,7 +257,7 @@ fn what_does_not_fit_is_refused() {
         row: |p| format!("{},{},{},{}", p.x, p.reward, flag(p.end.0), p.episode),
     };
     let (_, engine) = check(&walk, 1, |log| log);
-    let [(_, equations, states), (_, scores, others), ..] = &engine.jobs[..] else {
+    let [.., (_, equations, states), (_, scores, others), _] = &engine.jobs[..] else {
         panic!("jobs");
     };
     let merge = |description: &[u8], states: &[&Vec<u8>]| {
