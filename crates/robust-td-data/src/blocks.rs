@@ -71,7 +71,9 @@ impl Index {
 
     /// The start of the block in which a transition is completed.
     pub fn find(&self, transition: u64) -> Counted {
-        let group = self.sums.partition_point(|sum| sum.transitions <= transition);
+        let group = self
+            .sums
+            .partition_point(|sum| sum.transitions <= transition);
         let group = group.saturating_sub(1);
         let mut here = self.sums.get(group).copied().unwrap_or_default();
         let rest = self.blocks.counts.iter().skip(group * GROUP);
@@ -116,7 +118,10 @@ mod tests {
             for _ in 0..count(k) {
                 let found = index.find(number);
                 let before = number - (number - (0..k).map(count).sum::<u64>());
-                assert_eq!((found.row, found.transitions, found.runs), (k * BLOCK, before, runs));
+                assert_eq!(
+                    (found.row, found.transitions, found.runs),
+                    (k * BLOCK, before, runs)
+                );
                 number += 1;
             }
             runs += u64::from(count(k) > 0);

@@ -27,7 +27,10 @@ impl Labels {
     /// All texts, by the bits of their codes.
     pub fn all(&self) -> BTreeMap<u64, String> {
         let texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
-        texts.iter().map(|(code, text)| (*code, text.clone())).collect()
+        texts
+            .iter()
+            .map(|(code, text)| (*code, text.clone()))
+            .collect()
     }
 
     /// Adds texts, by the bits of their codes.

@@ -124,7 +124,9 @@ impl Log {
     #[must_use]
     pub fn known_files(mut self, files: impl IntoIterator<Item = (String, u64, u64)>) -> Self {
         let files = files.into_iter();
-        self.known = files.map(|(name, size, changed)| (name, (size, changed))).collect();
+        self.known = files
+            .map(|(name, size, changed)| (name, (size, changed)))
+            .collect();
         self
     }
 
@@ -249,7 +251,10 @@ impl Log {
         match &self.input {
             Input::Names(names) => {
                 let found = Source::find(names, self.format)?;
-                Ok(found.iter().map(|source| source.name().to_owned()).collect())
+                Ok(found
+                    .iter()
+                    .map(|source| source.name().to_owned())
+                    .collect())
             }
             _ => Ok(Vec::new()),
         }

@@ -160,8 +160,9 @@ impl Marks {
                 self.marks.push((mark, batch.file));
             }
         }
-        self.last
-            .extend((batch.len().saturating_sub(LEAD as usize)..batch.len()).map(|i| place(batch, i)));
+        self.last.extend(
+            (batch.len().saturating_sub(LEAD as usize)..batch.len()).map(|i| place(batch, i)),
+        );
         let extra = self.last.len().saturating_sub(LEAD as usize);
         self.last.drain(..extra);
     }

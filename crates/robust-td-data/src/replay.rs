@@ -7,6 +7,8 @@ use crate::ahead::ReadAhead;
 use crate::bad_rows::BadRows;
 use crate::batch::Batch;
 use crate::chunks::PassCounts;
+use crate::elsewhere::Engine;
+use crate::elsewhere::tasks::Window;
 use crate::error::{Error, Result};
 use crate::labels::Labels;
 use crate::log::Log;
@@ -18,8 +20,6 @@ use crate::origin::Origin;
 use crate::reader::Reader;
 use crate::reading::Reading;
 use crate::schema::Schema;
-use crate::elsewhere::Engine;
-use crate::elsewhere::tasks::Window;
 
 /// A log that is read again and again.
 pub(crate) struct Replay<'a> {

@@ -7,8 +7,8 @@ use robust_td_core::features::{FeatureMap, Fitting, FittingPart, Row};
 use serde::{Deserialize, Serialize};
 
 use crate::batch::Batch;
-use crate::elsewhere::{first, misfit};
 use crate::elsewhere::tasks::Window;
+use crate::elsewhere::{first, misfit};
 use crate::error::{Error, Result};
 use crate::fold::{Fold, Merge};
 use crate::inspect::{DataReport, Inspector, Values};

@@ -91,7 +91,9 @@ pub(crate) fn take(replay: &mut Replay<'_>, spec: &Spec) -> Result<Option<Survey
             return Err(misfit("a pass has another description".to_owned()));
         };
         let tasks = Tasks::new(job, list);
-        let state = elsewhere.engine.run(first.step.name(), description, tasks)?;
+        let state = elsewhere
+            .engine
+            .run(first.step.name(), description, tasks)?;
         Ok((*first, job, state))
     };
     let (mut first, job, state) = run(first, &fitted, List::Files(files))?;
@@ -281,7 +283,9 @@ impl First {
                 let next = self.counts(job, state)?;
                 match &mut all {
                     None => all = Some(next),
-                    Some((first, counts)) if *first + counts.len() == next.0 => counts.extend(next.1),
+                    Some((first, counts)) if *first + counts.len() == next.0 => {
+                        counts.extend(next.1)
+                    }
                     Some(_) => return Err(order_error()),
                 }
             }
@@ -314,12 +318,16 @@ impl First {
         let (from, to) = part.rows;
         let categories = self.schema.categories.len();
         let has_order = match &part.order {
-            Some(order) => inspects && order.fits(categories) && to.checked_sub(from) == Some(order.rows),
+            Some(order) => {
+                inspects && order.fits(categories) && to.checked_sub(from) == Some(order.rows)
+            }
             None => !inspects,
         };
         match has_order && part.blocks.nodes().all(fits) {
             true => Ok(part),
-            false => Err(misfit("the sizes of a state are not those of its pass".to_owned())),
+            false => Err(misfit(
+                "the sizes of a state are not those of its pass".to_owned(),
+            )),
         }
     }
 }

@@ -93,7 +93,9 @@ impl Described {
 pub fn compute_task(description: &[u8], task: &[u8], threads: usize) -> Result<Vec<u8>> {
     let (described, fitted, job) = Described::open(description)?;
     match (described, Task::open(job, task)?) {
-        (Described::Pass(pass), Task::Node { mark, last }) => pass.compute(job, (mark, last), threads),
+        (Described::Pass(pass), Task::Node { mark, last }) => {
+            pass.compute(job, (mark, last), threads)
+        }
         (Described::First(first), task) => first.compute(&fitted, job, &task, threads),
         _ => Err(misfit("a task is one of another pass".to_owned())),
     }

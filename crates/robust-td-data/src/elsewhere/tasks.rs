@@ -88,7 +88,8 @@ impl Window {
         let start = length.min(from + self.lead as usize);
         let lead = (start > from).then(|| batch.copied(from..start));
         self.lead -= (start - from) as u64;
-        let end = length.min(start.saturating_add(usize::try_from(self.rows).unwrap_or(usize::MAX)));
+        let end =
+            length.min(start.saturating_add(usize::try_from(self.rows).unwrap_or(usize::MAX)));
         self.rows -= (end - start) as u64;
         let own = match (start, end) {
             (0, end) if end == length => Some(batch.clone()),

@@ -186,7 +186,10 @@ impl Episodes {
     /// Adds the episodes of the next part of the log, after the end of this one.
     pub fn merge(&mut self, later: Self) {
         let Self {
-            head, open, after_end, ..
+            head,
+            open,
+            after_end,
+            ..
         } = self;
         if let Some(next) = &later.head {
             let continued = next.open.rows > 0;

@@ -159,7 +159,11 @@ impl Inspector {
             "row is both terminated and truncated; it is read as terminated",
             "rows are both terminated and truncated; they are read as terminated",
         );
-        findings.add(FindingKind::TerminatedAndTruncated, self.order.both_ends, message);
+        findings.add(
+            FindingKind::TerminatedAndTruncated,
+            self.order.both_ends,
+            message,
+        );
         let message = without_end(schema, episodes.without_end.count, episodes.lengths.count());
         findings.add(
             FindingKind::EpisodesWithoutEnd,

@@ -19,8 +19,8 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 pub(crate) use findings::starts_unknown;
-pub(crate) use order::Order;
 pub use levels::{CategoryReport, LevelCount};
+pub(crate) use order::Order;
 pub use report::{DataReport, EpisodeReport, FeatureReport, Finding, FindingKind};
 pub use sample::DataSample;
 pub(crate) use stats::Running;

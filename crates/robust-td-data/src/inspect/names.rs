@@ -107,15 +107,33 @@ mod tests {
     #[test]
     fn parts_notice_what_the_whole_does() {
         let cases: [(&[Named], bool); 6] = [
-            (&[(0, 1, false), (0, 1, false), (0, 2, false), (0, 3, false)], false),
-            (&[(0, 1, false), (0, 2, false), (0, 2, false), (0, 1, false)], true),
+            (
+                &[(0, 1, false), (0, 1, false), (0, 2, false), (0, 3, false)],
+                false,
+            ),
+            (
+                &[(0, 1, false), (0, 2, false), (0, 2, false), (0, 1, false)],
+                true,
+            ),
             // After its end, a name may be used again.
-            (&[(0, 1, true), (0, 2, false), (0, 1, false), (0, 3, false)], false),
+            (
+                &[(0, 1, true), (0, 2, false), (0, 1, false), (0, 3, false)],
+                false,
+            ),
             // Another file may use the same names.
-            (&[(0, 1, false), (0, 2, false), (1, 3, false), (1, 1, false)], false),
+            (
+                &[(0, 1, false), (0, 2, false), (1, 3, false), (1, 1, false)],
+                false,
+            ),
             // An episode may continue in the next file.
-            (&[(0, 1, false), (1, 1, false), (1, 2, false), (1, 1, false)], true),
-            (&[(0, 9, false), (0, 1, false), (0, 2, false), (1, 2, false)], false),
+            (
+                &[(0, 1, false), (1, 1, false), (1, 2, false), (1, 1, false)],
+                true,
+            ),
+            (
+                &[(0, 9, false), (0, 1, false), (0, 2, false), (1, 2, false)],
+                false,
+            ),
         ];
         for (rows, recurs) in cases {
             assert_eq!(of(rows, 0, rows.len()).recur(), recurs, "{rows:?}");

@@ -106,7 +106,8 @@ impl Lengths {
     pub fn stats(&self) -> Option<Stats> {
         let n = u128::from(self.count);
         // n^2 times the variance.
-        let spread = (n.saturating_mul(self.squares)).saturating_sub(self.sum.saturating_mul(self.sum));
+        let spread =
+            (n.saturating_mul(self.squares)).saturating_sub(self.sum.saturating_mul(self.sum));
         (n > 0).then(|| Stats {
             min: self.min as f64,
             max: self.max as f64,

@@ -109,7 +109,6 @@ impl Merge for Values {
 }
 
 impl Values {
-
     /// The same, with the means and spreads known.
     pub fn finished(self) -> Self {
         Self {

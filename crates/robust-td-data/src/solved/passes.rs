@@ -209,7 +209,12 @@ impl Described {
     ///
     /// # Errors
     /// Those of reading, and a pass that does not fit its map.
-    pub fn compute(&self, job: sealed::Job, (mark, last): (Mark, usize), threads: usize) -> Result<Vec<u8>> {
+    pub fn compute(
+        &self,
+        job: sealed::Job,
+        (mark, last): (Mark, usize),
+        threads: usize,
+    ) -> Result<Vec<u8>> {
         self.check()?;
         let described = self;
         described.log.check_sizes(mark.file..=last)?;
@@ -227,53 +232,53 @@ impl Described {
             threads,
             limit: None,
         };
-    Ok(match &described.pass {
-        Pass::Equations => {
-            let (fold, _) = Gathered::<Dense>::fold(replay, &[plan])?;
-            seal(job, &fold)
-        }
-        Pass::Scores {
-            theta,
-            start_features,
-            starts,
-            identified,
-            groups,
-        } => {
-            let scoring = DenseScores::new(groups.count(), theta.len());
-            let at = At {
+        Ok(match &described.pass {
+            Pass::Equations => {
+                let (fold, _) = Gathered::<Dense>::fold(replay, &[plan])?;
+                seal(job, &fold)
+            }
+            Pass::Scores {
                 theta,
                 start_features,
-                starts: *starts,
+                starts,
                 identified,
-            };
-            let job_here = Job {
-                plan: &plan,
                 groups,
-                at,
-                scoring: &scoring,
-            };
-            seal(job, &Scored::fold(replay, &[job_here])?)
-        }
-        Pass::Check {
-            theta,
-            identified,
-            all,
-            edges,
-        } => {
-            let value = |theta: &Vec<f64>| LinearValue {
-                theta: theta.clone(),
-                offset: 0.0,
-            };
-            let predicts = Predicts {
-                value: value(theta),
-                identified: identified.as_ref(),
-                all: value(all),
-            };
-            let edges = std::slice::from_ref(edges);
-            seal(job, &returns::fold(replay, &[(plan, predicts)], edges)?)
-        }
-    })
-}
+            } => {
+                let scoring = DenseScores::new(groups.count(), theta.len());
+                let at = At {
+                    theta,
+                    start_features,
+                    starts: *starts,
+                    identified,
+                };
+                let job_here = Job {
+                    plan: &plan,
+                    groups,
+                    at,
+                    scoring: &scoring,
+                };
+                seal(job, &Scored::fold(replay, &[job_here])?)
+            }
+            Pass::Check {
+                theta,
+                identified,
+                all,
+                edges,
+            } => {
+                let value = |theta: &Vec<f64>| LinearValue {
+                    theta: theta.clone(),
+                    offset: 0.0,
+                };
+                let predicts = Predicts {
+                    value: value(theta),
+                    identified: identified.as_ref(),
+                    all: value(all),
+                };
+                let edges = std::slice::from_ref(edges);
+                seal(job, &returns::fold(replay, &[(plan, predicts)], edges)?)
+            }
+        })
+    }
 
     /// Merges states.
     ///

@@ -113,7 +113,9 @@ pub(crate) fn open(
             Records::Parquet(Box::new(reader))
         }
     };
-    Ok(layout.rows(name, records).after(before + skipped, u64::try_from(rows).unwrap_or(0)))
+    Ok(layout
+        .rows(name, records)
+        .after(before + skipped, u64::try_from(rows).unwrap_or(0)))
 }
 
 /// The number of row groups that end before a row, and the number of their rows.
