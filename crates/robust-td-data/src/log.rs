@@ -21,7 +21,7 @@ use crate::options::{Purpose, ReadAs, ReadOptions, Selection};
 use crate::origin::{self, Origin};
 use crate::preset::Preset;
 use crate::reader::Reader;
-use crate::reading::{Reading, fixed};
+use crate::reading::{Reading, Version, fixed};
 use crate::role::Role;
 use crate::schema::Schema;
 use crate::source::{Compression, Format, Source, is_pipe};
@@ -130,7 +130,8 @@ impl Log {
         self
     }
 
-    fn version(&self, file: &str) -> (u64, u64) {
+    /// The size of a file and the time of its last change; zeros where they are not known.
+    pub(crate) fn version(&self, file: &str) -> Version {
         let known = self.known.get(file).copied();
         known.unwrap_or_else(|| origin::version(file))
     }
@@ -227,7 +228,6 @@ impl Log {
     pub(crate) fn reading(&self, files: &[String], schema: &Schema) -> Reading {
         Reading {
             files: files.to_vec(),
-            versions: files.iter().map(|file| self.version(file)).collect(),
             format: self.format,
             columns: self.columns.clone(),
             preset: self.preset,

@@ -18,7 +18,7 @@ use crate::monitor::Monitor;
 use crate::options::Purpose;
 use crate::origin::Origin;
 use crate::reader::Reader;
-use crate::reading::Reading;
+use crate::reading::{Reading, Version};
 use crate::schema::Schema;
 
 /// A log that is read again and again.
@@ -40,6 +40,8 @@ pub(crate) struct Replay<'a> {
 pub(crate) struct Elsewhere<'a> {
     pub engine: &'a mut dyn Engine,
     pub places: Arc<Places>,
+    /// The files, when they were looked at first.
+    pub versions: Arc<[Version]>,
     /// The rows and transitions of a pass.
     pub counts: PassCounts,
 }
@@ -94,6 +96,7 @@ impl<'a> Replay<'a> {
             elsewhere: Some(Elsewhere {
                 engine,
                 places: Arc::default(),
+                versions: Arc::default(),
                 counts: PassCounts::default(),
             }),
             ..Self::new(log, threads)
@@ -108,7 +111,12 @@ impl<'a> Replay<'a> {
     /// What computes the nodes elsewhere, and how to read them there; known after a pass.
     pub fn parts(&mut self) -> Option<(&mut Elsewhere<'a>, Reading)> {
         let reading = self.log.reading(&self.files, &self.schema);
-        self.elsewhere.as_mut().map(|found| (found, reading))
+        let found = self.elsewhere.as_mut()?;
+        if found.versions.is_empty() {
+            let versions = self.files.iter().map(|file| self.log.version(file));
+            found.versions = versions.collect();
+        }
+        Some((found, reading))
     }
 
     /// Whether nodes are computed elsewhere.

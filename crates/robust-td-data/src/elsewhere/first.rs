@@ -90,13 +90,13 @@ pub(crate) fn take(replay: &mut Replay<'_>, spec: &Spec) -> Result<Option<Survey
         let Described::First(first) = described else {
             return Err(misfit("a pass has another description".to_owned()));
         };
-        let tasks = Tasks::new(job, list);
+        let tasks = Tasks::new(job, elsewhere.versions.clone(), list);
         let state = elsewhere
             .engine
             .run(first.step.name(), description, tasks)?;
         Ok((*first, job, state))
     };
-    let (mut first, job, state) = run(first, &fitted, List::Files(files))?;
+    let (mut first, job, state) = run(first, &fitted, List::Files)?;
     let (start, rows) = first.counts(job, &state)?;
     if (start, rows.len()) != (0, files) {
         return Err(misfit("a part is missing".to_owned()));
@@ -186,7 +186,6 @@ impl First {
         task: &Task,
         threads: usize,
     ) -> Result<Vec<u8>> {
-        self.log.check_sizes(task.files())?;
         match (self.step, task) {
             (Step::Rows, Task::Files { first, .. }) => {
                 let files = self.log.files.iter().enumerate();

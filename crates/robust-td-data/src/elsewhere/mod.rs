@@ -19,6 +19,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::reading::Reading;
 use crate::solved::passes;
 use first::First;
 use tasks::Task;
@@ -59,11 +60,11 @@ pub(crate) enum Described {
 pub(crate) type Fitted = (Vec<FittingPart>, Vec<(u64, String)>);
 
 impl Described {
-    /// The files of the log.
-    fn files(self) -> Vec<String> {
+    /// How to read the log.
+    fn log(&self) -> &Reading {
         match self {
-            Self::First(first) => first.log.files,
-            Self::Pass(pass) => pass.log.files,
+            Self::First(first) => &first.log,
+            Self::Pass(pass) => &pass.log,
         }
     }
 
@@ -92,10 +93,12 @@ impl Described {
 /// Bytes that are damaged or of another version, and those of reading the files.
 pub fn compute_task(description: &[u8], task: &[u8], threads: usize) -> Result<Vec<u8>> {
     let (described, fitted, job) = Described::open(description)?;
-    match (described, Task::open(job, task)?) {
-        (Described::Pass(pass), Task::Node { mark, last }) => {
-            pass.compute(job, (mark, last), threads)
-        }
+    let (task, versions) = Task::open(job, task)?;
+    described
+        .log()
+        .check_sizes(*task.files().start(), &versions)?;
+    match (described, task) {
+        (Described::Pass(pass), Task::Node { mark, .. }) => pass.compute(job, mark, threads),
         (Described::First(first), task) => first.compute(&fitted, job, &task, threads),
         _ => Err(misfit("a task is one of another pass".to_owned())),
     }
@@ -107,10 +110,10 @@ pub fn compute_task(description: &[u8], task: &[u8], threads: usize) -> Result<V
 /// Bytes that are damaged or of another version.
 pub fn task_files(description: &[u8], task: &[u8]) -> Result<Vec<String>> {
     let (described, _, job) = Described::open(description)?;
-    let files = Task::open(job, task)?.files();
-    let all = described.files().into_iter().enumerate();
+    let files = Task::open(job, task)?.0.files();
+    let all = described.log().files.iter().enumerate();
     let own = all.filter(|(k, _)| files.contains(k));
-    Ok(own.map(|(_, file)| file).collect())
+    Ok(own.map(|(_, file)| file.clone()).collect())
 }
 
 /// Merges the states of consecutive tasks of a job: of up to 64 of them, or of such groups.

@@ -10,6 +10,7 @@ use super::misfit;
 use crate::batch::Batch;
 use crate::error::Result;
 use crate::mark::{FileRows, LEAD, Mark, NODE, Places};
+use crate::reading::Version;
 
 const TASK: Kind = Kind(b"node    ");
 /// The number of files whose rows a task counts.
@@ -27,15 +28,19 @@ pub(crate) enum Task {
 }
 
 impl Task {
-    pub fn open(job: sealed::Job, bytes: &[u8]) -> Result<Self> {
-        let task: Self = sealed::open(TASK, job, bytes)?;
+    /// A task, and the versions of its files.
+    ///
+    /// # Errors
+    /// Bytes that are damaged or of another version or job.
+    pub fn open(job: sealed::Job, bytes: &[u8]) -> Result<(Self, Vec<Version>)> {
+        let (task, versions): (Self, Vec<Version>) = sealed::open(TASK, job, bytes)?;
         let whole = match &task {
             Self::Files { .. } => true,
             Self::Rows { window, .. } => window.lead <= LEAD && window.lead <= window.before,
             Self::Node { mark, .. } => mark.lead <= LEAD && mark.before <= mark.start,
         };
         match whole {
-            true => Ok(task),
+            true => Ok((task, versions)),
             false => Err(misfit("a task has impossible numbers".to_owned())),
         }
     }
@@ -104,30 +109,34 @@ impl Window {
 #[derive(Debug, Clone)]
 pub struct Tasks {
     job: sealed::Job,
+    /// Of all files.
+    versions: Arc<[Version]>,
     list: List,
 }
 
 #[derive(Debug, Clone)]
 pub(crate) enum List {
-    /// Of this number of files.
-    Files(usize),
+    Files,
     Rows(Arc<FileRows>),
-    /// Of a log of this number of files.
-    Nodes(Arc<Places>, usize),
+    Nodes(Arc<Places>),
 }
 
 impl Tasks {
-    pub(crate) fn new(job: sealed::Job, list: List) -> Self {
-        Self { job, list }
+    pub(crate) fn new(job: sealed::Job, versions: Arc<[Version]>, list: List) -> Self {
+        Self {
+            job,
+            versions,
+            list,
+        }
     }
 
     /// Their number.
     #[must_use]
     pub fn len(&self) -> usize {
         match &self.list {
-            List::Files(count) => count.div_ceil(FILES),
+            List::Files => self.versions.len().div_ceil(FILES),
             List::Rows(files) => files.count().div_ceil(NODE) as usize,
-            List::Nodes(places, _) => places.nodes(),
+            List::Nodes(places) => places.nodes(),
         }
     }
 
@@ -144,9 +153,9 @@ impl Tasks {
             return None;
         }
         let task = match &self.list {
-            List::Files(count) => Task::Files {
+            List::Files => Task::Files {
                 first: k * FILES,
-                last: (count - 1).min((k + 1) * FILES - 1),
+                last: (self.versions.len() - 1).min((k + 1) * FILES - 1),
             },
             List::Rows(files) => {
                 let before = k as u64 * NODE;
@@ -163,12 +172,13 @@ impl Tasks {
                 };
                 Task::Rows { window, last }
             }
-            List::Nodes(places, files) => {
+            List::Nodes(places) => {
                 let (mark, last) = places.node(k)?;
-                let last = last.unwrap_or(files.saturating_sub(1));
+                let last = last.unwrap_or(self.versions.len().saturating_sub(1));
                 Task::Node { mark, last }
             }
         };
-        Some(sealed::seal(TASK, self.job, &task))
+        let versions = self.versions.get(task.files()).unwrap_or_default();
+        Some(sealed::seal(TASK, self.job, &(task, versions)))
     }
 }

@@ -95,13 +95,16 @@ pub(super) fn run<T: State>(
         checks: plan.checks,
         pass,
     };
-    let files = described.log.files.len();
     let described = elsewhere::Described::Pass(Box::new(described));
     let (description, job) = described.seal(&Fitted::default())?;
     let elsewhere::Described::Pass(described) = described else {
         return Err(misfit("a pass has another description".to_owned()));
     };
-    let tasks = Tasks::new(job, List::Nodes(elsewhere.places.clone(), files));
+    let tasks = Tasks::new(
+        job,
+        elsewhere.versions.clone(),
+        List::Nodes(elsewhere.places.clone()),
+    );
     let state = elsewhere
         .engine
         .run(described.pass.name(), description, tasks)?;
@@ -209,15 +212,9 @@ impl Described {
     ///
     /// # Errors
     /// Those of reading, and a pass that does not fit its map.
-    pub fn compute(
-        &self,
-        job: sealed::Job,
-        (mark, last): (Mark, usize),
-        threads: usize,
-    ) -> Result<Vec<u8>> {
+    pub fn compute(&self, job: sealed::Job, mark: Mark, threads: usize) -> Result<Vec<u8>> {
         self.check()?;
         let described = self;
-        described.log.check_sizes(mark.file..=last)?;
         let mut log = described.log.log()?;
         let replay = &mut Replay::of_node(&mut log, mark, threads);
         let plan = Plan {
