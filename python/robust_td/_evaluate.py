@@ -38,13 +38,14 @@ def learner_options(parameters: dict[str, Any]) -> tuple[dict[str, Any], list[tu
     return options, pairs
 
 
-def staged(log: _native.Table | list[str]) -> tuple[_native.Table | list[str], dict[str, str]]:
+def staged(log: _native.Table | list[str], fetches: bool = True) -> tuple[_native.Table | list[str], _storage.Remote]:
     """The log with its files on this machine, and the URIs of those that are remote."""
     if not isinstance(log, list) or not any(map(_storage.is_remote, log)):
-        return log, {}
+        return log, _storage.Remote()
     local, remote = _storage.stage(log)
-    for place, uri in remote.items():
-        _storage.fetch(place, uri)
+    if fetches:
+        for place, uri in remote.items():
+            _storage.fetch(place, uri)
     return local, remote
 
 
@@ -214,7 +215,7 @@ def evaluate(
     named = columns if cluster is None else {**(columns or {}), "cluster": cluster}
     found = source(log, named, layout, passes=True, used=named_in(features))
     options, pairs = learner_options(parameters)
-    local, remote = staged(found.log)
+    local, remote = staged(found.log, fetches=executor is None)
     if features is None:
         features = found.features
     specs = [features] if isinstance(features, str) else features

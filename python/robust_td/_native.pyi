@@ -180,8 +180,9 @@ def evaluate_in_parts(
     log: Table | list[str],
     options: dict[str, Any],
     parameters: _Pairs,
-    run: Callable[[str, bytes, list[bytes], Callable[[], bool]], bytes],
-    tell: _Tell | None,
+    run: Callable[[str, bytes, Sequence[bytes], Callable[[], bool]], bytes],
+    fetch: Callable[[list[str]], None] | None,
+    known: list[tuple[str, int, int]],
 ) -> Fit: ...
 def log_part(description: bytes, task: bytes, threads: int) -> bytes: ...
 def log_files(description: bytes, task: bytes) -> list[str]: ...

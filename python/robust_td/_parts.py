@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import time
+from array import array
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,22 @@ def sweep_merge(description: bytes, states: Sequence[bytes]) -> bytes:
     return _units(description).join(states)
 
 
+class _Ranges(Sequence[tuple[int, int, int]]):
+    """Consecutive ranges of units, with the number of threads."""
+
+    def __init__(self, parts: list[tuple[int, int]], threads: int) -> None:
+        self._ends = array("Q", [0, *(end for _, end in parts)])
+        self._threads = threads
+
+    def __len__(self) -> int:
+        return len(self._ends) - 1
+
+    def __getitem__(self, index: Any) -> Any:
+        if not 0 <= index < len(self):
+            raise IndexError(index)
+        return self._ends[index], self._ends[index + 1], self._threads
+
+
 def sweep(
     executor: Executor,
     problem: _native.Problem,
@@ -44,8 +61,7 @@ def sweep(
     threads = options.pop("threads", None) or 1
     job = _native.SweepJob(problem, schedules, projections, options)
     description, parts = job.describe()
-    tasks = [(first, end, threads) for first, end in parts]
-    state = executor.run(Job("sweep", description, tasks, sweep_part, sweep_merge), tell)
+    state = executor.run(Job("sweep", description, _Ranges(parts, threads), sweep_part, sweep_merge), tell)
     return job.finish([state], executor.workers * threads, time.perf_counter() - start)
 
 
@@ -75,15 +91,20 @@ def evaluate(
     log: _native.Table | list[str],
     options: dict[str, Any],
     parameters: list[tuple[str, float]],
-    remote: dict[str, str],
+    remote: _storage.Remote,
     tell: Tell | None,
 ) -> _native.Fit:
     """An evaluation in parts; some files may be remote."""
     from .executor import Job
 
-    part = functools.partial(remote_log_part, remote) if remote else log_part
+    part = functools.partial(remote_log_part, dict(remote)) if remote else log_part
 
-    def run(name: str, description: bytes, tasks: list[bytes], stopped: Callable[[], bool]) -> bytes:
+    def fetch(places: list[str]) -> None:
+        for place in places:
+            if place in remote:
+                _storage.fetch(place, remote[place])
+
+    def run(name: str, description: bytes, tasks: Sequence[bytes], stopped: Callable[[], bool]) -> bytes:
         def watch(done: int, total: int, messages: list[str]) -> None:
             if stopped():
                 raise KeyboardInterrupt
@@ -92,4 +113,4 @@ def evaluate(
 
         return executor.run(Job(name, description, tasks, part, log_merge), watch)
 
-    return _native.evaluate_in_parts(log, options, parameters, run, None)
+    return _native.evaluate_in_parts(log, options, parameters, run, fetch if remote else None, remote.known)

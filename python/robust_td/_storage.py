@@ -42,10 +42,19 @@ def folder() -> str:
     return os.environ.get("ROBUST_TD_CACHE", own)
 
 
-def stage(paths: list[str]) -> tuple[list[str], dict[str, str]]:
+class Remote(dict[str, str]):
+    """The URIs of files by their places on this machine."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        #: Places, sizes in bytes, times of the last change in nanoseconds.
+        self.known: list[tuple[str, int, int]] = []
+
+
+def stage(paths: list[str]) -> tuple[list[str], Remote]:
     """The places on this machine of the files that paths and patterns name, and the URIs of those that are remote, by place."""
     places: list[str] = []
-    remote: dict[str, str] = {}
+    remote = Remote()
     for path in paths:
         if not is_remote(path):
             places.append(path)
@@ -56,6 +65,7 @@ def stage(paths: list[str]) -> tuple[list[str], dict[str, str]]:
             place = os.path.join(folder(), f"{digest}-{changed}", info.base_name)
             places.append(place)
             remote[place] = uri
+            remote.known.append((place, info.size, changed))
     return places, remote
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import os
 import time
+from array import array
 from collections import deque
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -45,7 +46,8 @@ class Job:
     description
         What every worker needs to know.
     tasks
-        The parts, in order; small objects that can be pickled.
+        The parts, in order; small objects that can be pickled. They are asked for when they are needed: a sequence that makes them then
+        takes no memory for the others.
     compute
         The state of a task: a function of a module, so that workers can import it.
     merge
@@ -88,7 +90,7 @@ class Measured:
     repeated: int = 0
     seconds: float = 0.0
     #: Of each task, up to 100,000 of them, and of merging.
-    task_seconds: list[float] = field(default_factory=list)
+    task_seconds: array[float] = field(default_factory=lambda: array("d"))
     merge_seconds: float = 0.0
     largest_state: int = 0
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+import tracemalloc
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -168,3 +170,66 @@ def test_an_interrupt_ends_the_job(tmp_path: Path) -> None:
         executor.run(job([(k, 0.01, str(tmp_path)) for k in range(500)]), tell)
     assert len(list(tmp_path.iterdir())) < 50
     assert threading.active_count() <= before
+
+
+class Lazy(Sequence[Any]):
+    """Tasks that are made when they are asked for."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __getitem__(self, index: Any) -> Any:
+        return bytes(range(64)) * 64, index
+
+
+def padded(description: bytes, task: Any) -> bytes:
+    return bytes(4096)
+
+
+def first_state(description: bytes, states: Sequence[bytes]) -> bytes:
+    return states[0]
+
+
+def test_the_memory_of_the_driver_does_not_grow_with_the_parts() -> None:
+    peaks = []
+    for parts in (40, 4000):
+        with LocalExecutor(2) as executor:
+            executor.run(Job("lazy", b"", Lazy(4), padded, first_state))
+            tracemalloc.start()
+            executor.run(Job("lazy", b"", Lazy(parts), padded, first_state))
+            peaks.append(tracemalloc.get_traced_memory()[1])
+            tracemalloc.stop()
+    # 4,000 tasks or states of 4 kB would be 16 MB; a node of the tree has up to 64 states at a time.
+    assert peaks[1] - peaks[0] < 64 * 2 * 4096 + 300_000, peaks
+
+
+def test_a_damaged_row_group_is_named_and_the_rest_is_kept(tmp_path: Path) -> None:
+    pq = pytest.importorskip("pyarrow.parquet")
+    names = jobs.shards(tmp_path, count=4)
+    broken = Path(names[3])
+    good = broken.read_bytes()
+    # The header of a page of the observations.
+    place = pq.ParquetFile(broken).metadata.row_group(2).column(0).dictionary_page_offset
+    broken.write_bytes(good[:place] + b"\xff" * 64 + good[place + 64 :])
+    arguments: dict[str, Any] = dict(discount=0.9, features="polynomial(degree=2)")
+    with LocalExecutor(2, checkpoint=tmp_path / "store") as executor:
+        with pytest.raises(rtd.Error, match=r"shard-03.parquet: .*row group 2, column obs_0.*; the other \d of 3 parts are in the checkpoint"):
+            rtd.evaluate(names, executor=executor, **arguments)
+        # Once it is repaired, the parts that did not read it are not computed again.
+        broken.write_bytes(good)
+        restored = []
+
+        class Noting:
+            workers = 2
+
+            def run(self, job: Job, tell: Any = None) -> bytes:
+                state = executor.run(job, tell)
+                restored.append((job.name, executor.measured.restored))
+                return state
+
+        found = rtd.evaluate(names, executor=Noting(), **arguments)
+    assert dict(restored)["survey"] >= 1
+    assert jobs.answer(found, tmp_path) == jobs.answer(rtd.evaluate(names, **arguments), tmp_path)

@@ -55,8 +55,12 @@ def test_an_evaluation_of_objects_is_that_of_files(bucket: str, tmp_path: Path) 
     found = rtd.evaluate("s3://logs/shard-*.parquet", discount=0.9)
     assert found.start_value == alone.start_value and (found.theta == alone.theta).all()
     # Workers fetch what they need, where it is not there yet.
-    for place in Path(os.environ["ROBUST_TD_CACHE"]).rglob("*.parquet"):
+    places = list(Path(os.environ["ROBUST_TD_CACHE"]).rglob("*.parquet"))
+    assert len(places) == 4
+    for place in places:
         assert place.stat().st_size > 0
+        place.unlink()
+    before = []
 
     class Elsewhere:
         """Removes the files of the driver first, as on another machine."""
@@ -65,11 +69,15 @@ def test_an_evaluation_of_objects_is_that_of_files(bucket: str, tmp_path: Path) 
         inside = LocalExecutor(1)
 
         def run(self, job: Job, tell: object = None) -> bytes:
-            for place in Path(os.environ["ROBUST_TD_CACHE"]).rglob("*.parquet"):
+            places = list(Path(os.environ["ROBUST_TD_CACHE"]).rglob("*.parquet"))
+            before.append(len(places))
+            for place in places:
                 place.unlink()
             return self.inside.run(job)
 
     parts = rtd.evaluate("s3://logs/shard-*.parquet", discount=0.9, executor=Elsewhere())
+    # The driver needs the first file only.
+    assert before[0] == 1
     assert parts.to_dict() | {"seconds": 0} == found.to_dict() | {"seconds": 0}
     one = rtd.evaluate("s3://logs/shard-00.parquet", discount=0.9)
     assert one.start_value == rtd.evaluate(f"{bucket}/shard-00.parquet", discount=0.9).start_value

@@ -16,13 +16,15 @@
 //! Chan, Golub & LeVeque, "Algorithms for computing the sample variance: analysis and recommendations", The American
 //! Statistician 37, 1983.
 
+use serde::{Deserialize, Serialize};
+
 /// The number of columns whose sums stay in registers.
 const TILE: usize = 4;
 /// The number of rows that are added at a time, so that they stay in the cache.
 const BLOCK: usize = 32;
 
 /// Range, mean and spread of each column of the rows so far.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct ColumnMoments {
     /// The rows of merged parts, their means and spreads.
     count: u64,
@@ -127,6 +129,24 @@ impl ColumnMoments {
         ] {
             all[first..first + W].copy_from_slice(&tile);
         }
+    }
+
+    /// Whether it has this number of columns, and all its parts fit together.
+    #[must_use]
+    pub fn fits(&self, columns: usize) -> bool {
+        let Self {
+            mean,
+            spread,
+            low,
+            high,
+            shift,
+            sums,
+            squares,
+            ..
+        } = self;
+        [mean, spread, low, high, shift, sums, squares]
+            .into_iter()
+            .all(|each| each.len() == columns)
     }
 
     /// Ends the open part.

@@ -1,5 +1,6 @@
 //! Holds validated rows, independent of the file format.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use robust_td_core::features::FeatureMap;
@@ -156,6 +157,30 @@ impl Batch {
     pub(crate) fn bytes(&self) -> usize {
         let words = self.obs.len() + self.next_obs.len() + 5 * self.len();
         8 * words + 3 * self.len() + self.choices.bytes()
+    }
+
+    /// A copy of some rows, without what depends on a policy that was not followed.
+    pub(crate) fn copied(&self, rows: Range<usize>) -> Self {
+        let wide = rows.start * self.dimension..rows.end * self.dimension;
+        let some = |all: &[f64], range: &Range<usize>| match all.is_empty() {
+            true => Vec::new(),
+            false => all[range.clone()].to_vec(),
+        };
+        Self {
+            dimension: self.dimension,
+            obs: some(&self.obs, &wide),
+            next_obs: some(&self.next_obs, &wide),
+            rewards: some(&self.rewards, &rows),
+            terminated: self.terminated[rows.clone()].to_vec(),
+            truncated: self.truncated[rows.clone()].to_vec(),
+            episodes: self.episodes[rows.clone()].to_vec(),
+            clusters: self.clusters[rows.clone()].to_vec(),
+            ratios: some(&self.ratios, &rows),
+            rows: self.rows[rows.clone()].to_vec(),
+            gaps: self.gaps[rows].to_vec(),
+            file: self.file,
+            ..Self::default()
+        }
     }
 
     pub(crate) fn clear(&mut self, file: usize) {

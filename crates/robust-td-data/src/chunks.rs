@@ -13,7 +13,7 @@ use crate::actions::Choice;
 use crate::batch::Batch;
 use crate::error::Result;
 use crate::feature_rows::FeatureRows;
-use crate::mark::NODE;
+use crate::mark::{Approach, NODE};
 use crate::monitor::Monitor;
 use crate::ordered::in_order;
 use crate::pairing::{Pairing, Step};
@@ -203,15 +203,16 @@ fn cut(
     limit: Option<u64>,
     mut take: impl FnMut(Chunk) -> Result<()>,
 ) -> Result<PassCounts> {
-    let mark = replay.mark().cloned();
+    let mark = replay.mark().copied();
+    let mut approach = mark.map(Approach::new);
     let limit = match &mark {
-        Some(mark) => mark.before.saturating_add(NODE),
+        Some(mark) => mark.start.saturating_add(NODE),
         None => limit.unwrap_or(u64::MAX),
     };
-    let mut pairing = (mark.as_ref()).map_or_else(Pairing::default, |mark| mark.pairing.clone());
+    let mut pairing = Pairing::default();
     let monitor = replay.monitor().clone();
     let mut chunk = Chunk {
-        before: mark.as_ref().map_or(0, |mark| mark.before),
+        before: mark.map_or(0, |mark| mark.start),
         monitor: monitor.clone(),
         ..Chunk::default()
     };
@@ -220,6 +221,14 @@ fn cut(
             chunk.schema = Arc::new(schema.clone());
         }
         let mut from = mark.as_ref().map_or(0, |mark| mark.first(batch));
+        if from < batch.len()
+            && let Some(way) = &mut approach
+        {
+            let Some(start) = way.advance(&mut pairing, schema, batch, from) else {
+                return Ok(ControlFlow::Continue(()));
+            };
+            (from, approach) = (start, None);
+        }
         if from == batch.len() && from > 0 {
             return Ok(ControlFlow::Continue(()));
         }

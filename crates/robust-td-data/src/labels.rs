@@ -1,6 +1,6 @@
 //! Keeps the texts of the levels of categories, which rows hold as numbers.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use robust_td_core::features::Level;
@@ -22,6 +22,21 @@ impl Labels {
     pub fn get(&self, code: f64) -> Option<String> {
         let texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
         texts.get(&code.to_bits()).cloned()
+    }
+
+    /// All texts, by the bits of their codes.
+    pub fn all(&self) -> BTreeMap<u64, String> {
+        let texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
+        texts
+            .iter()
+            .map(|(code, text)| (*code, text.clone()))
+            .collect()
+    }
+
+    /// Adds texts, by the bits of their codes.
+    pub fn add_all(&self, others: &[(u64, String)]) {
+        let mut texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
+        texts.extend(others.iter().cloned());
     }
 
     fn add(&self, code: f64, text: &[u8]) {

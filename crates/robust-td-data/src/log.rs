@@ -1,5 +1,6 @@
 //! Describes a log: which files to read, and how.
 
+use std::collections::HashMap;
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
@@ -20,7 +21,7 @@ use crate::options::{Purpose, ReadAs, ReadOptions, Selection};
 use crate::origin::{self, Origin};
 use crate::preset::Preset;
 use crate::reader::Reader;
-use crate::reading::{Reading, fixed};
+use crate::reading::{Reading, Version, fixed};
 use crate::role::Role;
 use crate::schema::Schema;
 use crate::source::{Compression, Format, Source, is_pipe};
@@ -52,6 +53,10 @@ pub struct Log {
     actions: Vec<String>,
     /// The file and row that it is read from.
     from: (usize, u64),
+    /// The length of observations, if it is known.
+    dimension: Option<usize>,
+    /// Sizes and times of files that may not be here yet.
+    known: HashMap<String, (u64, u64)>,
 }
 
 #[derive(Debug)]
@@ -105,12 +110,35 @@ impl Log {
             keep: Keep::default(),
             actions: Vec::new(),
             from: (0, 0),
+            dimension: None,
+            known: HashMap::new(),
         }
     }
 
     /// Reads from a row of a file on, in numbers from 0 and from 1; some rows before it may be read as well.
     pub(crate) fn read_from(&mut self, file: usize, row: u64) {
         self.from = (file, row);
+    }
+
+    /// Sets the sizes in bytes and the times of the last change, in nanoseconds, of files that may not be on this machine yet.
+    #[must_use]
+    pub fn known_files(mut self, files: impl IntoIterator<Item = (String, u64, u64)>) -> Self {
+        let files = files.into_iter();
+        self.known = files
+            .map(|(name, size, changed)| (name, (size, changed)))
+            .collect();
+        self
+    }
+
+    /// The size of a file and the time of its last change; zeros where they are not known.
+    pub(crate) fn version(&self, file: &str) -> Version {
+        let known = self.known.get(file).copied();
+        known.unwrap_or_else(|| origin::version(file))
+    }
+
+    /// Refuses observations of another length.
+    pub(crate) fn expect_dimension(&mut self, dimension: usize) {
+        self.dimension = Some(dimension);
     }
 
     /// The columns that are copied to predictions.
@@ -200,7 +228,6 @@ impl Log {
     pub(crate) fn reading(&self, files: &[String], schema: &Schema) -> Reading {
         Reading {
             files: files.to_vec(),
-            versions: files.iter().map(|file| origin::version(file)).collect(),
             format: self.format,
             columns: self.columns.clone(),
             preset: self.preset,
@@ -216,6 +243,23 @@ impl Log {
         (self.dialect, self.observed) = (dialect, observed);
     }
 
+    /// The names of its files.
+    ///
+    /// # Errors
+    /// When a pattern matches nothing.
+    pub(crate) fn names(&self) -> Result<Vec<String>> {
+        match &self.input {
+            Input::Names(names) => {
+                let found = Source::find(names, self.format)?;
+                Ok(found
+                    .iter()
+                    .map(|source| source.name().to_owned())
+                    .collect())
+            }
+            _ => Ok(Vec::new()),
+        }
+    }
+
     /// Whether it consists of files.
     pub(crate) fn is_files(&self) -> bool {
         matches!(self.input, Input::Names(_)) && !self.is_stream()
@@ -228,7 +272,7 @@ impl Log {
             Input::Table(_) => &[],
             _ => files,
         };
-        let sized = |file: &String| (file.clone(), origin::size(file).unwrap_or(0));
+        let sized = |file: &String| (file.clone(), self.version(file).0);
         Origin {
             files: files.iter().map(sized).collect(),
             format: self.format,
@@ -361,6 +405,7 @@ impl Log {
             threads,
             monitor: self.monitor.clone(),
             actions: self.actions.clone(),
+            dimension: self.dimension,
             ..ReadOptions::default()
         };
         if self.is_stream() {

@@ -495,6 +495,15 @@ impl Pairing {
         self.now.run
     }
 
+    /// Sets what was counted before, after the last rows of that were pushed.
+    pub(crate) fn counted(&mut self, rows: u64, transitions: u64, runs: u64) {
+        self.others.drain().for_each(drop);
+        self.waiting = 0;
+        (self.rows, self.transitions, self.runs) = (rows, transitions, runs);
+        self.left_out = (rows - transitions.min(rows)).saturating_sub(self.waiting());
+        (self.changes, self.now.run) = (0, runs.saturating_sub(1));
+    }
+
     /// Whether observations of the given length can follow.
     pub(crate) fn fits(&self, inputs: usize) -> bool {
         let open = self.others.values().chain([&self.now]);

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::schema::Schema;
 
 /// The number of rows in a part.
-const ROWS: usize = 4096;
+pub(crate) const ROWS: usize = 4096;
 
 /// Consecutive rows of a log.
 #[derive(Debug, Clone, Default)]
@@ -40,6 +40,15 @@ pub(crate) struct Parts {
 }
 
 impl Parts {
+    /// Parts of a log after this number of rows.
+    pub fn after(before: u64) -> Self {
+        let open = Part {
+            before,
+            ..Part::default()
+        };
+        Self { open }
+    }
+
     /// Adds the rows of a batch, and calls `full` with every part that is full.
     ///
     /// # Errors

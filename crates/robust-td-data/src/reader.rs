@@ -224,6 +224,14 @@ impl Reader {
         &self.wanted.labels
     }
 
+    /// The number of rows of the current file, if the file says it.
+    pub(crate) fn stored_rows(&self) -> Option<u64> {
+        match &self.current {
+            Some(Rows::Arrow(rows)) => rows.stored(),
+            _ => None,
+        }
+    }
+
     /// The bad rows skipped so far.
     #[must_use]
     pub fn bad_rows(&self) -> &BadRows {

@@ -1,6 +1,5 @@
 //! Describes how to read a log on another machine, as it was read here.
 
-use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use robust_td_core::features::{ColumnUse, Input};
@@ -16,13 +15,15 @@ use crate::preset::Preset;
 use crate::schema::Schema;
 use crate::source::Format;
 
+/// The size of a file in bytes and the time of its last change. They are part of the tasks that read it, so that a state of other contents is that
+/// of another task, and those of other files remain.
+pub(crate) type Version = (u64, u64);
+
 /// The files of a log, and how they were read.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Reading {
     pub files: Vec<String>,
-    /// Their sizes in bytes and the times of their last changes, so that a state of other contents is that of another job.
-    pub versions: Vec<(u64, u64)>,
     pub format: Option<Format>,
     pub columns: ColumnMap,
     pub preset: Preset,
@@ -39,9 +40,8 @@ impl Reading {
     ///
     /// # Errors
     /// [`Error::Changed`].
-    pub fn check_sizes(&self, files: RangeInclusive<usize>) -> Result<()> {
-        let all = self.files.iter().zip(&self.versions).enumerate();
-        for (_, (file, (size, _))) in all.filter(|(k, _)| files.contains(k)) {
+    pub fn check_sizes(&self, first: usize, versions: &[Version]) -> Result<()> {
+        for (file, (size, _)) in self.files.iter().skip(first).zip(versions) {
             // What cannot be found is reported when it is opened.
             if origin::size(file).is_some_and(|now| now != *size) {
                 return Err(Error::Changed { file: file.clone() });
@@ -55,7 +55,15 @@ impl Reading {
     /// # Errors
     /// When a feature map is malformed.
     pub fn log(&self) -> Result<Log> {
-        let mut log = Log::files(self.files.iter().cloned())
+        self.log_of(&self.files)
+    }
+
+    /// The log of some of the files.
+    ///
+    /// # Errors
+    /// When a feature map is malformed.
+    pub fn log_of(&self, files: &[String]) -> Result<Log> {
+        let mut log = Log::files(files.iter().cloned())
             .columns(self.columns.clone())
             .layout(self.preset)
             .skip_bad_rows(self.skip_bad_rows);

@@ -7,18 +7,19 @@ use crate::ahead::ReadAhead;
 use crate::bad_rows::BadRows;
 use crate::batch::Batch;
 use crate::chunks::PassCounts;
-use crate::error::Result;
+use crate::elsewhere::Engine;
+use crate::elsewhere::tasks::Window;
+use crate::error::{Error, Result};
 use crate::labels::Labels;
 use crate::log::Log;
-use crate::mark::Mark;
+use crate::mark::{Mark, Places};
 use crate::memory;
 use crate::monitor::Monitor;
 use crate::options::Purpose;
 use crate::origin::Origin;
 use crate::reader::Reader;
-use crate::reading::Reading;
+use crate::reading::{Reading, Version};
 use crate::schema::Schema;
-use crate::solved::passes::Engine;
 
 /// A log that is read again and again.
 pub(crate) struct Replay<'a> {
@@ -38,7 +39,9 @@ pub(crate) struct Replay<'a> {
 /// What computes the nodes of a log elsewhere.
 pub(crate) struct Elsewhere<'a> {
     pub engine: &'a mut dyn Engine,
-    pub marks: Vec<Mark>,
+    pub places: Arc<Places>,
+    /// The files, when they were looked at first.
+    pub versions: Arc<[Version]>,
     /// The rows and transitions of a pass.
     pub counts: PassCounts,
 }
@@ -78,12 +81,22 @@ impl<'a> Replay<'a> {
         }
     }
 
+    /// Some rows of a log.
+    pub fn of_window(log: &'a mut Log, window: Window, threads: usize) -> Self {
+        log.read_from(window.file, window.row);
+        Self {
+            kept: Kept::TooMany,
+            ..Self::new(log, threads)
+        }
+    }
+
     /// A log whose nodes are computed elsewhere.
     pub fn elsewhere(log: &'a mut Log, threads: usize, engine: &'a mut dyn Engine) -> Self {
         Self {
             elsewhere: Some(Elsewhere {
                 engine,
-                marks: Vec::new(),
+                places: Arc::default(),
+                versions: Arc::default(),
                 counts: PassCounts::default(),
             }),
             ..Self::new(log, threads)
@@ -98,12 +111,59 @@ impl<'a> Replay<'a> {
     /// What computes the nodes elsewhere, and how to read them there; known after a pass.
     pub fn parts(&mut self) -> Option<(&mut Elsewhere<'a>, Reading)> {
         let reading = self.log.reading(&self.files, &self.schema);
-        self.elsewhere.as_mut().map(|found| (found, reading))
+        let found = self.elsewhere.as_mut()?;
+        if found.versions.is_empty() {
+            let versions = self.files.iter().map(|file| self.log.version(file));
+            found.versions = versions.collect();
+        }
+        Some((found, reading))
     }
 
     /// Whether nodes are computed elsewhere.
     pub fn is_elsewhere(&self) -> bool {
         self.elsewhere.is_some()
+    }
+
+    /// Whether the first pass is made there, too: where bad rows are skipped, rows cannot be counted before they are read.
+    pub fn surveys_elsewhere(&self) -> bool {
+        self.is_elsewhere() && !self.log.skips()
+    }
+
+    /// Looks at the first rows; returns the length of observations.
+    ///
+    /// # Errors
+    /// Those of reading, and a log without rows.
+    pub fn look(&mut self) -> Result<usize> {
+        let files = self.log.names()?;
+        self.fetch(&files[..files.len().min(1)])?;
+        let mut reader = self.log.open_with(Purpose::Evaluate, 1)?;
+        self.schema = reader.schema().clone();
+        self.files = reader.files().to_vec();
+        let mut batch = Batch::default();
+        while batch.is_empty() {
+            if !reader.read(&mut batch)? {
+                return Err(Error::NoInput {
+                    what: "the files contain no usable rows",
+                });
+            }
+        }
+        Ok(batch.dimension)
+    }
+
+    /// Brings all files to this machine.
+    ///
+    /// # Errors
+    /// Those of the engine.
+    pub fn fetch_all(&mut self) -> Result<()> {
+        let files = self.log.names()?;
+        self.fetch(&files)
+    }
+
+    fn fetch(&mut self, files: &[String]) -> Result<()> {
+        match &mut self.elsewhere {
+            Some(elsewhere) => elsewhere.engine.fetch(files),
+            None => Ok(()),
+        }
     }
 
     /// Rows that were read already.

@@ -2,11 +2,12 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::{PyBytes, PyDict, PyList};
+use pyo3::types::{PyBytes, PyDict};
 use robust_td_data::{
-    ColumnMap, Engine, Evaluation, Format, Log, Model, Monitor, Preset, Progress,
+    ColumnMap, Engine, Evaluation, Format, Log, Model, Monitor, Preset, Progress, Tasks,
 };
 
 use crate::error::{raised, refused};
@@ -124,9 +125,28 @@ impl Stopped {
     }
 }
 
+/// The tasks of a pass, made when they are asked for.
+#[pyclass(frozen, sequence, module = "robust_td._native")]
+pub struct LogTasks(Tasks);
+
+#[pymethods]
+impl LogTasks {
+    fn __len__(&self) -> usize {
+        self.0.len()
+    }
+
+    fn __getitem__<'py>(&self, py: Python<'py>, index: usize) -> PyResult<Bound<'py, PyBytes>> {
+        let task = self.0.get(index);
+        let task = task.ok_or_else(|| PyIndexError::new_err("there is no such task"))?;
+        Ok(PyBytes::new(py, &task))
+    }
+}
+
 /// A function of Python that computes jobs: `run(name, description, tasks, stopped)` returns the merged state.
 struct Calls<'a> {
     run: &'a Py<PyAny>,
+    /// `fetch(files)` brings files to this machine.
+    fetch: Option<&'a Py<PyAny>>,
     monitor: Monitor,
     /// What it raised.
     raised: Option<PyErr>,
@@ -137,22 +157,34 @@ impl Engine for Calls<'_> {
         &mut self,
         name: &'static str,
         description: Vec<u8>,
-        tasks: Vec<Vec<u8>>,
+        tasks: Tasks,
     ) -> Result<Vec<u8>, robust_td_data::Error> {
         let called = Python::attach(|py| {
-            let tasks = tasks.iter().map(|task| PyBytes::new(py, task));
-            let tasks = PyList::new(py, tasks)?;
+            let tasks = LogTasks(tasks);
             let description = PyBytes::new(py, &description);
             let stopped = Stopped(self.monitor.clone());
             let state = self.run.call1(py, (name, description, tasks, stopped))?;
             let state: PyBackedBytes = state.extract(py)?;
             PyResult::Ok(state.to_vec())
         });
-        called.map_err(|error| {
-            let message = error.to_string();
-            self.raised = Some(error);
-            robust_td_data::Error::Executor { message }
-        })
+        called.map_err(|error| self.failed(error))
+    }
+
+    fn fetch(&mut self, files: &[String]) -> Result<(), robust_td_data::Error> {
+        let Some(fetch) = self.fetch else {
+            return Ok(());
+        };
+        let called = Python::attach(|py| fetch.call1(py, (files.to_vec(),)).map(drop));
+        called.map_err(|error| self.failed(error))
+    }
+}
+
+impl Calls<'_> {
+    /// Remembers what Python raised.
+    fn failed(&mut self, error: PyErr) -> robust_td_data::Error {
+        let message = error.to_string();
+        self.raised = Some(error);
+        robust_td_data::Error::Executor { message }
     }
 }
 
@@ -164,13 +196,15 @@ pub fn evaluate_in_parts(
     options: Bound<'_, PyDict>,
     parameters: Vec<(String, f64)>,
     run: Py<PyAny>,
-    tell: Option<Py<PyAny>>,
+    fetch: Option<Py<PyAny>>,
+    known: Vec<(String, u64, u64)>,
 ) -> PyResult<Fit> {
-    let evaluation = evaluation(&log, &Options(options), parameters)?;
+    let evaluation = evaluation(&log, &Options(options), parameters)?.known_files(known);
     let failure = Mutex::new(None);
-    let fit = job::run(py, tell.as_ref(), |watch| {
+    let fit = job::run(py, None, |watch| {
         let mut engine = Calls {
             run: &run,
+            fetch: fetch.as_ref(),
             monitor: watch.monitor.clone(),
             raised: None,
         };

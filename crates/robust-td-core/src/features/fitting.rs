@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::category::{Category, Label};
 use super::column::Input;
 use super::select::{Selected, select};
@@ -68,6 +70,12 @@ impl Fitting {
         Ok(fitting)
     }
 
+    /// The description of the map.
+    #[must_use]
+    pub fn spec(&self) -> &str {
+        self.map.spec()
+    }
+
     /// Whether another pass over the data is needed.
     #[must_use]
     pub fn needs_pass(&self) -> bool {
@@ -115,6 +123,18 @@ impl Fitting {
     /// When a discrete column has too many values.
     pub fn merge(&mut self, part: FittingPart) -> Result<()> {
         self.moments.merge(part.0)
+    }
+
+    /// Whether a part, from wherever it came, is one of the current pass.
+    #[must_use]
+    pub fn accepts(&self, part: &FittingPart) -> bool {
+        let (own, other) = (&self.moments, &part.0);
+        let columns = |moments: &Moments| -> Vec<usize> {
+            moments.values.iter().map(|(column, _)| *column).collect()
+        };
+        other.columns.fits(own.columns.columns())
+            && columns(own) == columns(other)
+            && own.names == other.names
     }
 
     /// Ends the current pass.
@@ -230,7 +250,7 @@ fn in_spec(error: Error, spec: &str) -> Error {
 }
 
 /// Observations of a part of a pass, which several threads may gather.
-#[derive(Debug)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct FittingPart(Moments);
 
 impl FittingPart {
@@ -244,7 +264,7 @@ impl FittingPart {
 }
 
 /// Statistics of a stage's input, gathered in one pass.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Moments {
     columns: ColumnMoments,
     /// The values of the discrete columns, as ordered bits, with the number of their rows.

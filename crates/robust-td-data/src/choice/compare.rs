@@ -10,7 +10,9 @@ use super::field::{Candidate, Field};
 use super::losses::Losses;
 use super::pairs::Pairs;
 use super::{FeatureCandidate, FeatureChoice, ROUNDING, Wanted};
+use crate::elsewhere::tasks::Window;
 use crate::error::{Error, Result};
+use crate::fold::Fold;
 use crate::inspect::{DataReport, Inspector};
 use crate::option_error::{OptionError, OptionName};
 use crate::replay::Replay;
@@ -18,7 +20,7 @@ use crate::solved::folds::without_each;
 use crate::solved::gather::Plan;
 use crate::solved::split::Split;
 use crate::solved::{Request, Stage, check_undiscounted, plan, refused_map};
-use crate::survey::{Survey, end_pass, for_each_part, merge, observe};
+use crate::survey::{Block, Survey, end_pass, for_each_part};
 
 /// The maximum number of maps to compare.
 const MOST: usize = 32;
@@ -250,22 +252,27 @@ fn fit(
         .iter()
         .any(|(_, fitting, failed)| failed.is_none() && fitting.needs_pass())
     {
-        let mut observed: Vec<Result<_>> = fittings.iter().map(|_| Ok(None)).collect();
+        let mut observed: Vec<Result<Fold<Block>>> =
+            fittings.iter().map(|_| Ok(Fold::default())).collect();
         for_each_part(
             replay,
-            |_, _| Ok(()),
+            Window::ALL,
+            |_, _, _| Ok(()),
             |part| -> Vec<_> {
                 let each = fittings.iter().map(|(_, fitting, failed)| {
                     let fits = failed.is_none();
-                    fits.then(|| observe(fitting, &part))
+                    fits.then(|| Block::of_fitting(&part, fitting))
                 });
                 each.collect()
             },
             |parts| {
                 for (all, part) in observed.iter_mut().zip(parts) {
-                    if let (Ok(found), Some(part)) = (&mut *all, part)
-                        && let Err(error) = part.and_then(|part| merge(found, Some(part)))
-                    {
+                    let (Ok(found), Some(part)) = (&mut *all, part) else {
+                        continue;
+                    };
+                    let merged = part.map(|part| found.push(part));
+                    let failed = found.nodes().find_map(Block::failure);
+                    if let Some(error) = merged.err().or(failed) {
                         *all = Err(error);
                     }
                 }
@@ -275,7 +282,10 @@ fn fit(
         for ((_, fitting, failed), observed) in fittings.iter_mut().zip(observed) {
             if failed.is_none() && fitting.needs_pass() {
                 *failed = observed
-                    .and_then(|found| end_pass(fitting, found, &labels))
+                    .and_then(|found| {
+                        let found = found.finish().and_then(|block| block.observed);
+                        end_pass(fitting, found, &|code| labels.get(code))
+                    })
                     .err();
             }
         }

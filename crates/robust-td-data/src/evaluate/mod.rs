@@ -13,6 +13,7 @@ use std::time::Instant;
 use crate::assess::assess;
 use crate::choice::Wanted;
 use crate::columns::ColumnMap;
+use crate::elsewhere::Engine;
 use crate::error::{Error, Result};
 use crate::fit::Fit;
 use crate::inspect::DataReport;
@@ -25,7 +26,6 @@ use crate::options::ReadAs;
 use crate::preset::Preset;
 use crate::replay::Replay;
 use crate::solved::gather::Plan;
-use crate::solved::passes::Engine;
 use crate::solved::{self, Stage, Unit};
 use crate::source::Format;
 use crate::start_value::StartValue;
@@ -398,6 +398,14 @@ impl Evaluation {
         self
     }
 
+    /// Sets the sizes in bytes and the times of the last change, in nanoseconds, of files that may not be on this machine yet; for
+    /// [`run_in_parts`](Self::run_in_parts).
+    #[must_use]
+    pub fn known_files(mut self, files: impl IntoIterator<Item = (String, u64, u64)>) -> Self {
+        self.log = self.log.known_files(files);
+        self
+    }
+
     /// Learns from the log.
     ///
     /// # Errors
@@ -456,7 +464,8 @@ impl Evaluation {
 
     /// As [`run`](Self::run), with the work in parts that an engine computes, on whatever machines; the same bits.
     ///
-    /// The first pass over the files, which fits the feature map and inspects the rows, is made here; the others are made in parts.
+    /// The first pass over the files, which fits the feature map and inspects the rows, is made in parts, too, unless bad rows may be skipped or
+    /// the name of an episode occurs again in a file after rows of others; then it is made here.
     ///
     /// # Errors
     /// As [`run`](Self::run), those of the engine, and [`Error::NotInParts`] for what is not computed in parts: learners, streams and tables,

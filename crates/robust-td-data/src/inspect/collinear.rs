@@ -5,6 +5,7 @@
 //! is a tiny fraction of the variance itself, feature j is a combination of them up to a constant.
 
 use robust_td_core::Matrix;
+use serde::{Deserialize, Serialize};
 
 /// With more features than this none are compared: each row costs d^2 / 2 operations.
 const MOST_FEATURES: usize = 64;
@@ -15,7 +16,7 @@ const EXPLAINED: f64 = 1e-10;
 const BLOCK: usize = 256;
 
 /// The co-moments of the features.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct CoMoments {
     rows: u64,
     mean: Vec<f64>,
@@ -96,6 +97,13 @@ impl CoSums {
 }
 
 impl CoMoments {
+    /// Whether its sizes are those of this number of features.
+    pub fn fits(&self, dimension: usize) -> bool {
+        let d = self.mean.len();
+        self.products.len() == d * d
+            && (d == dimension || (d == 0 && (self.rows == 0 || dimension > MOST_FEATURES)))
+    }
+
     /// Adds the rows of a later part.
     pub fn merge(&mut self, later: &Self) {
         if self.rows == 0 {

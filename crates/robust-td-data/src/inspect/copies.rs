@@ -2,22 +2,19 @@
 
 use std::collections::HashMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::batch::Batch;
 use crate::hash::mix;
 
 /// The observation of one row in this number is compared, beside the rewards, flags and episodes of all.
 const EVERY: u64 = 16;
 
-/// A digest of the rows of each file.
-#[derive(Debug, Clone, Default)]
+/// A digest of the rows of each file: a sum over its rows, so that parts of a file can be added.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Copies {
-    /// The file being read, with the number of its rows and their digest so far.
-    now: Option<(usize, u64, u64)>,
-    /// The first file with a number of rows and a digest.
-    files: HashMap<(u64, u64), usize>,
-    /// The first copy and its original, and the number of copies.
-    first: Option<(usize, usize, u64)>,
-    count: u64,
+    /// The files in order, with the numbers of their rows and their digests.
+    files: Vec<(usize, u64, u64)>,
 }
 
 /// Files with the same rows as an earlier one.
@@ -34,42 +31,54 @@ pub(crate) struct Copied {
 impl Copies {
     /// Adds the rows of a batch.
     pub fn push(&mut self, batch: &Batch) {
-        if self.now.is_some_and(|(file, ..)| file != batch.file) {
-            self.end_file();
-        }
-        let (_, rows, digest) = self.now.get_or_insert((batch.file, 0, 0));
+        let mut digest = 0_u64;
         for i in 0..batch.len() {
             let flags = u64::from(batch.terminated[i]) | u64::from(batch.truncated[i]) << 1;
             let row = batch.rewards[i].to_bits() ^ batch.episodes[i].rotate_left(17) ^ flags;
-            *digest = mix(*digest ^ row);
-            if *rows % EVERY == 0 {
+            let number = batch.rows[i];
+            let mut hash = mix(row ^ mix(number));
+            if number % EVERY == 1 {
                 let bits = batch.obs(i).iter().map(|x| x.to_bits());
-                *digest = bits.fold(*digest, |digest, bits| mix(digest ^ bits));
+                hash = bits.fold(hash, |hash, bits| mix(hash ^ bits));
             }
-            *rows += 1;
+            digest = digest.wrapping_add(hash);
+        }
+        self.add(batch.file, batch.len() as u64, digest);
+    }
+
+    fn add(&mut self, file: usize, rows: u64, digest: u64) {
+        match self.files.last_mut().filter(|(own, ..)| *own == file) {
+            Some((_, own, sum)) => {
+                *own += rows;
+                *sum = sum.wrapping_add(digest);
+            }
+            None => self.files.push((file, rows, digest)),
         }
     }
 
-    fn end_file(&mut self) {
-        let Some((file, rows, digest)) = self.now.take().filter(|(_, rows, _)| *rows > 1) else {
-            return;
-        };
-        let original = *self.files.entry((rows, digest)).or_insert(file);
-        if original != file {
-            self.count += 1;
-            self.first.get_or_insert((file, original, rows));
+    /// Adds the rows of a later part of the log.
+    pub fn merge(&mut self, later: Self) {
+        for (file, rows, digest) in later.files {
+            self.add(file, rows, digest);
         }
     }
 
-    /// What was found, after the last file.
-    pub fn finish(&mut self) -> Option<Copied> {
-        self.end_file();
-        let (file, original, rows) = self.first?;
-        Some(Copied {
-            file,
-            original,
-            rows,
-            count: self.count,
-        })
+    /// What was found.
+    pub fn found(&self) -> Option<Copied> {
+        let mut firsts = HashMap::new();
+        let mut found: Option<Copied> = None;
+        for &(file, rows, digest) in self.files.iter().filter(|(_, rows, _)| *rows > 1) {
+            let original = *firsts.entry((rows, digest)).or_insert(file);
+            if original != file {
+                let first = found.get_or_insert(Copied {
+                    file,
+                    original,
+                    rows,
+                    count: 0,
+                });
+                first.count += 1;
+            }
+        }
+        found
     }
 }

@@ -65,7 +65,7 @@ impl Inspector {
     }
 
     fn copied_files(&self, findings: &mut Findings<'_>) {
-        let Some(found) = self.copies.clone().finish() else {
+        let Some(found) = self.order.copies.found() else {
             return;
         };
         let name = |file: usize| findings.files.get(file).map_or("", String::as_str);
@@ -90,7 +90,7 @@ impl Inspector {
         let rows = self.pairing.rows();
         let whole = |count| Tally {
             count,
-            first: self.first,
+            first: self.order.first,
         };
         if !schema.reward {
             let message = "no reward column: `predict` needs none, but `evaluate` does";
@@ -101,7 +101,7 @@ impl Inspector {
             let message = format!("no transitions from {rows}: none has a successor");
             findings.add(FindingKind::NoTransitions, whole(1), message);
         }
-        let (count, comparable) = (self.misaligned.count, self.comparable);
+        let (count, comparable) = (self.order.misaligned.count, self.order.comparable);
         let message = match count == comparable {
             true => format!(
                 "next_obs is never the obs of the following row ({} compared): \
@@ -112,13 +112,13 @@ impl Inspector {
                 "next_obs differs from the obs of the following row in {count} of {comparable} rows"
             ),
         };
-        findings.add(FindingKind::Misaligned, self.misaligned, message);
+        findings.add(FindingKind::Misaligned, self.order.misaligned, message);
         if rows > 1 && self.values.next_is_same == rows {
             let message = "next_obs equals obs in every row".to_owned();
             findings.add(FindingKind::NextIsSame, whole(rows), message);
         }
         findings.list.extend(interleaved::findings(&self.pairing));
-        let across = self.episodes.across_files;
+        let across = self.order.episodes.across_files;
         let message = format!(
             "{} unfinished at the end of a file with interleaved episodes, and the same names occur in the next file: they are read as other \
              episodes; if they continue, put the rows into one file",
@@ -126,15 +126,15 @@ impl Inspector {
         );
         findings.add(FindingKind::MixedEpisodes, across, message);
         let message = counted(
-            self.duplicated.count,
+            self.order.duplicated.count,
             "row equals the row before it",
             "rows equal the row before them",
         );
-        findings.add(FindingKind::DuplicatedRows, self.duplicated, message);
+        findings.add(FindingKind::DuplicatedRows, self.order.duplicated, message);
     }
 
     fn ends(&self, findings: &mut Findings<'_>, schema: &Schema) {
-        let episodes = &self.episodes;
+        let episodes = &self.order.episodes;
         let message = counted(
             episodes.after_end.count,
             "row follows the end of its own episode: a name that is used again, or rows that are not in the order of time",
@@ -159,11 +159,15 @@ impl Inspector {
             findings.add(FindingKind::EqualTermination, tally, message);
         }
         let message = counted(
-            self.both_ends.count,
+            self.order.both_ends.count,
             "row is both terminated and truncated; it is read as terminated",
             "rows are both terminated and truncated; they are read as terminated",
         );
-        findings.add(FindingKind::TerminatedAndTruncated, self.both_ends, message);
+        findings.add(
+            FindingKind::TerminatedAndTruncated,
+            self.order.both_ends,
+            message,
+        );
         let message = without_end(schema, episodes.without_end.count, episodes.lengths.count());
         findings.add(
             FindingKind::EpisodesWithoutEnd,
@@ -172,7 +176,7 @@ impl Inspector {
         );
         self.cut_rows(findings, schema);
         let flags = schema.terminated || schema.truncated;
-        let aligned = flags && schema.next_obs && self.misaligned.count == 0;
+        let aligned = flags && schema.next_obs && self.order.misaligned.count == 0;
         if let Some(column) = episode_column::likely(&schema.unused)
             && !schema.episode
             && !aligned
@@ -183,7 +187,7 @@ impl Inspector {
             );
             let once = Tally {
                 count: 1,
-                first: self.first,
+                first: self.order.first,
             };
             findings.add(FindingKind::EpisodeColumnUnused, once, message);
         }
@@ -218,7 +222,7 @@ impl Inspector {
     fn columns(&self, findings: &mut Findings<'_>, schema: &Schema) {
         let once = Tally {
             count: 1,
-            first: self.first,
+            first: self.order.first,
         };
         let values = &self.values;
         let dimension = values.features.columns();

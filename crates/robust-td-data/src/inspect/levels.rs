@@ -1,10 +1,10 @@
 //! Counts the levels of a category.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use robust_td_core::features::MAX_LEVELS;
 use robust_td_core::features::level::MISSING;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::labels::Labels;
 
@@ -36,9 +36,9 @@ pub struct LevelCount {
 }
 
 /// The rows of each level so far.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Levels {
-    rows: HashMap<u64, u64>,
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct Levels {
+    rows: BTreeMap<u64, u64>,
     missing: u64,
     more: bool,
 }
@@ -57,6 +57,21 @@ impl Levels {
                 self.rows.insert(code.to_bits(), 1);
             }
         }
+    }
+
+    /// Adds the rows of a later part of the log.
+    pub fn merge(&mut self, later: Self) {
+        self.missing += later.missing;
+        self.more |= later.more;
+        for (code, rows) in later.rows {
+            *self.rows.entry(code).or_default() += rows;
+        }
+        self.more |= self.rows.len() > MAX_LEVELS;
+    }
+
+    /// Whether all levels are counted.
+    pub fn is_complete(&self) -> bool {
+        !self.more
     }
 
     /// The report on a column of this name.

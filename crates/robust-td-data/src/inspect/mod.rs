@@ -6,6 +6,8 @@ mod episode_column;
 mod episodes;
 mod findings;
 mod levels;
+mod names;
+mod order;
 mod report;
 mod sample;
 mod sentinels;
@@ -18,6 +20,7 @@ use std::sync::Arc;
 
 pub(crate) use findings::starts_unknown;
 pub use levels::{CategoryReport, LevelCount};
+pub(crate) use order::Order;
 pub use report::{DataReport, EpisodeReport, FeatureReport, Finding, FindingKind};
 pub use sample::DataSample;
 pub(crate) use stats::Running;
@@ -25,19 +28,20 @@ pub use stats::Stats;
 
 use crate::bad_rows::BadRows;
 use crate::batch::Batch;
+use crate::blocks::Blocks;
 use crate::chunks::PassCounts;
 use crate::error::Result;
+use crate::fold::Fold;
 use crate::labels::Labels;
-use crate::mark::{Mark, Marks};
+use crate::mark::{Marks, Places};
 use crate::off_policy::PolicyTally;
 use crate::pairing::Pairing;
 use crate::parts::Parts;
 use crate::reader::Reader;
 use crate::schema::Schema;
-use copies::Copies;
 use episodes::{EpisodeRow, Episodes, hash};
 use levels::Levels;
-use tally::Tally;
+use names::Names;
 pub(crate) use values::Values;
 use values::stats;
 
@@ -47,21 +51,12 @@ pub struct Inspector {
     pairing: Pairing,
     /// The rows whose numbers are not measured yet.
     parts: Parts,
+    folded: Fold<Values>,
     values: Values,
-    /// The categories, in order.
-    levels: Vec<Levels>,
-    episodes: Episodes,
+    order: Order,
     policy: PolicyTally,
-    copies: Copies,
     last: Option<Last>,
-    /// Rows whose next observation could be compared with the following row.
-    comparable: u64,
-    misaligned: Tally,
-    both_ends: Tally,
-    duplicated: Tally,
-    /// File and number of the first row.
-    first: Option<(usize, u64)>,
-    /// Where the nodes of the log start, if it is read in parts.
+    /// Where the nodes of the log start, if they are computed elsewhere.
     marks: Option<Marks>,
 }
 
@@ -165,19 +160,26 @@ impl Inspector {
     /// When only observations were read.
     pub fn push(&mut self, schema: &Schema, batch: &Arc<Batch>) {
         self.follow(schema, batch);
-        let values = &mut self.values;
+        let values = &mut self.folded;
         // Measuring cannot fail.
         let _ = self.parts.push(schema, batch, |part| {
-            values.merge(Values::of(&part));
+            values.push(Values::of(&part, &part.schema));
             Ok(())
         });
     }
 
     /// Adds what depends on the order of the rows of a batch; their numbers are [measured](Self::measured) elsewhere.
     pub(crate) fn follow(&mut self, schema: &Schema, batch: &Batch) {
-        match &mut self.marks {
-            Some(marks) => marks.follow(&mut self.pairing, schema, batch),
-            None => {
+        match (&mut self.marks, &self.order.names) {
+            (Some(marks), _) => marks.follow(&mut self.pairing, schema, batch),
+            (None, Some(_)) => {
+                let (before, blocks) = (self.pairing.rows(), &mut self.order.blocks);
+                self.pairing.push(schema, batch, 0, |step| {
+                    blocks.add(before + step.row as u64, step.starts_episode());
+                    ControlFlow::Continue(())
+                });
+            }
+            (None, None) => {
                 self.pairing
                     .push(schema, batch, 0, |_| ControlFlow::Continue(()));
             }
@@ -187,20 +189,72 @@ impl Inspector {
         }
         self.count_levels(schema, batch);
         self.policy.push(schema, batch);
-        self.copies.push(batch);
+        self.order.copies.push(batch);
         if let Some(i) = batch.len().checked_sub(1) {
             self.last.get_or_insert_default().replace(batch, i);
         }
     }
 
     fn count_levels(&mut self, schema: &Schema, batch: &Batch) {
-        self.levels
-            .resize(schema.categories.len(), Levels::default());
+        let levels = &mut self.order.levels;
+        levels.resize(schema.categories.len(), Levels::default());
         let columns = (0..batch.dimension).filter(|&k| schema.is_category(k));
-        for (levels, k) in self.levels.iter_mut().zip(columns) {
+        for (levels, k) in levels.iter_mut().zip(columns) {
             for i in 0..batch.len() {
                 levels.add(batch.obs(i)[k]);
             }
+        }
+    }
+
+    /// Inspects a part of a log, whose last rows before it [lead](Self::lead) to it.
+    pub(crate) fn of_part(is_first: bool) -> Self {
+        let mut inspector = Self::default();
+        inspector.order.names = Some(Names::after(!is_first));
+        inspector
+    }
+
+    /// Takes rows before the part.
+    pub(crate) fn lead(&mut self, schema: &Schema, batch: &Batch) {
+        let Some(i) = batch.len().checked_sub(1) else {
+            return;
+        };
+        self.pairing
+            .push(schema, batch, 0, |_| ControlFlow::Continue(()));
+        self.pairing.counted(0, 0, 0);
+        self.last.get_or_insert_default().replace(batch, i);
+        self.order.episodes = Episodes::after(EpisodeRow {
+            episode: batch.episodes[i],
+            terminated: batch.terminated[i],
+            truncated: batch.truncated[i],
+            place: (batch.file, batch.rows[i]),
+        });
+    }
+
+    /// What the order of the rows of a part showed.
+    pub(crate) fn end_part(mut self) -> Order {
+        let mut order = std::mem::take(&mut self.order);
+        let pairing = &self.pairing;
+        (order.rows, order.transitions, order.runs) =
+            (pairing.rows(), pairing.transitions(), pairing.runs());
+        order.episodes.end_part();
+        order.blocks.end(order.rows);
+        order
+    }
+
+    /// Takes where the transitions of a log are.
+    pub(crate) fn take_blocks(&mut self) -> Blocks {
+        std::mem::take(&mut self.order.blocks)
+    }
+
+    /// What all parts of a log showed.
+    pub(crate) fn of_parts(order: Order, values: Values) -> Self {
+        let mut pairing = Pairing::default();
+        pairing.counted(order.rows, order.transitions, order.runs);
+        Self {
+            pairing,
+            values,
+            order,
+            ..Self::default()
         }
     }
 
@@ -213,24 +267,29 @@ impl Inspector {
     }
 
     /// The places where the nodes of the log start, and what a pass counts.
-    pub(crate) fn marks(&mut self) -> (Vec<Mark>, PassCounts) {
+    pub(crate) fn marks(&mut self) -> (Places, PassCounts) {
         let counts = PassCounts::of(&self.pairing);
         let marks = self.marks.take();
         let marks = marks.map_or(Vec::new(), |marks| marks.finish(counts.transitions));
-        (marks, counts)
+        (Places::Marked(marks), counts)
     }
 
-    /// Adds the statistics of the numbers of the next rows.
+    /// What a pass counts.
+    pub(crate) fn counts(&self) -> PassCounts {
+        PassCounts::of(&self.pairing)
+    }
+
+    /// Sets the statistics of the numbers of all rows.
     pub(crate) fn measured(&mut self, values: Values) {
-        self.values.merge(values);
+        self.values = values;
     }
 
     fn look_at_order(&mut self, schema: &Schema, batch: &Batch, i: usize) {
         let place = (batch.file, batch.rows[i]);
         let flags = (batch.terminated[i], batch.truncated[i]);
-        self.first.get_or_insert(place);
+        self.order.first.get_or_insert(place);
         if flags == (true, true) {
-            self.both_ends.hit(place);
+            self.order.both_ends.hit(place);
         }
         let before = match i.checked_sub(1) {
             Some(before) => Some(RowBefore::of(batch, before)),
@@ -238,13 +297,13 @@ impl Inspector {
         };
         if let Some(last) = before.as_ref().filter(|_| !batch.gaps[i]) {
             if last.equals(&RowBefore::of(batch, i)) {
-                self.duplicated.hit(place);
+                self.order.duplicated.hit(place);
             }
             let follows = last.flags == (false, false) && last.episode == batch.episodes[i];
             if schema.next_obs && follows {
-                self.comparable += 1;
+                self.order.comparable += 1;
                 if last.next_obs != batch.obs(i) {
-                    self.misaligned.hit(last.place);
+                    self.order.misaligned.hit(last.place);
                 }
             }
         }
@@ -258,11 +317,16 @@ impl Inspector {
             let last = before.as_ref().filter(|_| schema.next_obs);
             last.map(|last| hash(last.next_obs))
         };
-        let before = self.episodes.add(schema, row, &next);
+        if let Some(names) = self.order.names.as_mut().filter(|_| schema.episode) {
+            let last = before.as_ref();
+            let last = last.map(|last| (last.place.0, last.episode, last.flags.0));
+            names.add(batch, i, last);
+        }
+        let before = self.order.episodes.add(schema, row, &next);
         if let Some((place, next)) = before.filter(|_| !batch.gaps[i]) {
-            self.comparable += 1;
+            self.order.comparable += 1;
             if next != hash(batch.obs(i)) {
-                self.misaligned.hit(place);
+                self.order.misaligned.hit(place);
             }
         }
     }
@@ -281,14 +345,17 @@ impl Inspector {
         bad_rows: &BadRows,
         labels: &Labels,
     ) -> DataReport {
-        self.episodes.finish();
+        self.order.episodes.finish();
         if let Some(part) = std::mem::take(&mut self.parts).finish() {
-            self.measured(Values::of(&part));
+            self.folded.push(Values::of(&part, &part.schema));
+        }
+        if let Some(values) = std::mem::take(&mut self.folded).finish() {
+            self.values = values;
         }
         self.values = std::mem::take(&mut self.values).finished();
         let values = &self.values;
         let dimension = values.features.columns();
-        let categories = self.levels.iter().zip(&schema.categories);
+        let categories = self.order.levels.iter().zip(&schema.categories);
         let categories = categories.map(|(levels, name)| levels.report(name.clone(), labels));
         let features = (0..dimension)
             .filter(|&k| !schema.is_category(k))
@@ -314,10 +381,10 @@ impl Inspector {
             max_norm: obs_norm.map_or(0.0, |norm| norm.max).max(values.next_norm),
             obs_norm,
             episodes: EpisodeReport {
-                count: self.episodes.lengths.count(),
-                terminated: self.episodes.terminated,
-                truncated: self.episodes.truncated,
-                length: self.episodes.lengths.stats(),
+                count: self.order.episodes.lengths.count(),
+                terminated: self.order.episodes.terminated,
+                truncated: self.order.episodes.truncated,
+                length: self.order.episodes.lengths.stats(),
                 resumed: self.pairing.resumed(),
             },
             policy: self.policy.report(schema),
@@ -325,7 +392,7 @@ impl Inspector {
             sample: DataSample::new(
                 &values.rows,
                 dimension,
-                &self.episodes.sampled_lengths,
+                &self.order.episodes.sampled_lengths,
                 &values.moments,
             )
             .without(|k| schema.is_category(k)),

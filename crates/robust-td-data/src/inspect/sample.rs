@@ -11,10 +11,16 @@ pub struct DataSample {
     pub features: Vec<Vec<f64>>,
     /// The rewards of the same rows; empty if there are none.
     pub rewards: Vec<f64>,
-    /// The lengths of up to 2,048 episodes, in rows.
+    /// The lengths of up to 2,048 episodes, in rows, the shortest first.
     pub lengths: Vec<f64>,
     /// The correlation of each pair of features over all rows, `None` where one of them is constant; empty above 64 features.
     pub correlations: Vec<Vec<Option<f64>>>,
+}
+
+/// The same numbers in a fixed order.
+fn sorted(mut numbers: Vec<f64>) -> Vec<f64> {
+    numbers.sort_unstable_by(f64::total_cmp);
+    numbers
 }
 
 impl DataSample {
@@ -29,7 +35,7 @@ impl DataSample {
         Self {
             features: (0..dimension).map(|k| column(k).collect()).collect(),
             rewards: column(dimension).collect(),
-            lengths: lengths.rows().flatten().copied().collect(),
+            lengths: sorted(lengths.rows().flatten().copied().collect()),
             correlations: moments.correlations(),
         }
     }

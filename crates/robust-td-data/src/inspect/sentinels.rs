@@ -1,5 +1,7 @@
 //! Finds codes for missing values, such as -999, among the numbers of a column.
 
+use serde::{Deserialize, Serialize};
+
 use crate::inspect::tally::Tally;
 
 /// The sizes of such codes; each may be negative.
@@ -8,7 +10,7 @@ const CODES: [f64; 5] = [999.0, 9999.0, 99_999.0, 999_999.0, 9_999_999.0];
 const FEW: u64 = 2;
 
 /// The codes in a column, and the range of the other numbers.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Sentinels {
     low: f64,
     high: f64,
@@ -43,7 +45,7 @@ impl Sentinels {
         self.high = self.high.max(later.high);
         for (code, more) in later.codes {
             match self.codes.iter_mut().find(|(own, _)| *own == code) {
-                Some((_, tally)) => tally.count += more.count,
+                Some((_, tally)) => tally.merge(more),
                 None => self.codes.push((code, more)),
             }
         }

@@ -1,17 +1,19 @@
 //! Measures the numbers of a part of a log, column by column.
 
 use robust_td_core::column_moments::ColumnMoments;
+use serde::{Deserialize, Serialize};
 
 use super::collinear::{CoMoments, CoSums};
 use super::sentinels::Sentinels;
 use super::stats::Stats;
 use crate::batch::Batch;
+use crate::fold::Merge;
 use crate::parts::Part;
 use crate::schema::Schema;
 use crate::thinned::Thinned;
 
 /// Statistics of the numbers in consecutive rows; those of parts can be merged.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Values {
     pub features: ColumnMoments,
     pub moments: CoMoments,
@@ -32,8 +34,8 @@ pub(crate) struct Values {
 
 impl Values {
     /// The statistics of a part.
-    pub fn of(part: &Part) -> Self {
-        let (d, has_reward) = (part.dimension(), part.schema.reward);
+    pub fn of(part: &Part, schema: &Schema) -> Self {
+        let (d, has_reward) = (part.dimension(), schema.reward);
         let mut values = Self {
             features: ColumnMoments::new(d),
             reward: ColumnMoments::new(usize::from(has_reward)),
@@ -51,14 +53,14 @@ impl Values {
                 values.reward.add(&batch.rewards[rows.clone()]);
             }
             norms.clear();
-            norms.extend(rows.clone().map(|i| norm(&part.schema, batch.obs(i))));
+            norms.extend(rows.clone().map(|i| norm(schema, batch.obs(i))));
             values.norm.add(&norms);
             for i in rows {
                 let reward = &batch.rewards[i..i + usize::from(has_reward)];
                 values.rows.consider(number, [batch.obs(i), reward]);
                 number += 1;
                 if let Some(next) = batch.next_obs(i) {
-                    values.next_norm = values.next_norm.max(norm(&part.schema, next));
+                    values.next_norm = values.next_norm.max(norm(schema, next));
                     values.next_is_same += u64::from(next == batch.obs(i));
                 }
             }
@@ -75,8 +77,20 @@ impl Values {
         values
     }
 
-    /// Adds the statistics of a later part.
-    pub fn merge(&mut self, later: Self) {
+    /// Whether its sizes are those of this number of features.
+    pub fn fits(&self, dimension: usize, has_reward: bool) -> bool {
+        let rewards = usize::from(has_reward);
+        self.features.fits(dimension)
+            && self.moments.fits(dimension)
+            && self.reward.fits(rewards)
+            && self.norm.fits(1)
+            && self.sentinels.len() == dimension
+            && self.rows.fits(dimension + rewards)
+    }
+}
+
+impl Merge for Values {
+    fn merge(&mut self, later: Self) {
         if self.norm.count() == 0 {
             *self = later;
             return;
@@ -92,7 +106,9 @@ impl Values {
         self.next_norm = self.next_norm.max(later.next_norm);
         self.next_is_same += later.next_is_same;
     }
+}
 
+impl Values {
     /// The same, with the means and spreads known.
     pub fn finished(self) -> Self {
         Self {

@@ -33,6 +33,7 @@ pub(crate) struct ArrowRows {
     picked: Vec<u64>,
     row: LogRow,
     rows: u64,
+    stored: Option<u64>,
     /// Rows of the current record batch, and the number already used.
     loaded: usize,
     used: usize,
@@ -61,10 +62,15 @@ impl Records {
 }
 
 impl ArrowRows {
-    /// The same after this number of rows that are left out.
-    pub fn after(mut self, rows: u64) -> Self {
-        self.rows = rows;
+    /// The same after this number of rows that are left out, of this number of rows.
+    pub fn after(mut self, rows: u64, all: u64) -> Self {
+        (self.rows, self.stored) = (rows, Some(all));
         self
+    }
+
+    /// The number of rows that the file says it has.
+    pub fn stored(&self) -> Option<u64> {
+        self.stored
     }
 }
 
@@ -145,6 +151,7 @@ impl ArrowLayout {
             layout: self.layout,
             columns: self.columns,
             rows: 0,
+            stored: None,
             loaded: 0,
             used: 0,
             obs: RowMajor::default(),

@@ -1,13 +1,9 @@
-//! Makes the passes over a log in parts, on whatever machines there are.
-//!
-//! After the first pass over the files, each further one is a small description, a fixed list of tasks, one per node of the log (see
-//! [`crate::fold`]), a state per task, and states that are merged in the order of the log. A state holds sums, not rows. What one machine
-//! computes with threads are the same nodes, merged in the same tree: the same bits.
+//! The passes over a log after the first, in parts: see [`crate::elsewhere`].
 
 use robust_td_core::features::FeatureMap;
 use robust_td_core::fixed_point::Identified;
 use robust_td_core::learner::LinearValue;
-use robust_td_core::sealed::{self, Kind};
+use robust_td_core::sealed;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -15,38 +11,20 @@ use super::direct::{DenseScores, Scored};
 use super::gather::{Dense, Gathered, Plan};
 use super::scores::{At, Job};
 use super::unit::{Groups, Unit};
-use crate::error::{Error, Result};
+use crate::elsewhere::tasks::{List, Tasks};
+use crate::elsewhere::{self, Fitted, misfit, seal, unseal};
+use crate::error::Result;
 use crate::fold::{Fold, Merge};
 use crate::mark::Mark;
 use crate::reading::Reading;
 use crate::replay::{Elsewhere, Replay};
 use crate::returns::{self, Checked, Predicts};
 
-const DESCRIPTION: Kind = Kind(b"pass    ");
-const TASK: Kind = Kind(b"node    ");
-const STATE: Kind = Kind(b"state   ");
-
-/// What computes the tasks of a job, in any order, and merges their states in the order of the tasks.
-///
-/// A state is merged with [`merge_states`], consecutive tasks first, in groups of 64: other groups are refused.
-pub trait Engine {
-    /// The merged state of all tasks of a job, with a name for messages.
-    ///
-    /// # Errors
-    /// Those of [`compute_task`], and those of the engine.
-    fn run(
-        &mut self,
-        name: &'static str,
-        description: Vec<u8>,
-        tasks: Vec<Vec<u8>>,
-    ) -> Result<Vec<u8>>;
-}
-
 /// A pass over a log.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Described {
-    log: Reading,
+pub(crate) struct Described {
+    pub log: Reading,
     map: FeatureMap,
     discount: f64,
     unit: Unit,
@@ -56,22 +34,6 @@ struct Described {
     holds_out: bool,
     checks: bool,
     pass: Pass,
-}
-
-/// A node of the log.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Task {
-    mark: Mark,
-    /// The last file that it has rows of.
-    last: usize,
-}
-
-impl Task {
-    fn read(job: sealed::Job, bytes: &[u8]) -> Result<Self> {
-        let json: String = sealed::open(TASK, job, bytes)?;
-        parsed(&json)
-    }
 }
 
 /// What is computed.
@@ -135,18 +97,19 @@ pub(super) fn run<T: State>(
         checks: plan.checks,
         pass,
     };
-    let description = sealed::seal(DESCRIPTION, sealed::Job::NONE, &text(&described)?);
-    let job = sealed::Job::of(&description);
-    let marks = &elsewhere.marks;
-    let ends = marks.iter().skip(1).map(|next| next.file);
-    let ends = ends.chain([described.log.files.len().saturating_sub(1)]);
-    let tasks = marks.iter().zip(ends).map(|(mark, last)| {
-        let mark = mark.clone();
-        Ok(sealed::seal(TASK, job, &text(&Task { mark, last })?))
-    });
-    let tasks = tasks.collect::<Result<Vec<_>>>()?;
-    let name = described.pass.name();
-    let state = elsewhere.engine.run(name, description, tasks)?;
+    let described = elsewhere::Described::Pass(Box::new(described));
+    let (description, job) = described.seal(&Fitted::default())?;
+    let elsewhere::Described::Pass(described) = described else {
+        return Err(misfit("a pass has another description".to_owned()));
+    };
+    let tasks = Tasks::new(
+        job,
+        elsewhere.versions.clone(),
+        List::Nodes(elsewhere.places.clone()),
+    );
+    let state = elsewhere
+        .engine
+        .run(described.pass.name(), description, tasks)?;
     open(&described, job, &state)
 }
 
@@ -168,19 +131,6 @@ pub(crate) fn check(
         edges: edges.pop().unwrap_or_default(),
     };
     run(elsewhere, log, plan, pass)
-}
-
-/// Plain data as JSON: models are saved so, too, to the bit.
-fn text(value: &impl Serialize) -> Result<String> {
-    serde_json::to_string(value).map_err(|error| misfit(error.to_string()))
-}
-
-fn parsed<T: DeserializeOwned>(text: &str) -> Result<T> {
-    serde_json::from_str(text).map_err(|error| misfit(error.to_string()))
-}
-
-fn misfit(message: String) -> Error {
-    Error::Parts { message }
 }
 
 /// What a chunk gives, as a state.
@@ -214,7 +164,7 @@ impl State for Vec<Checked> {
 }
 
 fn open<T: State>(described: &Described, job: sealed::Job, bytes: &[u8]) -> Result<Fold<T>> {
-    let fold: Fold<T> = sealed::open(STATE, job, bytes)?;
+    let fold: Fold<T> = unseal(job, bytes)?;
     let Described {
         map,
         pass,
@@ -230,137 +180,120 @@ fn open<T: State>(described: &Described, job: sealed::Job, bytes: &[u8]) -> Resu
     }
 }
 
-/// Reads a description.
-fn described(description: &[u8]) -> Result<(Described, sealed::Job)> {
-    let json: String = sealed::open(DESCRIPTION, sealed::Job::NONE, description)?;
-    let described: Described = parsed(&json)?;
-    let d = described.map.outputs();
-    let whole = match &described.pass {
-        Pass::Equations => true,
-        Pass::Scores {
-            theta,
-            start_features,
-            identified,
-            ..
-        } => theta.len() == d && start_features.len() == d && identified.fits(d),
-        Pass::Check {
-            theta,
-            identified,
-            all,
-            ..
-        } => {
-            let known = identified.as_ref().is_none_or(|known| known.fits(d));
-            theta.len() == d && all.len() == d && known
-        }
-    };
-    match whole {
-        true => Ok((described, sealed::Job::of(description))),
-        false => Err(misfit(format!(
-            "a pass does not fit its map of {d} features"
-        ))),
-    }
-}
-
-/// Computes the state of a task of a job, with this number of threads.
-///
-/// # Errors
-/// Bytes that are damaged or of another version, and those of reading the files.
-pub fn compute_task(description: &[u8], task: &[u8], threads: usize) -> Result<Vec<u8>> {
-    let (described, job) = described(description)?;
-    let task = Task::read(job, task)?;
-    described.log.check_sizes(task.mark.file..=task.last)?;
-    let mut log = described.log.log()?;
-    let replay = &mut Replay::of_node(&mut log, task.mark, threads);
-    let plan = Plan {
-        map: &described.map,
-        discount: described.discount,
-        unit: described.unit,
-        episodic: described.episodic,
-        interleaved: false,
-        transitions: described.transitions,
-        holds_out: described.holds_out,
-        checks: described.checks,
-        threads,
-        limit: None,
-    };
-    Ok(match &described.pass {
-        Pass::Equations => {
-            let (fold, _) = Gathered::<Dense>::fold(replay, &[plan])?;
-            sealed::seal(STATE, job, &fold)
-        }
-        Pass::Scores {
-            theta,
-            start_features,
-            starts,
-            identified,
-            groups,
-        } => {
-            let scoring = DenseScores::new(groups.count(), theta.len());
-            let at = At {
+impl Described {
+    /// Refuses a pass that does not fit its map.
+    fn check(&self) -> Result<()> {
+        let d = self.map.outputs();
+        let whole = match &self.pass {
+            Pass::Equations => true,
+            Pass::Scores {
                 theta,
                 start_features,
-                starts: *starts,
                 identified,
-            };
-            let job_here = Job {
-                plan: &plan,
+                ..
+            } => theta.len() == d && start_features.len() == d && identified.fits(d),
+            Pass::Check {
+                theta,
+                identified,
+                all,
+                ..
+            } => {
+                let known = identified.as_ref().is_none_or(|known| known.fits(d));
+                theta.len() == d && all.len() == d && known
+            }
+        };
+        match whole {
+            true => Ok(()),
+            false => Err(misfit(format!(
+                "a pass does not fit its map of {d} features"
+            ))),
+        }
+    }
+
+    /// The state of a node.
+    ///
+    /// # Errors
+    /// Those of reading, and a pass that does not fit its map.
+    pub fn compute(&self, job: sealed::Job, mark: Mark, threads: usize) -> Result<Vec<u8>> {
+        self.check()?;
+        let described = self;
+        let mut log = described.log.log()?;
+        let replay = &mut Replay::of_node(&mut log, mark, threads);
+        let plan = Plan {
+            map: &described.map,
+            discount: described.discount,
+            unit: described.unit,
+            episodic: described.episodic,
+            interleaved: false,
+            transitions: described.transitions,
+            holds_out: described.holds_out,
+            checks: described.checks,
+            threads,
+            limit: None,
+        };
+        Ok(match &described.pass {
+            Pass::Equations => {
+                let (fold, _) = Gathered::<Dense>::fold(replay, &[plan])?;
+                seal(job, &fold)
+            }
+            Pass::Scores {
+                theta,
+                start_features,
+                starts,
+                identified,
                 groups,
-                at,
-                scoring: &scoring,
-            };
-            sealed::seal(STATE, job, &Scored::fold(replay, &[job_here])?)
-        }
-        Pass::Check {
-            theta,
-            identified,
-            all,
-            edges,
-        } => {
-            let value = |theta: &Vec<f64>| LinearValue {
-                theta: theta.clone(),
-                offset: 0.0,
-            };
-            let predicts = Predicts {
-                value: value(theta),
-                identified: identified.as_ref(),
-                all: value(all),
-            };
-            let edges = std::slice::from_ref(edges);
-            sealed::seal(
-                STATE,
-                job,
-                &returns::fold(replay, &[(plan, predicts)], edges)?,
-            )
-        }
-    })
-}
+            } => {
+                let scoring = DenseScores::new(groups.count(), theta.len());
+                let at = At {
+                    theta,
+                    start_features,
+                    starts: *starts,
+                    identified,
+                };
+                let job_here = Job {
+                    plan: &plan,
+                    groups,
+                    at,
+                    scoring: &scoring,
+                };
+                seal(job, &Scored::fold(replay, &[job_here])?)
+            }
+            Pass::Check {
+                theta,
+                identified,
+                all,
+                edges,
+            } => {
+                let value = |theta: &Vec<f64>| LinearValue {
+                    theta: theta.clone(),
+                    offset: 0.0,
+                };
+                let predicts = Predicts {
+                    value: value(theta),
+                    identified: identified.as_ref(),
+                    all: value(all),
+                };
+                let edges = std::slice::from_ref(edges);
+                seal(job, &returns::fold(replay, &[(plan, predicts)], edges)?)
+            }
+        })
+    }
 
-/// The files that a task reads.
-///
-/// # Errors
-/// Bytes that are damaged or of another version.
-pub fn task_files(description: &[u8], task: &[u8]) -> Result<Vec<String>> {
-    let (described, job) = described(description)?;
-    let Task { mark, last } = Task::read(job, task)?;
-    let files = described.log.files.into_iter().enumerate();
-    let files = files.filter(|(k, _)| (mark.file..=last).contains(k));
-    Ok(files.map(|(_, file)| file).collect())
-}
-
-/// Merges the states of consecutive tasks of a job: of up to 64 of them, or of such groups.
-///
-/// # Errors
-/// When a state is damaged, of another job or out of order.
-pub fn merge_states<'a>(
-    description: &[u8],
-    states: impl IntoIterator<Item = &'a [u8]>,
-) -> Result<Vec<u8>> {
-    let (described, job) = described(description)?;
-    let states = states.into_iter();
-    match &described.pass {
-        Pass::Equations => merged::<Vec<Gathered<Dense>>>(&described, job, states),
-        Pass::Scores { .. } => merged::<Vec<Scored>>(&described, job, states),
-        Pass::Check { .. } => merged::<Vec<Checked>>(&described, job, states),
+    /// Merges states.
+    ///
+    /// # Errors
+    /// States that do not fit, or in another order.
+    pub fn merge<'a>(
+        &self,
+        job: sealed::Job,
+        states: impl Iterator<Item = &'a [u8]>,
+    ) -> Result<Vec<u8>> {
+        self.check()?;
+        match &self.pass {
+            Pass::Equations => merged::<Vec<Gathered<Dense>>>(self, job, states),
+            Pass::Scores { .. } => merged::<Vec<Scored>>(self, job, states),
+            Pass::Check { .. } => merged::<Vec<Checked>>(self, job, states),
+        }
     }
 }
 
@@ -373,5 +306,5 @@ fn merged<'a, T: State>(
     for state in states {
         all.append(open(described, job, state)?)?;
     }
-    Ok(sealed::seal(STATE, job, &all))
+    Ok(seal(job, &all))
 }

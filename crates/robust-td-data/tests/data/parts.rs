@@ -6,7 +6,8 @@ use std::path::Path;
 use robust_td_core::random::Stream;
 use robust_td_core::sealed::{self, Job, Kind};
 use robust_td_data::{
-    Engine, Error, Evaluation, Fit, Model, Result, compute_task, evaluate, merge_states,
+    Engine, Error, Evaluation, FindingKind, Fit, Model, Result, Tasks, compute_task, evaluate,
+    merge_states,
 };
 
 /// The number of states that are merged at a time.
@@ -25,14 +26,11 @@ struct Backwards {
 }
 
 impl Engine for Backwards {
-    fn run(
-        &mut self,
-        name: &'static str,
-        description: Vec<u8>,
-        tasks: Vec<Vec<u8>>,
-    ) -> Result<Vec<u8>> {
+    fn run(&mut self, name: &'static str, description: Vec<u8>, tasks: Tasks) -> Result<Vec<u8>> {
+        assert_eq!(tasks.get(tasks.len()), None);
         let mut states = Vec::new();
-        for (k, task) in tasks.iter().enumerate().rev() {
+        for k in (0..tasks.len()).rev() {
+            let task = &tasks.get(k).unwrap();
             let state = compute_task(&description, task, 1 + k % 2)?;
             if k == 0 {
                 assert_eq!(compute_task(&description, task, 2)?, state);
@@ -132,7 +130,18 @@ fn check(walk: &Walk, files: usize, with: fn(Evaluation) -> Evaluation) -> (Fit,
         .iter()
         .map(|(name, _, states)| (*name, states.len()))
         .collect();
-    assert_eq!(passes, [("equations", 3), ("scores", 3), ("returns", 3)]);
+    let (first, others) = passes.split_at(passes.len() - 3);
+    assert_eq!(others, [("equations", 3), ("scores", 3), ("returns", 3)]);
+    // Where bad rows may be skipped, the first pass is made here.
+    let skips = parts
+        .model()
+        .to_json()
+        .unwrap()
+        .contains("\"skip_bad_rows\":100");
+    match skips {
+        true => assert_eq!(first, []),
+        false => assert_eq!(first[..2], [("rows", 1), ("survey", 3)]),
+    }
     (parts, engine)
 }
 
@@ -185,6 +194,91 @@ fn one_trajectory_with_bad_rows() {
         },
     };
     check(&walk, 2, |log| log.skip_bad_rows(100));
+}
+
+/// A category, maps of several stages, and rows that look wrong, some of them at the edges of parts.
+#[test]
+fn the_first_pass_finds_the_same_in_parts() {
+    const EDGE: usize = 262_144;
+    let walk = Walk {
+        longest: 3000.0,
+        header: "obs_0,city,next_obs_0,next_city,reward,terminated,truncated,episode",
+        row: |p| {
+            let (mut terminated, mut truncated) = p.end;
+            let (mut x, city) = (p.x, ["Rome", "Oslo", "Lima"][p.episode % 3]);
+            // The episode goes on after its end.
+            if [EDGE - 2, EDGE - 1, 2 * EDGE - 1, 2 * EDGE].contains(&p.number) {
+                (terminated, truncated) = (true, p.number % 2 == 1);
+            }
+            if p.number % 70_001 == 5 {
+                x = -9999.0;
+            }
+            let (next, r, e) = (p.next, p.reward, p.episode);
+            format!(
+                "{x},{city},{next},{city},{r},{},{},{e}",
+                flag(terminated),
+                flag(truncated)
+            )
+        },
+    };
+    let (fit, engine) = check(&walk, 5, |log| {
+        log.features("standardise + one-hot(city) + bias | standardise + bias")
+    });
+    assert_eq!(engine.jobs[2].0, "fit");
+    let kinds: Vec<FindingKind> = fit.findings().iter().map(|found| found.kind).collect();
+    for kind in [
+        FindingKind::RowsAfterEnd,
+        FindingKind::TerminatedAndTruncated,
+        FindingKind::Misaligned,
+        FindingKind::SentinelValues,
+    ] {
+        assert!(kinds.contains(&kind), "{kind:?}: {kinds:?}");
+    }
+}
+
+/// The name of an episode occurs again after rows of others: the rows are read one after the other.
+#[test]
+fn names_that_occur_again_are_read_in_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let name = folder.path().join("log.csv").display().to_string();
+    let mut text = "obs_0,next_obs_0,reward,truncated,episode\n".to_owned();
+    for t in 0..2000_usize {
+        let ends = flag(t % 10 == 9);
+        writeln!(text, "{},{},1,{ends},{}", t % 7, (t + 1) % 7, t / 10 % 4).unwrap();
+    }
+    std::fs::write(&name, text).unwrap();
+    let log = || evaluate([name.clone()]).discount(0.9);
+    let mut engine = Backwards::default();
+    let parts = log().run_in_parts(&mut engine).unwrap();
+    assert_same(&log().run().unwrap(), &parts);
+}
+
+/// Files are copies, or have other columns than the first.
+#[test]
+fn files_are_compared_across_parts() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |k: usize| folder.path().join(format!("{k}.csv")).display().to_string();
+    let file = |seed: usize| {
+        let rows = (0..150_000).map(|t: usize| format!("{},{}\n", (t * seed) % 11, t % 3));
+        format!("obs_0,reward\n{}", rows.collect::<String>())
+    };
+    for (k, seed) in [2, 3, 2].into_iter().enumerate() {
+        std::fs::write(path(k), file(seed)).unwrap();
+    }
+    let log = |files: usize| evaluate((0..files).map(path)).discount(0.9);
+    let parts = log(3).run_in_parts(&mut Backwards::default()).unwrap();
+    assert_same(&log(3).run().unwrap(), &parts);
+    let copied = |fit: &Fit| {
+        fit.findings()
+            .iter()
+            .any(|f| f.message.contains("same 150000 rows"))
+    };
+    assert!(copied(&parts));
+    std::fs::write(path(3), "obs_0,reward,terminated\n1,2,0\n").unwrap();
+    let whole = log(4).run().unwrap_err();
+    let parts = log(4).run_in_parts(&mut Backwards::default()).unwrap_err();
+    assert!(matches!(&parts, Error::SchemaChanged { .. }), "{parts}");
+    assert_eq!(parts.to_string(), whole.to_string());
 }
 
 /// Reward 1 in every row: an episode of n rows returns (1 - gamma^n) / (1 - gamma). Every episode is longer than a node.
@@ -250,7 +344,7 @@ fn what_does_not_fit_is_refused() {
         row: |p| format!("{},{},{},{}", p.x, p.reward, flag(p.end.0), p.episode),
     };
     let (_, engine) = check(&walk, 1, |log| log);
-    let [(_, equations, states), (_, scores, others), ..] = &engine.jobs[..] else {
+    let [.., (_, equations, states), (_, scores, others), _] = &engine.jobs[..] else {
         panic!("jobs");
     };
     let merge = |description: &[u8], states: &[&Vec<u8>]| {

@@ -9,7 +9,9 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
-use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReader};
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ParquetRecordBatchReader, RowGroups as _, RowSelection, RowSelector,
+};
 use parquet::arrow::{ProjectionMask, parquet_to_arrow_field_levels};
 
 use super::budget::Budget;
@@ -36,7 +38,7 @@ impl ColumnGroups {
         path: &Path,
         metadata: &ArrowReaderMetadata,
         used: &[usize],
-        (budget, left_out): (&Arc<Budget>, usize),
+        size: Size<'_>,
         threads: usize,
     ) -> Result<Option<Self>, String> {
         let sizes: Vec<i64> = sizes(metadata, used);
@@ -49,7 +51,7 @@ impl ColumnGroups {
         let mut groups = Vec::new();
         for group in divide(used, &sizes, threads) {
             let file = File::open(path).map_err(|error| error.to_string())?;
-            let reader = reader(file, metadata, group, (budget, left_out))?;
+            let reader = reader(file, metadata, group, size)?;
             let (sender, receiver) = sync_channel(AHEAD);
             std::thread::Builder::new()
                 .name("columns".to_owned())
@@ -81,12 +83,15 @@ impl ColumnGroups {
     }
 }
 
-/// A reader of some columns, given by their indices, without this number of row groups at the start.
+/// The budget, and the numbers of row groups at the start and of rows after these that are left out.
+pub(super) type Size<'a> = (&'a Arc<Budget>, usize, u64);
+
+/// A reader of some columns, given by their indices.
 pub(super) fn reader(
     file: File,
     metadata: &ArrowReaderMetadata,
     columns: &[usize],
-    (budget, left_out): (&Arc<Budget>, usize),
+    (budget, left_out, skipped): Size<'_>,
 ) -> Result<ParquetRecordBatchReader, String> {
     let schema = metadata.parquet_schema();
     let mask = ProjectionMask::roots(schema, columns.iter().copied());
@@ -99,7 +104,12 @@ pub(super) fn reader(
     guarded(|| {
         let levels = parquet_to_arrow_field_levels(schema, mask, Some(metadata.schema().fields()))?;
         let rows = budget.batch_rows;
-        ParquetRecordBatchReader::try_new_with_row_groups(&levels, &groups, rows, None)
+        let skipped = usize::try_from(skipped).unwrap_or(usize::MAX);
+        let selection = (skipped > 0).then(|| {
+            let rest = groups.num_rows().saturating_sub(skipped);
+            RowSelection::from(vec![RowSelector::skip(skipped), RowSelector::select(rest)])
+        });
+        ParquetRecordBatchReader::try_new_with_row_groups(&levels, &groups, rows, selection)
     })
 }
 

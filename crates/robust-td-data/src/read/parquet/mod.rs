@@ -67,8 +67,8 @@ fn with_durations(file: &File) -> parquet::errors::Result<ArrowReaderMetadata> {
     }
 }
 
-/// The rows of a Parquet file, in batches of this length, decoded with up to this number of threads. Row groups that end before the first row
-/// that is needed, in numbers from 1, are left out.
+/// The rows of a Parquet file, in batches of this length, decoded with up to this number of threads. Rows before the first one that
+/// is needed, in numbers from 1, are left out.
 pub(crate) fn open(
     name: &str,
     (file, path): (File, &Path),
@@ -93,7 +93,8 @@ pub(crate) fn open(
     footer::check(&file, length).map_err(damaged)?;
     let metadata = guarded(|| with_durations(&file)).map_err(damaged)?;
     let layout = ArrowLayout::resolve(name, metadata.schema(), wanted)?;
-    if metadata.metadata().file_metadata().num_rows() == 0 {
+    let rows = metadata.metadata().file_metadata().num_rows();
+    if rows == 0 {
         return Err(Error::NoRows {
             file: name.to_owned(),
         });
@@ -102,7 +103,8 @@ pub(crate) fn open(
     let budget = guarded(|| Budget::new(metadata.metadata(), used, length, batch_rows));
     let budget = Arc::new(budget.map_err(damaged)?);
     let (left_out, before) = groups_before(&metadata, first_row);
-    let size = (&budget, left_out);
+    let skipped = first_row.saturating_sub(before + 1);
+    let size = (&budget, left_out, skipped);
     let groups = ColumnGroups::start(path, &metadata, used, size, threads);
     let records = match groups.map_err(damaged)? {
         Some(groups) => Records::Groups(groups),
@@ -111,7 +113,9 @@ pub(crate) fn open(
             Records::Parquet(Box::new(reader))
         }
     };
-    Ok(layout.rows(name, records).after(before))
+    Ok(layout
+        .rows(name, records)
+        .after(before + skipped, u64::try_from(rows).unwrap_or(0)))
 }
 
 /// The number of row groups that end before a row, and the number of their rows.

@@ -1,0 +1,151 @@
+//! Makes the passes over a log in parts, on whatever machines there are.
+//!
+//! A pass is a small description, a fixed list of tasks, a state per task, and states that are merged in the order of the log. A state holds sums,
+//! not rows. What one machine computes with threads are the same parts, merged in the same tree: the same bits.
+//!
+//! | pass | a task is | its state |
+//! |---|---|---|
+//! | `rows` | up to 16 files | the number of rows of each |
+//! | `survey` | 262,144 rows of the log | what the first pass over a log finds: see [`crate::survey`] |
+//! | `fit` | the same | sums for a later stage of a feature map |
+//! | `equations`, `scores`, `returns` | a node of 262,144 transitions | sums: see [`crate::solved::passes`] |
+
+pub(crate) mod first;
+pub(crate) mod tasks;
+
+use robust_td_core::features::FittingPart;
+use robust_td_core::sealed::{self, Kind};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::reading::Reading;
+use crate::solved::passes;
+use first::First;
+use tasks::Task;
+pub use tasks::Tasks;
+
+const DESCRIPTION: Kind = Kind(b"pass    ");
+pub(crate) const STATE: Kind = Kind(b"state   ");
+
+/// What computes the tasks of a job, in any order, and merges their states in the order of the tasks.
+///
+/// A state is merged with [`merge_states`], consecutive tasks first, in groups of 64: other groups are refused.
+pub trait Engine {
+    /// The merged state of all tasks of a job, with a name for messages.
+    ///
+    /// # Errors
+    /// Those of [`compute_task`], and those of the engine.
+    fn run(&mut self, name: &'static str, description: Vec<u8>, tasks: Tasks) -> Result<Vec<u8>>;
+
+    /// Brings files to this machine, if they are not there; called with the first one, and with all before they are read here.
+    ///
+    /// # Errors
+    /// Those of the engine.
+    fn fetch(&mut self, files: &[String]) -> Result<()> {
+        let _ = files;
+        Ok(())
+    }
+}
+
+/// What every task of a pass needs to know.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Described {
+    First(Box<First>),
+    Pass(Box<passes::Described>),
+}
+
+/// The same, with what is exact only in bytes: what earlier passes showed of a feature map, and the texts of categories by their codes.
+pub(crate) type Fitted = (Vec<FittingPart>, Vec<(u64, String)>);
+
+impl Described {
+    /// How to read the log.
+    fn log(&self) -> &Reading {
+        match self {
+            Self::First(first) => &first.log,
+            Self::Pass(pass) => &pass.log,
+        }
+    }
+
+    /// The bytes of a description, and the job that they identify.
+    ///
+    /// # Errors
+    /// Never, in practice: it is plain data.
+    pub fn seal(&self, fitted: &Fitted) -> Result<(Vec<u8>, sealed::Job)> {
+        // Models are saved as JSON, too, to the bit.
+        let text = serde_json::to_string(self).map_err(|error| misfit(error.to_string()))?;
+        let bytes = sealed::seal(DESCRIPTION, sealed::Job::NONE, &(text, fitted));
+        let job = sealed::Job::of(&bytes);
+        Ok((bytes, job))
+    }
+
+    fn open(bytes: &[u8]) -> Result<(Self, Fitted, sealed::Job)> {
+        let (text, fitted): (String, Fitted) = sealed::open(DESCRIPTION, sealed::Job::NONE, bytes)?;
+        let described = serde_json::from_str(&text).map_err(|error| misfit(error.to_string()))?;
+        Ok((described, fitted, sealed::Job::of(bytes)))
+    }
+}
+
+/// Computes the state of a task of a job, with this number of threads.
+///
+/// # Errors
+/// Bytes that are damaged or of another version, and those of reading the files.
+pub fn compute_task(description: &[u8], task: &[u8], threads: usize) -> Result<Vec<u8>> {
+    let (described, fitted, job) = Described::open(description)?;
+    let (task, versions) = Task::open(job, task)?;
+    described
+        .log()
+        .check_sizes(*task.files().start(), &versions)?;
+    match (described, task) {
+        (Described::Pass(pass), Task::Node { mark, .. }) => pass.compute(job, mark, threads),
+        (Described::First(first), task) => first.compute(&fitted, job, &task, threads),
+        _ => Err(misfit("a task is one of another pass".to_owned())),
+    }
+}
+
+/// The files that a task reads.
+///
+/// # Errors
+/// Bytes that are damaged or of another version.
+pub fn task_files(description: &[u8], task: &[u8]) -> Result<Vec<String>> {
+    let (described, _, job) = Described::open(description)?;
+    let files = Task::open(job, task)?.0.files();
+    let all = described.log().files.iter().enumerate();
+    let own = all.filter(|(k, _)| files.contains(k));
+    Ok(own.map(|(_, file)| file.clone()).collect())
+}
+
+/// Merges the states of consecutive tasks of a job: of up to 64 of them, or of such groups.
+///
+/// # Errors
+/// When a state is damaged, of another job or out of order.
+pub fn merge_states<'a>(
+    description: &[u8],
+    states: impl IntoIterator<Item = &'a [u8]>,
+) -> Result<Vec<u8>> {
+    let (described, fitted, job) = Described::open(description)?;
+    let states = states.into_iter();
+    match described {
+        Described::First(first) => first.merge(&fitted, job, states),
+        Described::Pass(pass) => pass.merge(job, states),
+    }
+}
+
+/// The bytes of a state.
+pub(crate) fn seal<T: Serialize>(job: sealed::Job, state: &T) -> Vec<u8> {
+    sealed::seal(STATE, job, state)
+}
+
+/// The state in bytes, which may not fit.
+///
+/// # Errors
+/// When they are damaged, of another version or job.
+pub(crate) fn unseal<T: DeserializeOwned>(job: sealed::Job, bytes: &[u8]) -> Result<T> {
+    Ok(sealed::open(STATE, job, bytes)?)
+}
+
+/// What does not fit a job.
+pub(crate) fn misfit(message: String) -> Error {
+    Error::Parts { message }
+}
