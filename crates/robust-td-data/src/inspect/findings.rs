@@ -196,7 +196,7 @@ impl Inspector {
     /// Where episodes are cut, the last row has no successor and is left out, unless it terminates. So terminations are too frequent.
     fn cut_rows(&self, findings: &mut Findings<'_>, schema: &Schema) {
         let (terminated, left_out) = (
-            self.episodes.terminated_lengths.count(),
+            self.order.episodes.terminated_lengths.count(),
             self.pairing.without_transition(),
         );
         let going_on = self.pairing.transitions().saturating_sub(terminated);
