@@ -124,7 +124,7 @@ impl Marks {
     pub fn follow(&mut self, pairing: &mut Pairing, schema: &Schema, batch: &Batch) {
         let mut from = 0;
         while from < batch.len() || (from == 0 && batch.gap_after) {
-            let (left, runs) = (&mut self.left, pairing.runs());
+            let left = &mut self.left;
             let (mut here, mut on, mut begun) = (0, None, 0);
             from = pairing.push(schema, batch, from, |step| {
                 *left -= 1;
@@ -140,7 +140,6 @@ impl Marks {
                     _ => ControlFlow::Continue(()),
                 }
             });
-            debug_assert!(pairing.runs() >= runs);
             if self.left > 0 {
                 break;
             }
