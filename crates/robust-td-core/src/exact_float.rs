@@ -50,6 +50,17 @@ pub fn deserialize<'de, T: ExactFloat, D: Deserializer<'de>>(
     T::read(deserializer)
 }
 
+/// Reads a number of a report, in which `null` stands for those that are not finite: NaN.
+///
+/// # Errors
+/// Those of the format.
+pub fn or_null<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    match deserializer.is_human_readable() {
+        true => Option::deserialize(deserializer).map(|number| number.unwrap_or(f64::NAN)),
+        false => f64::deserialize(deserializer),
+    }
+}
+
 impl ExactFloat for f64 {
     fn write<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if self.is_finite() || !serializer.is_human_readable() {

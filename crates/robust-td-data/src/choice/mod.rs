@@ -83,7 +83,7 @@ pub struct FeatureChoice {
     pub rows: u64,
     /// The share of the returns that was not observed but replaced by the common value where an episode or block is cut: the mean
     /// of gamma^n.
-    #[serde(with = "robust_td_core::exact_float")]
+    #[serde(deserialize_with = "robust_td_core::exact_float::or_null")]
     pub closed: f64,
     /// The candidates, the best first, then those left out.
     pub candidates: Vec<FeatureCandidate>,
@@ -98,13 +98,10 @@ pub struct FeatureCandidate {
     /// The number of its features; `None` if it was left out before they were counted.
     pub dimension: Option<u64>,
     /// The root of the mean squared difference between predictions and returns, on rows that were held out.
-    #[serde(with = "robust_td_core::exact_float")]
     pub error: Option<f64>,
     /// The error minus that of the best one, estimated from less noisy returns: not exactly the difference of the errors above.
-    #[serde(with = "robust_td_core::exact_float")]
     pub difference: Option<f64>,
     /// The standard error of the difference, by units; `None` for the best one.
-    #[serde(with = "robust_td_core::exact_float")]
     pub stderr: Option<f64>,
     /// Whether it was chosen.
     pub chosen: bool,

@@ -294,10 +294,9 @@ impl SavedEstimate {
         } else if !(self.beyond <= most * error) {
             Some(format!(
                 "the products of the importance ratios are so skewed that episodes which the log probably lacks would carry much of the value (predicted skewness \
-                 of the mean weight {}, where {MOST_SKEWED} is the limit); later rows, where this is so, may earn {}, beside a standard error of {}",
+                 of the mean weight {}, where {MOST_SKEWED} is the limit): the rows where this is so may earn {}, too much beside the standard error",
                 short(self.skewness),
-                short(self.beyond),
-                short(error)
+                short(self.beyond)
             ))
         } else {
             None

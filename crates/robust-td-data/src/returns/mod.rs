@@ -87,17 +87,16 @@ pub struct Tenth {
     #[serde(deserialize_with = "robust_td_core::count::read")]
     pub units: u64,
     /// The mean predicted value.
-    #[serde(with = "robust_td_core::exact_float")]
+    #[serde(deserialize_with = "robust_td_core::exact_float::or_null")]
     pub predicted: f64,
     /// The mean discounted return.
     #[serde(rename = "return")]
-    #[serde(with = "robust_td_core::exact_float")]
+    #[serde(deserialize_with = "robust_td_core::exact_float::or_null")]
     pub discounted_return: f64,
     /// The mean prediction minus the mean return.
-    #[serde(with = "robust_td_core::exact_float")]
+    #[serde(deserialize_with = "robust_td_core::exact_float::or_null")]
     pub difference: f64,
     /// The standard error of the difference, by units; `None` for a single unit.
-    #[serde(with = "robust_td_core::exact_float")]
     pub stderr: Option<f64>,
 }
 
