@@ -8,8 +8,10 @@ use robust_td_engine::{Family, Lane, Mode, Options, Outcome, Plan, Results, Tabl
 
 use crate::{Verdict, refused};
 
-/// The bytes before the contents: mark, version, plan, length, checksum.
-const HEADER: usize = 8 + 4 + 32 + 8 + 32;
+/// The first bytes of a checkpoint: mark, version, plan.
+const HEAD: usize = 8 + 4 + 32;
+/// All bytes before the contents: length and checksum, too.
+const HEADER: usize = HEAD + 8 + 32;
 /// The number of sweeps that the first byte of an input chooses among.
 const CHOICES: u8 = 6;
 
@@ -44,12 +46,27 @@ pub(crate) fn is_exact(choice: u8) -> bool {
     matches!(choice % CHOICES, 2 | 5)
 }
 
-/// The plans, with the results of each.
-static PLANS: LazyLock<Vec<(Plan, Results)>> = LazyLock::new(|| {
+/// A plan with its results, and the head of its checkpoints.
+struct Known {
+    plan: Plan,
+    results: Results,
+    head: Vec<u8>,
+}
+
+static PLANS: LazyLock<Vec<Known>> = LazyLock::new(|| {
     let whole = |choice| {
-        let ran = sweep(choice, plan(choice), &Options::default());
-        let results = ran.expect("a sweep").finished().expect("its results");
-        (plan(choice), results)
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("checkpoint");
+        let options = Options {
+            checkpoint: Some(path.clone()),
+            ..Options::default()
+        };
+        let ran = sweep(choice, plan(choice), &options);
+        Known {
+            plan: plan(choice),
+            results: ran.expect("a sweep").finished().expect("its results"),
+            head: std::fs::read(path).expect("a checkpoint")[..HEAD].to_vec(),
+        }
     };
     (0..CHOICES).map(whole).collect()
 });
@@ -62,10 +79,8 @@ fn sweep(choice: u8, plan: Plan, options: &Options<'_>) -> robust_td_engine::Res
 }
 
 /// A checkpoint with these contents.
-fn sealed(plan: &Plan, body: &[u8]) -> Vec<u8> {
-    let mut bytes = b"RTDCHKPT".to_vec();
-    bytes.extend(5_u32.to_le_bytes());
-    bytes.extend(plan.hash().as_bytes());
+fn sealed(head: &[u8], body: &[u8]) -> Vec<u8> {
+    let mut bytes = head.to_vec();
     bytes.extend((body.len() as u64).to_le_bytes());
     let checksum = blake3::Hasher::new().update(&bytes).update(body).finalize();
     bytes.extend(checksum.as_bytes());
@@ -77,8 +92,12 @@ pub(crate) fn checkpoint(bytes: &[u8]) -> Verdict {
     let Some((&choice, body)) = bytes.split_first() else {
         return Verdict::Refused;
     };
-    let (plan, usual) = &PLANS[usize::from(choice % CHOICES)];
-    let bytes = sealed(plan, body);
+    let Known {
+        plan,
+        results: usual,
+        head,
+    } = &PLANS[usize::from(choice % CHOICES)];
+    let bytes = sealed(head, body);
     let options = Options {
         threads: 1,
         start: Some(&bytes),

@@ -41,7 +41,9 @@ fn intervals_contain_the_exact_value_as_often_as_they_should() {
                 .iter()
                 .filter_map(|list| list.iter().find(|x| x.method == method));
             let known: Vec<_> = own.filter(|x| x.upper.is_finite()).collect();
-            assert_eq!(known.len(), LOGS as usize, "{}: {method:?}", process.name);
+            // The weights of a log may be out of reach.
+            let fewest = 9 * LOGS as usize / 10;
+            assert!(known.len() >= fewest, "{}: {method:?}", process.name);
             let inside = known
                 .iter()
                 .filter(|x| x.lower <= truth && truth <= x.upper)

@@ -214,7 +214,7 @@ mod tests {
     #[test]
     fn ratios_that_persist_have_larger_products() {
         let mut tail = Tail::default();
-        for k in 0..1000_usize {
+        for k in 0..640_usize {
             let ratio = |t: usize| match k % 5 {
                 0 => 2.0 * f64::from(u8::from((k / 5) >> (t % 7) & 1 == 1)),
                 _ => 1.0,
