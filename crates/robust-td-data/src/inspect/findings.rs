@@ -19,7 +19,7 @@ const FEW_EPISODES: u64 = 3;
 
 /// This many rows that are left out because their episodes were cut do not matter, nor does one row in [`RARE_CUT`].
 const FEW_CUT: u64 = 10;
-const RARE_CUT: u64 = 100;
+const RARE_CUT: u64 = 50;
 
 /// The findings so far.
 struct Findings<'a> {
