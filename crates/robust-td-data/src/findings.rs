@@ -131,7 +131,7 @@ fn off_policy(solved: &Solved) -> Vec<Finding> {
             FindingKind::EstimatorsDiffer,
             format!(
                 "least squares ({}) differs from {} by more than chance, so its value has no interval: the features cannot express the values of actions, or the \
-                 propensities are wrong; compare several features, or try richer ones",
+                 propensities are wrong; try richer features, such as tiles, fourier or one-hot",
                 short(solved.start_value().0),
                 others.join(", ")
             ),
