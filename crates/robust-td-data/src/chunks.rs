@@ -3,7 +3,7 @@
 //! A chunk is a fixed number of consecutive transitions, whatever the files, batches and threads. Threads process chunks
 //! independently; the caller receives the results in the order of the log.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 use robust_td_core::features::FeatureMap;
@@ -16,7 +16,7 @@ use crate::feature_rows::FeatureRows;
 use crate::mark::{Approach, NODE};
 use crate::monitor::Monitor;
 use crate::ordered::in_order;
-use crate::pairing::{Pairing, Step};
+use crate::pairing::{Count, Pairing, Step, Stretch, Visit};
 use crate::policy_rows::PolicyRows;
 use crate::replay::Replay;
 use crate::schema::Schema;
@@ -77,60 +77,264 @@ impl<'a> Placed<'a> {
     }
 }
 
+/// Consecutive transitions of one episode and one cluster with dense features; each continues the one before it, none ends an episode,
+/// and none has an action.
+pub(crate) struct Run<'a> {
+    /// The features of their observations and of the next ones, row by row.
+    pub phi: &'a [f64],
+    pub next: &'a [f64],
+    /// Whether the latter are those of the transitions that follow.
+    is_sequence: bool,
+    pub rewards: &'a [f64],
+    pub ratios: &'a [f64],
+    /// The observations, row by row.
+    pub obs: &'a [f64],
+    /// The number of the first in the log, from 0.
+    pub number: u64,
+    /// The number of their episode.
+    pub run: u64,
+    pub cluster: u64,
+}
+
+impl<'a> Run<'a> {
+    /// The number of transitions.
+    pub fn len(&self) -> usize {
+        self.rewards.len()
+    }
+
+    /// The transitions one by one.
+    pub fn transitions(&self) -> impl Iterator<Item = Transition<'a>> {
+        let each = self.phi.len() / self.len().max(1);
+        let features = self
+            .phi
+            .chunks_exact(each)
+            .zip(self.next.chunks_exact(each));
+        let numbers = self.rewards.iter().zip(self.ratios);
+        features.zip(numbers).map(|((phi, next), (reward, ratio))| {
+            Transition::new(phi, *reward, next).with_ratio(*ratio)
+        })
+    }
+
+    /// The features of next observations that are not those of the transitions that follow.
+    pub fn own_next(&self, dimension: usize) -> impl Iterator<Item = &'a [f64]> {
+        let first = match self.is_sequence {
+            true => self.next.len() - dimension,
+            false => 0,
+        };
+        self.next[first..].chunks_exact(dimension)
+    }
+
+    /// Replaces the values phi.theta by those of the observations, and of the next ones.
+    pub fn values(&self, theta: &[f64], [here, next]: [&mut Vec<f64>; 2]) {
+        let value = |phi: &[f64]| Features::Dense(phi).dot(theta);
+        here.clear();
+        here.extend(self.phi.chunks_exact(theta.len()).map(value));
+        next.clear();
+        if self.is_sequence {
+            next.extend_from_slice(here.get(1..).unwrap_or_default());
+        }
+        next.extend(self.own_next(theta.len()).map(value));
+    }
+
+    /// Some of them.
+    pub fn part(&self, rows: Range<usize>) -> Self {
+        let of = |all: &'a [f64]| {
+            let each = all.len() / self.len().max(1);
+            &all[rows.start * each..rows.end * each]
+        };
+        Self {
+            phi: of(self.phi),
+            next: of(self.next),
+            rewards: of(self.rewards),
+            ratios: of(self.ratios),
+            obs: of(self.obs),
+            number: self.number + rows.start as u64,
+            ..*self
+        }
+    }
+
+    /// Calls `take` with the longest parts in which a property of the numbers in the log is the same. Numbers with the same property must
+    /// be consecutive.
+    pub fn split<T: PartialEq>(&self, of: impl Fn(u64) -> T, mut take: impl FnMut(T, &Self)) {
+        let mut start = 0;
+        while start < self.len() {
+            let at = |row: usize| of(self.number + row as u64);
+            let (property, last) = (at(start), self.len() - 1);
+            let end = match at(last) == property {
+                true => self.len(),
+                false => (start..last)
+                    .find(|&row| at(row) != property)
+                    .unwrap_or(last),
+            };
+            take(property, &self.part(start..end));
+            start = end;
+        }
+    }
+}
+
+/// What receives the transitions of a chunk, in order.
+pub(crate) trait Visitor {
+    /// Takes one.
+    fn one(&mut self, placed: &Placed<'_>);
+    /// Takes several.
+    fn run(&mut self, run: &Run<'_>);
+}
+
+/// A function of single transitions.
+struct OneByOne<F>(F);
+
+impl<F: FnMut(&Placed<'_>)> Visitor for OneByOne<F> {
+    #[inline(always)]
+    fn one(&mut self, placed: &Placed<'_>) {
+        (self.0)(placed);
+    }
+
+    fn run(&mut self, _: &Run<'_>) {}
+}
+
 impl Chunk {
     /// Visits the transitions in order, until the work is cancelled.
-    pub fn for_each(&self, map: &FeatureMap, mut visit: impl FnMut(&Placed<'_>)) {
-        let mut map = map.clone();
-        let mut rows = FeatureRows::for_map(&map);
-        let mut policy = PolicyRows::for_map(&map);
-        let (mut pairing, mut from) = (self.pairing.clone(), self.from);
-        let mut left = self.transitions;
+    pub fn for_each(&self, map: &FeatureMap, visit: impl FnMut(&Placed<'_>)) {
+        self.walk(map, &mut OneByOne(visit), false);
+    }
+
+    /// As [`for_each`](Self::for_each), with several transitions at a time where nothing distinguishes them.
+    pub fn visit(&self, map: &FeatureMap, visitor: &mut impl Visitor) {
+        self.walk(map, visitor, true);
+    }
+
+    fn walk(&self, map: &FeatureMap, visitor: &mut impl Visitor, together: bool) {
+        let rows = FeatureRows::for_map(map);
+        let policy = PolicyRows::for_map(map);
         let has_actions = !map.actions().is_empty();
+        let most = match together && policy.is_none() && !has_actions {
+            true => rows.most_together(map),
+            false => 0,
+        };
+        let mut walk = Walk {
+            chunk: self,
+            map: map.clone(),
+            rows,
+            policy,
+            has_actions,
+            most,
+            left: self.transitions,
+            batch: &Batch::default(),
+            visitor,
+        };
+        let (mut pairing, mut from) = (self.pairing.clone(), self.from);
         for batch in &self.batches {
-            if left == 0 || self.monitor.is_cancelled() {
+            if walk.left == 0 || self.monitor.is_cancelled() {
                 return;
             }
-            rows.start_batch(&map, batch);
-            pairing.push(&self.schema, batch, from, |step: Step<'_>| {
-                let (transition, obs, own) = match &mut policy {
-                    // The value of an action does not depend on how often it is taken.
-                    Some(policy) => {
-                        let (transition, obs, own) = policy.of(&map, &step);
-                        (transition, obs, Some(own))
-                    }
-                    None => {
-                        let (features, outcome) = rows.of(&mut map, batch, &step);
-                        let transition = Transition {
-                            features,
-                            reward: step.reward,
-                            outcome,
-                            ratio: step.ratio,
-                        };
-                        (transition, step.obs, None)
-                    }
-                };
-                visit(&Placed {
-                    transition,
-                    obs,
-                    own,
-                    ratio: step.ratio,
-                    choice: has_actions.then(|| step.choice()),
-                    number: self.before + self.transitions - left,
-                    run: step.run,
-                    restarts: step.restart,
-                    starts: step.starts_episode(),
-                    batch,
-                    row: step.row,
-                });
-                left -= 1;
-                match left {
-                    0 => ControlFlow::Break(()),
-                    _ if self.monitor.is_cancelled() => ControlFlow::Break(()),
-                    _ => ControlFlow::Continue(()),
-                }
-            });
+            walk.batch = batch;
+            walk.rows.start_batch(map, batch);
+            pairing.push_to(&self.schema, batch, from, &mut walk);
             from = 0;
         }
+    }
+}
+
+/// A visit of the transitions of a chunk.
+struct Walk<'a, V> {
+    chunk: &'a Chunk,
+    map: FeatureMap,
+    rows: FeatureRows,
+    policy: Option<PolicyRows>,
+    has_actions: bool,
+    /// The maximum number of transitions in a run; 0 for one by one.
+    most: usize,
+    /// The number of transitions still to visit.
+    left: u64,
+    batch: &'a Batch,
+    visitor: &'a mut V,
+}
+
+impl<V: Visitor> Walk<'_, V> {
+    /// The number of the next transition.
+    #[inline(always)]
+    fn number(&self) -> u64 {
+        self.chunk.before + self.chunk.transitions - self.left
+    }
+
+    #[inline(always)]
+    fn goes_on(&self) -> ControlFlow<()> {
+        match self.left == 0 || self.chunk.monitor.is_cancelled() {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    }
+}
+
+impl<V: Visitor> Visit for Walk<'_, V> {
+    #[inline(always)]
+    fn most(&self) -> usize {
+        match self.most {
+            0 => 0,
+            _ => usize::try_from(self.left).unwrap_or(usize::MAX),
+        }
+    }
+
+    #[inline(always)]
+    fn step(&mut self, step: Step<'_>) -> ControlFlow<()> {
+        let number = self.number();
+        let (transition, obs, own) = match &mut self.policy {
+            // The value of an action does not depend on how often it is taken.
+            Some(policy) => {
+                let (transition, obs, own) = policy.of(&self.map, &step);
+                (transition, obs, Some(own))
+            }
+            None => {
+                let (features, outcome) = self.rows.of(&mut self.map, self.batch, &step);
+                let transition = Transition {
+                    features,
+                    reward: step.reward,
+                    outcome,
+                    ratio: step.ratio,
+                };
+                (transition, step.obs, None)
+            }
+        };
+        self.visitor.one(&Placed {
+            transition,
+            obs,
+            own,
+            ratio: step.ratio,
+            choice: self.has_actions.then(|| step.choice()),
+            number,
+            run: step.run,
+            restarts: step.restart,
+            starts: step.starts_episode(),
+            batch: self.batch,
+            row: step.row,
+        });
+        self.left -= 1;
+        self.goes_on()
+    }
+
+    fn stretch(&mut self, stretch: Stretch) -> ControlFlow<()> {
+        let (batch, d) = (self.batch, self.batch.dimension());
+        let mut rows = stretch.rows.clone();
+        while !rows.is_empty() {
+            let end = rows.end.min(rows.start + self.most);
+            let own = rows.start..end;
+            rows.start = end;
+            let number = self.number();
+            let (phi, next) = self.rows.of_stretch(&self.map, batch, own.clone());
+            self.visitor.run(&Run {
+                phi,
+                next,
+                is_sequence: batch.next_obs.is_empty(),
+                rewards: &batch.rewards[own.clone()],
+                ratios: &batch.ratios[own.clone()],
+                obs: &batch.obs[own.start * d..own.end * d],
+                number,
+                run: stretch.run,
+                cluster: batch.clusters[stretch.row],
+            });
+            self.left -= own.len() as u64;
+        }
+        self.goes_on()
     }
 }
 
@@ -239,14 +443,12 @@ fn cut(
             }
             chunk.batches.push(batch.clone());
             let most = length.min(limit - chunk.before);
-            let here = &mut chunk.transitions;
-            from = pairing.push(schema, batch, from, |_| {
-                *here += 1;
-                match *here == most {
-                    true => ControlFlow::Break(()),
-                    false => ControlFlow::Continue(()),
-                }
-            });
+            let mut count = Count {
+                count: chunk.transitions,
+                limit: most,
+            };
+            from = pairing.push_to(schema, batch, from, &mut count);
+            chunk.transitions = count.count;
             if chunk.transitions < most {
                 return Ok(ControlFlow::Continue(()));
             }

@@ -4,7 +4,7 @@ use robust_td_core::features::{FeatureMap, Row};
 use robust_td_core::learner::{LinearValue, Outcome};
 use serde::{Deserialize, Serialize};
 
-use crate::chunks::Placed;
+use crate::chunks::{Placed, Run};
 use crate::hash::mix;
 
 /// The number of episodes.
@@ -87,16 +87,26 @@ impl Traces {
     pub fn consider(&mut self, placed: &Placed<'_>) {
         let chosen = match self.last {
             Some((run, chosen)) if run == placed.run => chosen,
-            _ => self.choose(placed),
+            _ => self.choose(placed.run, placed.restarts),
         };
         if let Some(i) = chosen {
             self.traces[i].add(placed);
         }
     }
 
+    /// The same for several transitions.
+    pub fn consider_run(&mut self, run: &Run<'_>) {
+        let chosen = match self.last {
+            Some((last, chosen)) if last == run.run => chosen,
+            _ => self.choose(run.run, false),
+        };
+        if let Some(i) = chosen {
+            self.traces[i].add_run(run);
+        }
+    }
+
     /// The place of another run among the chosen ones.
-    fn choose(&mut self, placed: &Placed<'_>) -> Option<usize> {
-        let (run, restarts) = (placed.run, placed.restarts);
+    fn choose(&mut self, run: u64, restarts: bool) -> Option<usize> {
         let hash = mix(!run);
         let place = self.traces.partition_point(|trace| trace.hash < hash);
         // A run that was chosen before resumes.
@@ -166,6 +176,11 @@ impl Traces {
     }
 }
 
+/// The maximum number of rows of an episode with observations of this length.
+fn most(inputs: usize) -> usize {
+    ROWS.min((NUMBERS / inputs.max(1)).max(2))
+}
+
 impl Trace {
     fn add(&mut self, placed: &Placed<'_>) {
         let gap = placed.restarts && !self.rewards.is_empty();
@@ -183,8 +198,22 @@ impl Trace {
         }
     }
 
+    fn add_run(&mut self, run: &Run<'_>) {
+        if self.closed {
+            return;
+        }
+        let inputs = run.obs.len() / run.len().max(1);
+        let left = most(inputs).saturating_sub(self.rewards.len());
+        let added = run.len().min(left);
+        self.closed = added < run.len();
+        self.observations
+            .extend_from_slice(&run.obs[..added * inputs]);
+        self.rewards.extend_from_slice(&run.rewards[..added]);
+        self.weighted |= run.ratios[..added].iter().any(|ratio| *ratio != 1.0);
+    }
+
     fn is_full(&self, inputs: usize) -> bool {
-        self.rewards.len() >= ROWS.min((NUMBERS / inputs.max(1)).max(2))
+        self.rewards.len() >= most(inputs)
     }
 
     fn extend(&mut self, later: Self) {

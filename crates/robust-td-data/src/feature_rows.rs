@@ -1,5 +1,7 @@
 //! Computes the features of each observation of a log once, or finds them in the batch.
 
+use std::ops::Range;
+
 use robust_td_core::features::{FeatureMap, Row, Rows};
 use robust_td_core::learner::{Features, Outcome};
 
@@ -21,6 +23,8 @@ pub(crate) struct FeatureRows {
     rows: Rows,
     start: usize,
     end: usize,
+    /// Those of next observations of a stretch.
+    next_rows: Rows,
     /// The features of an observation and of the next one, when they are not two rows of the batch; `here` is
     /// the index of the former.
     pair: [Row; 2],
@@ -56,6 +60,45 @@ impl FeatureRows {
     pub fn start_batch(&mut self, map: &FeatureMap, batch: &Batch) {
         (self.start, self.end) = (0, 0);
         self.ready = batch.features.are_of(map);
+    }
+
+    /// The maximum number of transitions of a stretch whose features are computed at a time; 0 if they are not dense vectors that depend on one
+    /// observation only.
+    pub fn most_together(&self, map: &FeatureMap) -> usize {
+        match map.is_sparse() || self.adapts {
+            true => 0,
+            false if self.identity => TOGETHER,
+            false => self.together,
+        }
+    }
+
+    /// The features of these rows of a batch and of their next observations, each row by row.
+    pub fn of_stretch<'a>(
+        &'a mut self,
+        map: &FeatureMap,
+        batch: &'a Batch,
+        rows: Range<usize>,
+    ) -> (&'a [f64], &'a [f64]) {
+        let d = batch.dimension();
+        let (here, next) = (rows.start * d..rows.end * d, &batch.next_obs);
+        if self.identity {
+            return match next.is_empty() {
+                true => (
+                    &batch.obs[here.clone()],
+                    &batch.obs[here.start + d..here.end + d],
+                ),
+                false => (&batch.obs[here.clone()], &next[here]),
+            };
+        }
+        (self.start, self.end) = (0, 0);
+        if next.is_empty() {
+            map.write_rows(&batch.obs[here.start..here.end + d], &mut self.rows);
+            let (all, outputs) = (self.rows.dense(), map.outputs());
+            return (&all[..rows.len() * outputs], &all[outputs..]);
+        }
+        map.write_rows(&batch.obs[here.clone()], &mut self.rows);
+        map.write_rows(&next[here], &mut self.next_rows);
+        (self.rows.dense(), self.next_rows.dense())
     }
 
     /// The features of a step of the batch: those of its observation, and its outcome.

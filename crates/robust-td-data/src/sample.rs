@@ -6,7 +6,7 @@ use robust_td_core::learner::LinearValue;
 
 use serde::{Deserialize, Serialize};
 
-use crate::chunks::Placed;
+use crate::chunks::{Placed, Run};
 use crate::episode_sample::{EpisodeSample, Traces};
 use crate::hash::mix;
 use crate::thinned::Thinned;
@@ -78,6 +78,17 @@ impl Sample {
             self.starts.consider(placed.run, [placed.obs]);
         }
         self.episodes.consider(placed);
+    }
+
+    /// The same for the observations of a run.
+    pub fn consider_run(&mut self, run: &Run<'_>, transitions: u64) {
+        let inputs = run.obs.len() / run.len().max(1);
+        for (number, obs) in (run.number..).zip(run.obs.chunks_exact(inputs)) {
+            if mix(number) % transitions.max(1) < SIZE {
+                self.observations.extend_from_slice(obs);
+            }
+        }
+        self.episodes.consider_run(run);
     }
 
     /// A sample of these observations, one after the other.

@@ -42,6 +42,15 @@ impl Rows {
         }
     }
 
+    /// The features of all observations, one after the other; nothing if they are sparse.
+    #[must_use]
+    pub fn dense(&self) -> &[f64] {
+        match self.sparse || self.ones.is_some() {
+            true => &[],
+            false => &self.values,
+        }
+    }
+
     /// Removes all rows but keeps the memory.
     pub fn clear(&mut self) {
         (self.sparse, self.ones) = (false, None);

@@ -124,6 +124,53 @@ impl Equations {
         }
     }
 
+    /// Adds consecutive transitions that continue, with dense features row by row: the same bits as one by one.
+    ///
+    /// # Panics
+    /// When the features do not have the dimension of the equations.
+    pub fn add_rows(&mut self, phi: &[f64], next: &[f64], rewards: &[f64], ratios: &[f64]) {
+        let (d, gamma, count) = (self.squares.len(), self.discount, rewards.len());
+        assert_eq!(
+            (phi.len(), next.len(), ratios.len()),
+            (count * d, count * d, count),
+            "features have the dimension of the equations"
+        );
+        self.count += count as u64;
+        let mut start = 0;
+        while start < count {
+            let end = count.min(start + BLOCK - self.block.rows);
+            let block = &mut self.block;
+            let [phi, next] = [phi, next].map(|all| &all[start * d..end * d]);
+            let (rewards, ratios) = (&rewards[start..end], &ratios[start..end]);
+            let (left, right) = (block.left.len(), block.right.len());
+            block.left.extend_from_slice(phi);
+            block.right.resize(right + rewards.len() * (d + 1), 0.0);
+            let rows = block.left[left..].chunks_exact_mut(d).zip(ratios);
+            for (row, &ratio) in rows.filter(|(_, ratio)| **ratio != 1.0) {
+                row.iter_mut().for_each(|x| *x *= ratio);
+            }
+            let rows = block.right[right..].chunks_exact_mut(d + 1);
+            let features = phi.chunks_exact(d).zip(next.chunks_exact(d));
+            for ((row, (phi, next)), reward) in rows.zip(features).zip(rewards) {
+                let (change, last) = row.split_at_mut(d);
+                for ((change, x), next) in change.iter_mut().zip(phi).zip(next) {
+                    *change = x - gamma * next;
+                }
+                last[0] = *reward;
+            }
+            for (weighted, phi) in block.left[left..].chunks_exact(d).zip(phi.chunks_exact(d)) {
+                for ((sum, weighted), x) in self.squares.iter_mut().zip(weighted).zip(phi) {
+                    *sum += weighted * x;
+                }
+            }
+            block.rows += rewards.len();
+            start = end;
+            if block.rows == BLOCK {
+                self.flush();
+            }
+        }
+    }
+
     fn add_entries(
         &mut self,
         phi: &Features<'_>,
@@ -345,5 +392,38 @@ mod tests {
             assert!((x - y).abs() <= 1e-9 * y.abs().max(1.0), "{x} {y}");
         }
         assert_eq!(merged.squares, sparse.squares);
+    }
+
+    #[test]
+    fn rows_together_give_the_bits_of_rows_one_by_one() {
+        for d in [1, 3, 11] {
+            let [mut one, mut many] = [(); 2].map(|()| Equations::new(d, 0.9).unwrap());
+            let count = 700;
+            let numbers = |step: usize, length: usize| -> Vec<f64> {
+                (0..length)
+                    .map(|k| ((k * step + 11) % 1013) as f64 / 7.0 - 70.0)
+                    .collect()
+            };
+            let (phi, next) = (numbers(37, count * d), numbers(53, count * d));
+            let rewards = numbers(71, count);
+            let ratios: Vec<f64> = (0..count).map(|k| [1.0, 1.0, 0.3][k % 3]).collect();
+            for t in 0..count {
+                let [phi, next] = [&phi, &next].map(|all| &all[t * d..][..d]);
+                one.add(&Transition::new(phi, rewards[t], next).with_ratio(ratios[t]));
+            }
+            let mut start = 0;
+            for length in [1, 30, 0, 300, 257, 112] {
+                let (rows, wide) = (start..start + length, start * d..(start + length) * d);
+                many.add_rows(
+                    &phi[wide.clone()],
+                    &next[wide],
+                    &rewards[rows.clone()],
+                    &ratios[rows],
+                );
+                start += length;
+            }
+            assert_eq!(start, count);
+            assert_eq!(many, one);
+        }
     }
 }

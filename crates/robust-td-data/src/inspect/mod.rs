@@ -35,7 +35,7 @@ use crate::fold::Fold;
 use crate::labels::Labels;
 use crate::mark::{Marks, Places};
 use crate::off_policy::PolicyTally;
-use crate::pairing::Pairing;
+use crate::pairing::{Count, Pairing};
 use crate::parts::Parts;
 use crate::reader::Reader;
 use crate::schema::Schema;
@@ -180,8 +180,11 @@ impl Inspector {
                 });
             }
             (None, None) => {
-                self.pairing
-                    .push(schema, batch, 0, |_| ControlFlow::Continue(()));
+                let mut count = Count {
+                    count: 0,
+                    limit: u64::MAX,
+                };
+                self.pairing.push_to(schema, batch, 0, &mut count);
             }
         }
         for i in 0..batch.len() {

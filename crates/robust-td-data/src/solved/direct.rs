@@ -13,6 +13,7 @@ use super::passes::{self, Pass};
 use super::scores::{At, Job, Scores, Scoring};
 use super::unit::Groups;
 use crate::assess::TOLERANCE;
+use crate::chunks::Run;
 use crate::error::Result;
 use crate::fold::{Fold, Merge};
 use crate::off_policy::support::Shown;
@@ -39,6 +40,10 @@ impl Scoring for DenseScores {
 
     fn add(&self, sum: &mut GroupSums, group: usize, transition: &Transition<'_>, delta: f64) {
         sum.add(group, transition, delta);
+    }
+
+    fn add_run(&self, sum: &mut GroupSums, group: usize, run: &Run<'_>, deltas: &[f64]) {
+        sum.add_rows(group, run.phi, run.ratios, deltas);
     }
 }
 

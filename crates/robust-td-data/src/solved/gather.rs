@@ -9,7 +9,7 @@ use robust_td_core::sparse::SparseSums;
 use serde::{Deserialize, Serialize};
 
 use super::unit::{Groups, Unit, Units};
-use crate::chunks::{Chunk, PassCounts, for_each_chunk};
+use crate::chunks::{Chunk, PassCounts, Placed, Run, Visitor, for_each_chunk};
 use crate::error::Result;
 use crate::fold::{Fold, Merge};
 use crate::replay::Replay;
@@ -89,6 +89,10 @@ pub(super) trait Sums: Sized + Clone + Send {
     fn new(plan: &Plan<'_>, most: usize) -> Result<Self>;
     fn count(&self) -> u64;
     fn add(&mut self, transition: &Transition<'_>);
+    fn add_run(&mut self, run: &Run<'_>) {
+        run.transitions()
+            .for_each(|transition| self.add(&transition));
+    }
     fn add_start(&mut self, phi: &Features<'_>);
     /// Finishes the work of a part that needs no other.
     fn end(&mut self) {}
@@ -121,6 +125,13 @@ impl Sums for Dense {
 
     fn add(&mut self, transition: &Transition<'_>) {
         self.equations.add(transition);
+    }
+
+    fn add_run(&mut self, run: &Run<'_>) {
+        let Run {
+            phi, next, ratios, ..
+        } = *run;
+        self.equations.add_rows(phi, next, run.rewards, ratios);
     }
 
     fn add_start(&mut self, phi: &Features<'_>) {
@@ -340,12 +351,31 @@ impl Summary {
 
 /// The sums of one chunk; `phi_inf` is still squared.
 fn part<S: Sums>(chunk: &Chunk, plan: &Plan<'_>, most: usize) -> Result<Gathered<S>> {
-    let mut part = Gathered::<S>::new(plan, most)?;
-    chunk.for_each(plan.map, |placed| {
+    let mut gathering = Gathering {
+        part: Gathered::<S>::new(plan, most)?,
+        plan,
+    };
+    chunk.visit(plan.map, &mut gathering);
+    let mut part = gathering.part;
+    part.kept.end();
+    part.held_out.iter_mut().for_each(Sums::end);
+    Ok(part)
+}
+
+/// The sums of a chunk so far.
+struct Gathering<'a, S> {
+    part: Gathered<S>,
+    plan: &'a Plan<'a>,
+}
+
+impl<S: Sums> Visitor for Gathering<'_, S> {
+    fn one(&mut self, placed: &Placed<'_>) {
+        let Self { part, plan } = self;
         let (transition, phi) = (&placed.transition, &placed.transition.features);
-        let held = plan.unit.is_held_out(placed, plan.transitions);
         match &mut part.held_out {
-            Some(held_out) if held => held_out.add(transition),
+            Some(held_out) if plan.unit.is_held_out(placed, plan.transitions) => {
+                held_out.add(transition);
+            }
             _ => part.kept.add(transition),
         }
         let summary = &mut part.summary;
@@ -361,8 +391,32 @@ fn part<S: Sums>(chunk: &Chunk, plan: &Plan<'_>, most: usize) -> Result<Gathered
             summary.units.add(plan.unit.key(placed));
         }
         summary.sample.consider(placed, plan.transitions);
-    });
-    part.kept.end();
-    part.held_out.iter_mut().for_each(Sums::end);
-    Ok(part)
+    }
+
+    fn run(&mut self, run: &Run<'_>) {
+        let Self { part, plan } = self;
+        match &mut part.held_out {
+            Some(held_out) => run.split(
+                |number| (plan.unit).holds_out(plan.unit.key_in(run, number), plan.transitions),
+                |held, run| match held {
+                    true => held_out.add_run(run),
+                    false => part.kept.add_run(run),
+                },
+            ),
+            None => part.kept.add_run(run),
+        }
+        let (summary, d) = (&mut part.summary, plan.map.outputs());
+        if !plan.episodic {
+            let rows = run.phi.chunks_exact(d);
+            rows.for_each(|phi| part.kept.add_start(&Features::Dense(phi)));
+            summary.starts += run.len() as u64;
+        }
+        let rows = run.phi.chunks_exact(d).chain(run.own_next(d));
+        let norms = rows.map(|phi| Features::Dense(phi).norm_sq());
+        summary.phi_inf = norms.fold(summary.phi_inf, f64::max);
+        if plan.unit.is_named() {
+            summary.units.add(run.cluster);
+        }
+        summary.sample.consider_run(run, plan.transitions);
+    }
 }

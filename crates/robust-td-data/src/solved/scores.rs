@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::answer::Answer;
 use super::gather::Plan;
 use super::unit::Groups;
-use crate::chunks::{Chunk, for_each_chunk};
+use crate::chunks::{Chunk, Placed, Run, Visitor, for_each_chunk};
 use crate::diagnostics::TdErrors;
 use crate::error::Result;
 use crate::fold::Merge;
@@ -75,6 +75,11 @@ pub(super) trait Scoring: Sync {
     type Sum: Send;
     fn start(&self) -> Self::Sum;
     fn add(&self, sum: &mut Self::Sum, group: usize, transition: &Transition<'_>, delta: f64);
+    fn add_run(&self, sum: &mut Self::Sum, group: usize, run: &Run<'_>, deltas: &[f64]) {
+        for (transition, &delta) in run.transitions().zip(deltas) {
+            self.add(sum, group, &transition, delta);
+        }
+    }
 }
 
 impl Scores {
@@ -262,29 +267,88 @@ fn solve_with(
 }
 
 fn part<S: Scoring>(chunk: &Chunk, job: &Job<'_, S>) -> (S::Sum, Scores) {
-    let Job {
-        plan,
-        groups,
-        at,
-        scoring,
-    } = *job;
-    let (mut sum, mut part) = (scoring.start(), Scores::new(groups.count(), plan));
-    let (mean, count) = (at.mean(), at.count());
-    chunk.for_each(plan.map, |placed| {
+    let mut scored = Scored {
+        job,
+        sum: job.scoring.start(),
+        scores: Scores::new(job.groups.count(), job.plan),
+        mean: job.at.mean(),
+        count: job.at.count(),
+        values: Default::default(),
+        deltas: Vec::new(),
+    };
+    chunk.visit(job.plan.map, &mut scored);
+    (scored.sum, scored.scores)
+}
+
+/// The scores of a chunk so far.
+struct Scored<'a, S: Scoring> {
+    job: &'a Job<'a, S>,
+    sum: S::Sum,
+    scores: Scores,
+    /// The value of the policy, and the number of rows that it is the mean of.
+    mean: f64,
+    count: f64,
+    /// Values of the observations of a run and of the next ones, and its TD errors.
+    values: [Vec<f64>; 2],
+    deltas: Vec<f64>,
+}
+
+impl<S: Scoring> Scored<'_, S> {
+    #[inline(always)]
+    fn add_start(&mut self, group: usize, value: f64) {
+        let away = value - self.mean;
+        self.scores.starts[group] += away / self.count;
+        self.scores.start_counts[group] += 1.0;
+    }
+}
+
+impl<S: Scoring> Visitor for Scored<'_, S> {
+    fn one(&mut self, placed: &Placed<'_>) {
+        let Job {
+            plan,
+            groups,
+            at,
+            scoring,
+        } = *self.job;
         let transition = &placed.transition;
         let group = groups.of(placed);
         let delta = transition.td_error(at.theta, plan.discount);
-        part.td_errors.record(transition.ratio * delta);
-        scoring.add(&mut sum, group, transition, delta);
+        self.scores.td_errors.record(transition.ratio * delta);
+        scoring.add(&mut self.sum, group, transition, delta);
         let is_start = !plan.episodic || placed.starts;
-        if let Some(unsupported) = &mut part.unsupported {
+        if let Some(unsupported) = &mut self.scores.unsupported {
             unsupported.add(placed, at.identified, plan.discount, is_start);
         }
         if is_start {
-            let away = placed.own().dot(at.theta) - mean;
-            part.starts[group] += away / count;
-            part.start_counts[group] += 1.0;
+            self.add_start(group, placed.own().dot(at.theta));
         }
-    });
-    (sum, part)
+    }
+
+    fn run(&mut self, run: &Run<'_>) {
+        let Job {
+            plan, groups, at, ..
+        } = *self.job;
+        run.split(
+            |number| groups.of_run(run, number),
+            |group, run| {
+                let [here, next] = &mut self.values;
+                run.values(at.theta, [&mut *here, &mut *next]);
+                let values = here.iter().zip(next).zip(run.rewards);
+                let deltas =
+                    values.map(|((value, next), reward)| reward + plan.discount * *next - value);
+                self.deltas.clear();
+                self.deltas.extend(deltas);
+                for (delta, ratio) in self.deltas.iter().zip(run.ratios) {
+                    self.scores.td_errors.record(ratio * delta);
+                }
+                let scoring = self.job.scoring;
+                scoring.add_run(&mut self.sum, group, run, &self.deltas);
+                if !plan.episodic {
+                    for i in 0..run.len() {
+                        self.add_start(group, self.values[0][i]);
+                    }
+                }
+            },
+        );
+    }
 }

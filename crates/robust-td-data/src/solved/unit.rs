@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use robust_td_core::influence::Grouping;
 use serde::{Deserialize, Serialize};
 
-use crate::chunks::Placed;
+use crate::chunks::{Placed, Run};
 use crate::hash::mix;
 
 /// With fewer episodes than this, intervals come from consecutive parts of the log.
@@ -48,6 +48,15 @@ impl Unit {
         }
     }
 
+    /// The same for a transition of a run, given its number in the log.
+    pub(crate) fn key_in(self, run: &Run<'_>, number: u64) -> u64 {
+        match self {
+            Self::Time => number,
+            Self::Episode => run.run,
+            Self::Cluster => run.cluster,
+        }
+    }
+
     /// Whether its units are counted by name.
     pub(crate) fn is_named(self) -> bool {
         self == Self::Cluster
@@ -63,9 +72,14 @@ impl Unit {
 
     /// Whether a transition is held out, among this number of transitions.
     pub(crate) fn is_held_out(self, placed: &Placed<'_>, transitions: u64) -> bool {
+        self.holds_out(self.key(placed), transitions)
+    }
+
+    /// Whether the transitions with this key are held out.
+    pub(crate) fn holds_out(self, key: u64, transitions: u64) -> bool {
         match self {
-            Self::Time => part(placed.number, PARTS, transitions) % HELD_OUT == HELD_OUT - 1,
-            _ => mix(self.key(placed)).is_multiple_of(HELD_OUT),
+            Self::Time => part(key, PARTS, transitions) % HELD_OUT == HELD_OUT - 1,
+            _ => mix(key).is_multiple_of(HELD_OUT),
         }
     }
 }
@@ -170,7 +184,16 @@ impl Groups {
 
     /// The group of a transition.
     pub fn of(&self, placed: &Placed<'_>) -> usize {
-        let (key, count) = (self.unit.key(placed), self.count() as u64);
+        self.of_key(self.unit.key(placed))
+    }
+
+    /// The group of a transition of a run, given its number in the log.
+    pub fn of_run(&self, run: &Run<'_>, number: u64) -> usize {
+        self.of_key(self.unit.key_in(run, number))
+    }
+
+    fn of_key(&self, key: u64) -> usize {
+        let count = self.count() as u64;
         let group = match self.unit {
             Unit::Time | Unit::Episode => part(key, count, self.units),
             _ => match self.index.get(&key) {

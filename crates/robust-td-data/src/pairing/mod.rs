@@ -25,6 +25,8 @@
 //! Skipped bad rows leave a gap, and they may belong to any episode. Rows are not paired across it: the waiting rows of all open
 //! episodes have an unknown successor and are left out, and the transition of each after the gap restarts.
 
+mod stretch;
+
 use std::ops::ControlFlow;
 
 use robust_td_core::learner::{Features, Outcome};
@@ -34,6 +36,8 @@ use crate::actions::{Choice, Choices, SavedChoice};
 use crate::batch::Batch;
 use crate::recent::{self, Noted, Recent};
 use crate::schema::Schema;
+pub(crate) use stretch::{Count, Stretch, Visit};
+use stretch::{OneByOne, plain_until};
 
 /// The memory for open episodes, in bytes.
 const BYTES: u64 = 1 << 29;
@@ -298,7 +302,18 @@ impl Pairing {
         schema: &Schema,
         batch: &Batch,
         from: usize,
-        mut visit: impl FnMut(Step<'_>) -> ControlFlow<()>,
+        visit: impl FnMut(Step<'_>) -> ControlFlow<()>,
+    ) -> usize {
+        self.push_to(schema, batch, from, &mut OneByOne(visit))
+    }
+
+    /// As [`push`](Self::push), with several transitions at a time where nothing distinguishes them.
+    pub(crate) fn push_to(
+        &mut self,
+        schema: &Schema,
+        batch: &Batch,
+        from: usize,
+        visit: &mut impl Visit,
     ) -> usize {
         if batch.file != self.file && from < batch.len() {
             let episode = schema.episode.then(|| batch.episodes[from]);
@@ -306,8 +321,8 @@ impl Pairing {
             self.file = batch.file;
         }
         let stop = match schema.next_obs {
-            true => self.push_complete(schema, batch, from, &mut visit),
-            false => self.push_successors(schema, batch, from, &mut visit),
+            true => self.push_complete(schema, batch, from, visit),
+            false => self.push_successors(schema, batch, from, visit),
         };
         if stop == batch.len() && batch.gap_after {
             self.break_off();
@@ -321,10 +336,28 @@ impl Pairing {
         schema: &Schema,
         batch: &Batch,
         from: usize,
-        visit: &mut impl FnMut(Step<'_>) -> ControlFlow<()>,
+        visit: &mut impl Visit,
     ) -> usize {
-        for i in from..batch.len() {
+        let mut i = from;
+        while i < batch.len() {
             let episode = schema.episode.then(|| batch.episodes[i]);
+            if visit.most() > 0 && !self.now.restart && episode == self.episode {
+                let end = plain_until(schema, batch, i, visit.most());
+                if end > i {
+                    self.rows += (end - i) as u64;
+                    self.transitions += (end - i) as u64;
+                    let stretch = Stretch {
+                        rows: i..end,
+                        row: i,
+                        run: self.now.run,
+                    };
+                    i = end;
+                    if visit.stretch(stretch).is_break() {
+                        return i;
+                    }
+                    continue;
+                }
+            }
             let next = Features::Dense(&batch.next_obs[i * batch.dimension..][..batch.dimension]);
             let outcome = match (batch.terminated[i], batch.truncated[i]) {
                 (true, _) => Outcome::Terminated,
@@ -357,8 +390,9 @@ impl Pairing {
             self.ends |= outcome.ends_episode();
             self.rows += 1;
             self.transitions += 1;
-            if visit(step).is_break() {
-                return i + 1;
+            i += 1;
+            if visit.step(step).is_break() {
+                return i;
             }
         }
         batch.len()
@@ -370,13 +404,39 @@ impl Pairing {
         schema: &Schema,
         batch: &Batch,
         from: usize,
-        visit: &mut impl FnMut(Step<'_>) -> ControlFlow<()>,
+        visit: &mut impl Visit,
     ) -> usize {
         // The row before, of the same episode: in the batch, or from an earlier one.
         let mut held = self.now.waiting.take();
         let mut before = None;
-        for i in from..batch.len() {
+        let mut i = from;
+        while i < batch.len() {
             let episode = schema.episode.then(|| batch.episodes[i]);
+            if visit.most() > 0
+                && before.is_some()
+                && !self.now.restart
+                && episode == self.episode
+                && !batch.truncated[i - 1]
+            {
+                let end = plain_until(schema, batch, i, visit.most());
+                if end > i {
+                    self.transitions += (end - i) as u64;
+                    let stretch = Stretch {
+                        rows: i - 1..end - 1,
+                        row: i,
+                        run: self.now.run,
+                    };
+                    if visit.stretch(stretch).is_break() {
+                        // The last row is not consumed.
+                        self.rows += (end - i) as u64 - 1;
+                        return end - 1;
+                    }
+                    self.rows += (end - i) as u64;
+                    before = Some(end - 1);
+                    i = end;
+                    continue;
+                }
+            }
             let row = RowView::of(batch, i);
             let mut last = before.take().map(|before| RowView::of(batch, before));
             let mut resumes = false;
@@ -403,7 +463,7 @@ impl Pairing {
                 self.transitions += 1;
                 self.now.restart = last.truncated;
                 self.now.gap = false;
-                if visit(step).is_break() {
+                if visit.step(step).is_break() {
                     return i;
                 }
             }
@@ -414,7 +474,7 @@ impl Pairing {
                 self.transitions += 1;
                 self.now.restart = true;
                 self.now.gap = false;
-                if visit(step).is_break() {
+                if visit.step(step).is_break() {
                     return i + 1;
                 }
             } else if row.truncated && !schema.episode {
@@ -424,6 +484,7 @@ impl Pairing {
             } else {
                 before = Some(i);
             }
+            i += 1;
         }
         self.now.waiting = before.map(|i| RowView::of(batch, i).save(batch)).or(held);
         batch.len()
