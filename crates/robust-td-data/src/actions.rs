@@ -304,6 +304,11 @@ pub(crate) struct RowChoice {
 }
 
 impl RowChoice {
+    /// Whether rows have actions, or a policy.
+    pub fn is_given(&self) -> bool {
+        self.schema.is_some()
+    }
+
     /// A row with space for the columns of a layout.
     pub fn of(schema: Option<&PolicySchema>, flat: [usize; 2], taken: bool) -> Self {
         let policy = |width: usize| RowPolicy {

@@ -183,6 +183,20 @@ impl Batch {
         }
     }
 
+    /// Removes rows that were added in part, of a log without actions.
+    pub(crate) fn truncate(&mut self, rows: usize) {
+        self.obs.truncate(rows * self.dimension);
+        self.next_obs.truncate(rows * self.dimension);
+        self.rewards.truncate(rows);
+        self.terminated.truncate(rows);
+        self.truncated.truncate(rows);
+        self.episodes.truncate(rows);
+        self.clusters.truncate(rows);
+        self.ratios.truncate(rows);
+        self.rows.truncate(rows);
+        self.gaps.truncate(rows);
+    }
+
     pub(crate) fn clear(&mut self, file: usize) {
         self.file = file;
         self.obs.clear();

@@ -15,8 +15,8 @@ use crate::layout::{CellKind, Column, Layout, Target, Wanted};
 use crate::read::arrow_column::{ArrowColumn, is_list};
 use crate::read::parquet::ColumnGroups;
 use crate::read::quantity;
-use crate::read::row_major::RowMajor;
 use crate::read::table::TablePieces;
+use crate::read::whole_rows::WholeRows;
 use crate::row::{Bad, Ledger, LogRow, Place};
 
 /// The rows of record batches.
@@ -37,11 +37,9 @@ pub(crate) struct ArrowRows {
     /// Rows of the current record batch, and the number already used.
     loaded: usize,
     used: usize,
-    /// Its observations and next observations row by row, if all cells are good.
-    obs: RowMajor,
-    next_obs: RowMajor,
-    /// Whether the cells of both need not be read one by one.
-    arranged: bool,
+    /// How rows are added many at a time, if they can be, and whether those of the current record batch are.
+    whole: Option<WholeRows>,
+    together: bool,
 }
 
 /// Where record batches come from; they have only the columns with a role.
@@ -133,7 +131,10 @@ impl ArrowLayout {
             .map(|(place, used)| (*used, place))
             .collect();
         let place = |index: &usize| places.get(index).copied().unwrap_or(0);
+        let row = LogRow::of(&self.layout);
         ArrowRows {
+            whole: WholeRows::of(&self.columns, &row),
+            together: false,
             places: self
                 .columns
                 .iter()
@@ -147,16 +148,13 @@ impl ArrowLayout {
             picked: Vec::new(),
             name: name.to_owned(),
             records,
-            row: LogRow::of(&self.layout),
+            row,
             layout: self.layout,
             columns: self.columns,
             rows: 0,
             stored: None,
             loaded: 0,
             used: 0,
-            obs: RowMajor::default(),
-            next_obs: RowMajor::default(),
-            arranged: false,
         }
     }
 }
@@ -190,13 +188,11 @@ impl ArrowRows {
                 }
                 continue;
             }
-            if self.arranged {
-                self.row.obs.copy_from_slice(self.obs.row(self.used));
-                if !self.row.next_obs.is_empty() {
-                    (self.row.next_obs).copy_from_slice(self.next_obs.row(self.used));
-                }
+            if self.together {
+                self.together = self.fill_together(batch, ledger);
+                continue;
             }
-            let read = read_row(&self.columns, self.arranged, self.used, &mut self.row);
+            let read = read_row(&self.columns, self.used, &mut self.row);
             self.used += 1;
             self.rows += 1;
             let place = Place {
@@ -211,6 +207,35 @@ impl ArrowRows {
             }
         }
         Ok(true)
+    }
+
+    /// Adds rows of the current record batch until the batch is full; false, and no rows, if they must be read one by one.
+    fn fill_together(&mut self, batch: &mut Batch, ledger: &mut Ledger) -> bool {
+        let count = (ledger.batch_rows - batch.len()).min(self.loaded - self.used);
+        let rows = self.used..self.used + count;
+        let Some(whole) = &self.whole else {
+            return false;
+        };
+        let dimension = whole.dimension();
+        if ledger.dimension.is_some_and(|own| own != dimension) {
+            return false;
+        }
+        if batch.is_empty() {
+            batch.reserve(ledger.batch_rows, &self.row);
+        }
+        let first = batch.len();
+        let (columns, row) = (&self.columns, &self.row);
+        if !whole.append(columns, row, rows.clone(), self.rows + 1, batch) {
+            return false;
+        }
+        batch.gaps[first] = std::mem::take(&mut ledger.gap);
+        ledger.dimension = Some(dimension);
+        if !self.arrays.is_empty() {
+            self.picked.extend(rows.clone().map(|i| i as u64));
+        }
+        self.used = rows.end;
+        self.rows += count as u64;
+        true
     }
 
     /// Copies the rows of the current record batch that were used since the last time.
@@ -233,64 +258,14 @@ impl ArrowRows {
         self.arrays = kept.map(|&place| records.column(place).clone()).collect();
         self.loaded = records.num_rows();
         self.used = 0;
-        self.arranged = self.arrange();
-    }
-
-    /// Arranges observations row by row; false if they are lists, or a cell is bad.
-    fn arrange(&mut self) -> bool {
-        let columns = &self.columns;
-        // Columns in the order of their places in the row.
-        let cells = |is_here: fn(Target) -> Option<usize>| {
-            let mut here: Vec<(usize, &ArrowColumn)> = (columns.iter())
-                .filter_map(|column| Some((is_here(column.target())?, column)))
-                .collect();
-            here.sort_by_key(|(place, _)| *place);
-            let places = here.iter().map(|(place, _)| *place);
-            let whole = places.eq(0..here.len());
-            (whole, here)
-        };
-        let load = |rows: &mut RowMajor, length: usize, is_here| {
-            let (whole, here) = cells(is_here);
-            whole && here.len() == length && rows.load(here.iter().map(|(_, c)| c.numbers()))
-        };
-        let (obs, next) = (self.row.obs.len(), self.row.next_obs.len());
-        let is_list = |column: &ArrowColumn| is_list_target(column.target());
-        !columns.iter().any(is_list)
-            && load(&mut self.obs, obs, place_in_obs)
-            && (next == 0 || load(&mut self.next_obs, next, place_in_next_obs))
+        self.together = self.whole.is_some();
     }
 }
 
-fn is_list_target(target: Target) -> bool {
-    matches!(target, Target::ObsList | Target::NextObsList)
-}
-
-fn place_in_obs(target: Target) -> Option<usize> {
-    match target {
-        Target::Obs(place) => Some(place),
-        _ => None,
-    }
-}
-
-fn place_in_next_obs(target: Target) -> Option<usize> {
-    match target {
-        Target::NextObs(place) => Some(place),
-        _ => None,
-    }
-}
-
-/// Reads the cells of row i; those of observations only if they are not arranged.
+/// Reads the cells of row i.
 #[inline]
-fn read_row(
-    columns: &[ArrowColumn],
-    arranged: bool,
-    i: usize,
-    row: &mut LogRow,
-) -> std::result::Result<(), Bad> {
+fn read_row(columns: &[ArrowColumn], i: usize, row: &mut LogRow) -> std::result::Result<(), Bad> {
     for column in columns {
-        if arranged && matches!(column.target(), Target::Obs(_) | Target::NextObs(_)) {
-            continue;
-        }
         if let Err(kind) = column.read(i, row) {
             row.miss(column.target(), column.index(), kind)?;
         }

@@ -1,5 +1,7 @@
 //! Converts the cells of one column of record batches.
 
+use std::ops::Range;
+
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     ArrowPrimitiveType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
@@ -8,6 +10,7 @@ use arrow_array::types::{
 use arrow_array::{Array, ArrayRef, ListArray, StringArray};
 use arrow_schema::DataType;
 
+use crate::batch::Batch;
 use crate::fault::{FaultKind, shown};
 use crate::layout::Target;
 use crate::read::quantity;
@@ -135,6 +138,49 @@ impl ArrowColumn {
         }
     }
 
+    /// Adds some cells to their column of a batch; false, perhaps after some of them, if one is bad. Observations are left out.
+    pub fn append(&self, rows: Range<usize>, batch: &mut Batch) -> bool {
+        let names = match self.target {
+            Target::Obs(_) | Target::NextObs(_) => return true,
+            _ if self.array.is_some() => return false,
+            Target::Cluster => &mut batch.clusters,
+            _ => &mut batch.episodes,
+        };
+        let flags = match self.target {
+            Target::Terminated => &mut batch.terminated,
+            _ => &mut batch.truncated,
+        };
+        match (&self.cells, self.target) {
+            (Cells::Numbers(numbers), Target::Reward) => {
+                batch.rewards.extend_from_slice(&numbers[rows.clone()]);
+                numbers[rows]
+                    .iter()
+                    .fold(true, |good, x| good & x.is_finite())
+            }
+            (Cells::Numbers(numbers), Target::Ratio) => {
+                let good = |x: &f64| x.is_finite() && *x >= 0.0;
+                batch.ratios.extend_from_slice(&numbers[rows.clone()]);
+                numbers[rows].iter().all(good)
+            }
+            (Cells::Numbers(numbers), Target::Terminated | Target::Truncated) => {
+                put(&numbers[rows], flags, |&x| value::numeric_flag(x))
+            }
+            (Cells::Text(text), Target::Terminated | Target::Truncated) => {
+                put(rows, flags, |i| value::flag(text.value(i).as_bytes()))
+            }
+            (Cells::Numbers(numbers), Target::Episode | Target::Cluster) => {
+                put(&numbers[rows], names, |&x| value::numeric_episode(x))
+            }
+            (Cells::Whole(numbers, _), Target::Episode | Target::Cluster) => {
+                put(&numbers[rows], names, |&x| Ok(value::whole_episode(x)))
+            }
+            (Cells::Text(text), Target::Episode | Target::Cluster) => {
+                put(rows, names, |i| value::episode(text.value(i).as_bytes()))
+            }
+            _ => false,
+        }
+    }
+
     /// Puts cell i into the row.
     #[inline]
     pub fn read(&self, i: usize, row: &mut LogRow) -> Result<(), FaultKind> {
@@ -190,6 +236,20 @@ impl ArrowColumn {
             }
         }
     }
+}
+
+/// Adds what cells mean; false, after those before it, if one is bad.
+fn put<C, T>(
+    cells: impl IntoIterator<Item = C>,
+    out: &mut Vec<T>,
+    read: impl Fn(C) -> Result<T, FaultKind>,
+) -> bool {
+    cells.into_iter().all(|cell| {
+        let value = read(cell);
+        let good = value.is_ok();
+        out.extend(value);
+        good
+    })
 }
 
 /// Puts the level of an integer into the row.

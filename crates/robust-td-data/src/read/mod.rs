@@ -10,8 +10,8 @@ pub(crate) mod ndjson;
 pub(crate) mod parquet;
 mod plain;
 mod quantity;
-mod row_major;
 pub(crate) mod table;
+mod whole_rows;
 
 pub(crate) use arrow_column::to_i64 as integers;
 pub(crate) use quantity::to_f64 as quantities;
