@@ -173,6 +173,15 @@ impl Map {
         }
     }
 
+    /// As [`write_dense`](Self::write_dense), for several observations.
+    fn write_dense_rows<'a>(&self, rows: impl Iterator<Item = (&'a [f64], &'a mut [f64])>) {
+        match self {
+            Self::Bias => rows.for_each(|(_, out)| out[0] = 1.0),
+            Self::Standardise(map) => rows.for_each(|(x, out)| map.write_dense(x, out)),
+            _ => rows.for_each(|(x, out)| self.write_dense(x, out)),
+        }
+    }
+
     /// A bound on the squared norm of the features that holds for every observation, if there is one.
     fn norm_sq_bound(&self) -> Option<f64> {
         match self {
@@ -430,9 +439,8 @@ impl FeatureMap {
             for map in stage {
                 let own = first..first + map.outputs();
                 let written = rows.values.chunks_exact_mut(outputs);
-                for (observation, row) in observations.chunks_exact(inputs).zip(written) {
-                    map.write_dense(observation, &mut row[own.clone()]);
-                }
+                let written = written.map(|row| &mut row[own.clone()]);
+                map.write_dense_rows(observations.chunks_exact(inputs).zip(written));
                 first = own.end;
             }
             return;

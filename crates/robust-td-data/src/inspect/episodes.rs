@@ -263,6 +263,22 @@ impl Episodes {
         resumed
     }
 
+    /// Whether the episode of the last row has this name, is known from its start, and has no end so far.
+    pub fn is_open(&self, schema: &Schema, name: u64) -> bool {
+        let is_head = self.head.as_ref().is_some_and(|head| head.is_open);
+        let is_here =
+            |(own, open): &(u64, Open)| (!schema.episode || *own == name) && !open.has_end();
+        !is_head && self.open.as_ref().is_some_and(is_here)
+    }
+
+    /// Adds rows of that episode in the same file that do not end it.
+    pub fn add_plain(&mut self, rows: u64, last: (usize, u64)) {
+        if let Some((_, open)) = &mut self.open {
+            open.rows += rows;
+            open.last = last;
+        }
+    }
+
     /// Turns to another episode. One that has terminated is closed; the others may resume in the same file.
     fn change(
         &mut self,

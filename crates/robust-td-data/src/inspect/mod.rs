@@ -15,7 +15,7 @@ mod stats;
 mod tally;
 mod values;
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 pub(crate) use findings::starts_unknown;
@@ -35,7 +35,7 @@ use crate::fold::Fold;
 use crate::labels::Labels;
 use crate::mark::{Marks, Places};
 use crate::off_policy::PolicyTally;
-use crate::pairing::{Count, Pairing};
+use crate::pairing::{Count, Pairing, plain_until};
 use crate::parts::Parts;
 use crate::reader::Reader;
 use crate::schema::Schema;
@@ -187,8 +187,19 @@ impl Inspector {
                 self.pairing.push_to(schema, batch, 0, &mut count);
             }
         }
-        for i in 0..batch.len() {
-            self.look_at_order(schema, batch, i);
+        let mut i = 0;
+        while i < batch.len() {
+            let plain = self.plain_rows(schema, batch, i);
+            match plain.is_empty() {
+                true => {
+                    self.look_at_order(schema, batch, i);
+                    i += 1;
+                }
+                false => {
+                    i = plain.end;
+                    self.look_at_plain(schema, batch, plain);
+                }
+            }
         }
         self.count_levels(schema, batch);
         self.policy.push(schema, batch);
@@ -285,6 +296,44 @@ impl Inspector {
     /// Sets the statistics of the numbers of all rows.
     pub(crate) fn measured(&mut self, values: Values) {
         self.values = values;
+    }
+
+    /// The rows from i on that continue the episode of the row before, which is in the same batch, and do not end it.
+    fn plain_rows(&self, schema: &Schema, batch: &Batch, i: usize) -> Range<usize> {
+        let none = i..i;
+        let Some(before) = i.checked_sub(1) else {
+            return none;
+        };
+        if self.order.names.is_some()
+            || batch.terminated[before]
+            || batch.truncated[before]
+            || batch.episodes[before] != batch.episodes[i]
+            || !self.order.episodes.is_open(schema, batch.episodes[i])
+        {
+            return none;
+        }
+        i..plain_until(schema, batch, i, usize::MAX)
+    }
+
+    /// Looks at such rows as [`look_at_order`](Self::look_at_order) does.
+    fn look_at_plain(&mut self, schema: &Schema, batch: &Batch, rows: Range<usize>) {
+        let place = |i: usize| (batch.file, batch.rows[i]);
+        for i in rows.clone() {
+            let equal = batch.rewards[i] == batch.rewards[i - 1];
+            if equal && RowBefore::of(batch, i - 1).equals(&RowBefore::of(batch, i)) {
+                self.order.duplicated.hit(place(i));
+            }
+        }
+        if schema.next_obs {
+            self.order.comparable += rows.len() as u64;
+            for i in rows.clone() {
+                if batch.next_obs(i - 1) != Some(batch.obs(i)) {
+                    self.order.misaligned.hit(place(i - 1));
+                }
+            }
+        }
+        let last = place(rows.end - 1);
+        self.order.episodes.add_plain(rows.len() as u64, last);
     }
 
     fn look_at_order(&mut self, schema: &Schema, batch: &Batch, i: usize) {

@@ -36,8 +36,8 @@ use crate::actions::{Choice, Choices, SavedChoice};
 use crate::batch::Batch;
 use crate::recent::{self, Noted, Recent};
 use crate::schema::Schema;
-pub(crate) use stretch::{Count, Stretch, Visit};
-use stretch::{OneByOne, plain_until};
+use stretch::OneByOne;
+pub(crate) use stretch::{Count, Stretch, Visit, plain_until};
 
 /// The memory for open episodes, in bytes.
 const BYTES: u64 = 1 << 29;

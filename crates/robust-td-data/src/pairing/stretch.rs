@@ -87,7 +87,7 @@ impl Visit for Count {
 
 /// The end of the rows from `from` on, at most `most` of them, that have no flag, follow no gap, and have the episode and the
 /// cluster of the first one.
-pub(super) fn plain_until(schema: &Schema, batch: &Batch, from: usize, most: usize) -> usize {
+pub(crate) fn plain_until(schema: &Schema, batch: &Batch, from: usize, most: usize) -> usize {
     let end = batch.len().min(from.saturating_add(most));
     let none = |flags: &[bool]| {
         let rows = flags[from..end].iter();

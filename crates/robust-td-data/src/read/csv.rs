@@ -19,6 +19,7 @@ use crate::layout::{CellKind, Column, Layout, Target, Wanted};
 use crate::lines::Lines;
 use crate::read::csv_field::{Field, Stop, count, texts, unclosed};
 use crate::read::csv_header::{Comments, Header, next_record};
+use crate::read::decimal;
 use crate::role::Role;
 use crate::row::{Bad, Ledger, LogRow, Place, refused_number};
 use crate::value;
@@ -26,6 +27,9 @@ use crate::value;
 /// The number of bytes and of records in which columns of text are recognised.
 const AHEAD: usize = 1 << 16;
 const LOOKED_AT: usize = 100;
+/// A number is short if a separator is among the bytes from the former to the latter.
+const SHORTEST: usize = 1;
+const SHORT: usize = 13;
 
 /// The rows of a CSV file.
 pub(crate) struct CsvRows {
@@ -219,8 +223,8 @@ fn read_fields(
             | Target::Choice(ChoiceCell::Weight(..) | ChoiceCell::Propensity)
                 if plain =>
             {
-                match fast_float2::parse_partial::<f64, _>(&bytes[from..]) {
-                    Ok((value, length))
+                match number(&bytes[from..], separator) {
+                    Some((value, length))
                         if ends(bytes, from + length, separator)
                             && row.set_number(target, value) =>
                     {
@@ -236,6 +240,20 @@ fn read_fields(
         None => Ok(()),
         Some(_) => Err(miscounted(targets.len(), targets.len() + 1)),
     }
+}
+
+/// The number at the start of some bytes, and its length.
+#[inline(always)]
+fn number(bytes: &[u8], separator: u8) -> Option<(f64, usize)> {
+    // Looking first keeps long numbers from being parsed twice.
+    let is_short = match bytes.get(SHORTEST..SHORT) {
+        Some(near) => near
+            .iter()
+            .fold(false, |found, &byte| found | (byte == separator)),
+        None => true,
+    };
+    let short = is_short.then(|| decimal::parse(bytes)).flatten();
+    short.or_else(|| fast_float2::parse_partial(bytes).ok())
 }
 
 /// Whether a field ends here.

@@ -5,6 +5,7 @@ mod arrow_column;
 pub(crate) mod csv;
 mod csv_field;
 mod csv_header;
+mod decimal;
 mod json_scan;
 pub(crate) mod ndjson;
 pub(crate) mod parquet;
