@@ -183,6 +183,30 @@ impl Batch {
         }
     }
 
+    /// Adds some rows of another batch of a log without actions, the first of which has this number in its file.
+    pub(crate) fn append(&mut self, other: &Self, rows: Range<usize>, number: u64) {
+        self.dimension = other.dimension;
+        let wide = rows.start * other.dimension..rows.end * other.dimension;
+        self.obs.extend_from_slice(&other.obs[wide.clone()]);
+        if !other.next_obs.is_empty() {
+            self.next_obs.extend_from_slice(&other.next_obs[wide]);
+        }
+        if !other.rewards.is_empty() {
+            self.rewards.extend_from_slice(&other.rewards[rows.clone()]);
+        }
+        self.terminated
+            .extend_from_slice(&other.terminated[rows.clone()]);
+        self.truncated
+            .extend_from_slice(&other.truncated[rows.clone()]);
+        self.episodes
+            .extend_from_slice(&other.episodes[rows.clone()]);
+        self.clusters
+            .extend_from_slice(&other.clusters[rows.clone()]);
+        self.ratios.extend_from_slice(&other.ratios[rows.clone()]);
+        self.gaps.extend_from_slice(&other.gaps[rows.clone()]);
+        self.rows.extend(number..number + rows.len() as u64);
+    }
+
     /// Removes rows that were added in part, of a log without actions.
     pub(crate) fn truncate(&mut self, rows: usize) {
         self.obs.truncate(rows * self.dimension);

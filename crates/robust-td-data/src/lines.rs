@@ -4,7 +4,9 @@ use std::io::Read;
 
 use memchr::memchr;
 
+use crate::batch::Batch;
 use crate::error::{Error, Result};
+use crate::read::Blocks;
 
 /// The number of bytes read at once, and the initial buffer size.
 const CHUNK: usize = 1 << 18;
@@ -13,7 +15,7 @@ const LONGEST: usize = 1 << 26;
 
 /// The lines of a text file, numbered from 1.
 pub(crate) struct Lines {
-    input: Box<dyn Read + Send>,
+    input: Input,
     file: String,
     buffer: Vec<u8>,
     filled: usize,
@@ -26,10 +28,16 @@ pub(crate) struct Lines {
     lines: u64,
 }
 
+/// Where bytes come from.
+enum Input {
+    Whole(Box<dyn Read + Send>),
+    Blocks(Box<Blocks>),
+}
+
 impl Lines {
     pub fn new(file: &str, input: Box<dyn Read + Send>) -> Self {
         Self {
-            input,
+            input: Input::Whole(input),
             file: file.to_owned(),
             buffer: vec![0; CHUNK],
             filled: 0,
@@ -98,6 +106,56 @@ impl Lines {
         self.line
     }
 
+    /// Cuts what follows the current piece into blocks that `start` makes of the input and the bytes that were read already.
+    pub fn in_blocks(
+        &mut self,
+        start: impl FnOnce(Box<dyn Read + Send>, Vec<u8>) -> std::io::Result<Blocks>,
+    ) -> Result<()> {
+        let whole = Input::Whole(Box::new(std::io::empty()));
+        let Input::Whole(input) = std::mem::replace(&mut self.input, whole) else {
+            return Ok(());
+        };
+        let rest = self.buffer[self.next..self.filled].to_vec();
+        self.filled = self.next;
+        let blocks = start(input, rest).map_err(|source| self.failed(0, source))?;
+        self.input = Input::Blocks(Box::new(blocks));
+        Ok(())
+    }
+
+    /// The rows of the next block, if it was parsed and all lines before it are used.
+    pub fn next_block(&mut self, row: u64) -> Result<Option<Batch>> {
+        let (next, filled) = (self.next, self.filled);
+        let Input::Blocks(blocks) = &mut self.input else {
+            return Ok(None);
+        };
+        if next < filled || !blocks.is_between() {
+            return Ok(None);
+        }
+        match blocks.next() {
+            Err(source) => Err(self.failed(row, source)),
+            Ok(None) => Ok(None),
+            Ok(Some(block)) => {
+                match &block.rows {
+                    // The last line of the block is the current piece.
+                    Some(rows) => {
+                        self.line += self.lines + rows.len() as u64 - 1;
+                        self.lines = 1;
+                    }
+                    None => blocks.put_back(block.bytes),
+                }
+                Ok(block.rows)
+            }
+        }
+    }
+
+    fn failed(&self, row: u64, source: std::io::Error) -> Error {
+        Error::Read {
+            file: self.file.clone(),
+            row,
+            source,
+        }
+    }
+
     fn read_more(&mut self, row: u64) -> Result<()> {
         if self.start > 0 {
             self.buffer.copy_within(self.start..self.filled, 0);
@@ -117,20 +175,19 @@ impl Lines {
             self.buffer.resize(2 * self.filled, 0);
         }
         loop {
-            match self.input.read(&mut self.buffer[self.filled..]) {
+            let space = &mut self.buffer[self.filled..];
+            let read = match &mut self.input {
+                Input::Whole(input) => input.read(space),
+                Input::Blocks(blocks) => blocks.read(space),
+            };
+            match read {
                 Ok(count) => {
                     self.ended = count == 0;
                     self.filled += count;
                     return Ok(());
                 }
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                Err(source) => {
-                    return Err(Error::Read {
-                        file: self.file.clone(),
-                        row,
-                        source,
-                    });
-                }
+                Err(source) => return Err(self.failed(row, source)),
             }
         }
     }

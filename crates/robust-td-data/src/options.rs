@@ -41,7 +41,7 @@ pub struct ReadOptions {
     pub batch_rows: usize,
     /// The required length of observations; by default, that of the first good row.
     pub dimension: Option<usize>,
-    /// The number of threads that decode a Parquet file; the rows do not depend on it.
+    /// The number of threads that decode a Parquet or CSV file; the rows do not depend on it.
     pub threads: usize,
     /// Counts the rows, and stops reading.
     pub monitor: Monitor,

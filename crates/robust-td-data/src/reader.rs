@@ -91,7 +91,7 @@ impl Rows {
             (Opened::Text(input), Format::Ndjson) => {
                 Self::Ndjson(NdjsonRows::open(&name, input, wanted, ledger)?)
             }
-            (Opened::Text(input), _) => Self::Csv(CsvRows::open(&name, input, wanted)?),
+            (Opened::Text(input), _) => Self::Csv(CsvRows::open(&name, input, wanted, threads)?),
         })
     }
 

@@ -200,6 +200,12 @@ impl LogRow {
         })
     }
 
+    /// Whether no cell of the next observation is missing.
+    #[inline]
+    pub fn is_whole(&self) -> bool {
+        self.missing_next.is_none()
+    }
+
     /// Forgets what was missing in a row that cannot be read.
     fn forget(&mut self) {
         self.missing_next = None;

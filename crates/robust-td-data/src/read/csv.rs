@@ -17,6 +17,7 @@ use crate::fault::{FaultKind, is_odd, is_word};
 use crate::kept::Cells;
 use crate::layout::{CellKind, Column, Layout, Target, Wanted};
 use crate::lines::Lines;
+use crate::read::csv_blocks::{Blocks, Parser};
 use crate::read::csv_field::{Field, Stop, count, texts, unclosed};
 use crate::read::csv_header::{Comments, Header, next_record};
 use crate::read::decimal;
@@ -27,6 +28,8 @@ use crate::value;
 /// The number of bytes and of records in which columns of text are recognised.
 const AHEAD: usize = 1 << 16;
 const LOOKED_AT: usize = 100;
+/// The size of a file from which on threads are worth starting.
+const SMALLEST: usize = 1 << 20;
 /// A number is short if a separator is among the bytes from the former to the latter.
 const SHORTEST: usize = 1;
 const SHORT: usize = 13;
@@ -43,16 +46,25 @@ pub(crate) struct CsvRows {
     rows: u64,
     /// Whether the current record is still to be consumed: the first one is read before the rows.
     ready: bool,
+    /// Rows that were parsed ahead, and the number that were used.
+    parsed: (Batch, usize),
 }
 
 /// What separates fields, and how numbers are written.
-struct Style {
-    separator: u8,
+#[derive(Clone, Copy)]
+pub(super) struct Style {
+    pub separator: u8,
     dialect: Dialect,
 }
 
 impl CsvRows {
-    pub fn open(file: &str, input: Box<dyn Read + Send>, wanted: &Wanted) -> Result<Self> {
+    /// The rows of a file, parsed with up to this number of threads beside the caller's.
+    pub fn open(
+        file: &str,
+        input: Box<dyn Read + Send>,
+        wanted: &Wanted,
+        threads: usize,
+    ) -> Result<Self> {
         let mut lines = Lines::new(file, input);
         let dialect = wanted.dialect;
         // The only column of a file may have decimal commas.
@@ -88,6 +100,14 @@ impl CsvRows {
             mark_words(&mut columns, &first, lines.ahead(AHEAD)?, separator);
         }
         let layout = Layout::resolve(file, &columns, wanted)?;
+        // Streams are not read ahead.
+        if threads > 1
+            && wanted.looks_ahead
+            && lines.ahead(SMALLEST)?.len() >= SMALLEST
+            && let Some(parser) = Parser::of(&layout, style, comments)
+        {
+            lines.in_blocks(|input, rest| Blocks::start(input, rest, parser, threads))?;
+        }
         Ok(Self {
             file: file.to_owned(),
             row: LogRow::of(&layout),
@@ -98,6 +118,7 @@ impl CsvRows {
             layout,
             rows: 0,
             ready: true,
+            parsed: Default::default(),
         })
     }
 
@@ -110,6 +131,9 @@ impl CsvRows {
         while batch.len() < ledger.batch_rows {
             if ledger.eager && !batch.is_empty() && !self.lines.has_next() {
                 return Ok(true);
+            }
+            if !self.ready && self.fill_parsed(batch, ledger)? {
+                continue;
             }
             if !self.ready
                 && !next_record(
@@ -143,6 +167,27 @@ impl CsvRows {
                 self.keep(batch);
             }
         }
+        Ok(true)
+    }
+
+    /// Adds rows that were parsed ahead; false if there are none.
+    fn fill_parsed(&mut self, batch: &mut Batch, ledger: &mut Ledger) -> Result<bool> {
+        let (rows, used) = &mut self.parsed;
+        if *used == rows.len() {
+            let Some(next) = self.lines.next_block(self.rows)? else {
+                return Ok(false);
+            };
+            (*rows, *used) = (next, 0);
+        }
+        if batch.is_empty() {
+            batch.reserve(ledger.batch_rows, &self.row);
+        }
+        let (first, space) = (batch.len(), ledger.batch_rows - batch.len());
+        let end = rows.len().min(*used + space);
+        batch.append(rows, *used..end, self.rows + 1);
+        batch.gaps[first] = std::mem::take(&mut ledger.gap);
+        self.rows += (end - *used) as u64;
+        *used = end;
         Ok(true)
     }
 
@@ -202,7 +247,7 @@ fn read_record(
 }
 
 #[inline]
-fn read_fields(
+pub(super) fn read_fields(
     bytes: &[u8],
     style: &Style,
     targets: &[Target],

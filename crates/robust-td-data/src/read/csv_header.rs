@@ -34,7 +34,7 @@ pub(crate) struct Comments {
 impl Comments {
     /// Whether a line is a comment.
     #[inline]
-    fn is(self, bytes: &[u8], separator: u8) -> bool {
+    pub(crate) fn is(self, bytes: &[u8], separator: u8) -> bool {
         bytes.first() == Some(&b'#') && !self.is_row(bytes, separator)
     }
 
@@ -64,7 +64,7 @@ pub(crate) fn next_record(
 
 /// Whether a line has no field; one of tabs may have some.
 #[inline]
-fn is_blank(bytes: &[u8], separator: u8) -> bool {
+pub(crate) fn is_blank(bytes: &[u8], separator: u8) -> bool {
     (bytes.iter()).all(|&byte| byte.is_ascii_whitespace() && byte != separator)
 }
 

@@ -3,6 +3,7 @@
 
 mod ahead;
 mod bad_rows;
+mod blocks;
 mod columns;
 mod copies;
 mod dialects;

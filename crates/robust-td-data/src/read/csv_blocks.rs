@@ -1,0 +1,236 @@
+//! Parses blocks of lines of a CSV file on several threads, ahead of their use.
+//!
+//! A block that has anything but plain records (a quote, a comment, a blank line, a bad cell) is not parsed here: its bytes are read line by
+//! line, as without threads. So rows, messages and line numbers do not depend on the number of threads.
+
+use std::collections::VecDeque;
+use std::io::{self, Read};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use memchr::{memchr, memchr_iter, memrchr};
+
+use crate::batch::Batch;
+use crate::layout::{Layout, Target};
+use crate::read::csv::{Style, read_fields};
+use crate::read::csv_header::{Comments, is_blank};
+use crate::row::LogRow;
+
+/// The number of bytes in a block, or a little more.
+const BLOCK: usize = 1 << 18;
+/// The number of blocks per thread that are under way.
+const AHEAD: usize = 2;
+
+/// Lines that were read, and their rows if all are plain records.
+pub(crate) struct Block {
+    pub bytes: Vec<u8>,
+    pub rows: Option<Batch>,
+}
+
+/// Parses blocks of plain records.
+pub(crate) struct Parser {
+    style: Style,
+    comments: Comments,
+    targets: Vec<Target>,
+    row: LogRow,
+}
+
+impl Parser {
+    /// `None` if records must be read one after the other: they have lists, categories or policies, or are copied.
+    pub(super) fn of(layout: &Layout, style: Style, comments: Comments) -> Option<Self> {
+        let row = LogRow::of(layout);
+        let independent = |target: &Target| {
+            matches!(
+                target,
+                Target::Skip
+                    | Target::Obs(_)
+                    | Target::NextObs(_)
+                    | Target::Reward
+                    | Target::Ratio
+                    | Target::Terminated
+                    | Target::Truncated
+                    | Target::Episode
+                    | Target::Cluster
+            )
+        };
+        let suits = layout.targets.iter().all(independent)
+            && layout.dimension == Some(row.obs.len())
+            && layout.kept.is_empty()
+            && !row.obs.is_empty()
+            && !row.choice.is_given();
+        suits.then(|| Self {
+            style,
+            comments,
+            targets: layout.targets.clone(),
+            row,
+        })
+    }
+
+    /// The rows of whole lines, without their numbers; `None` if one is not a plain record.
+    fn rows(&self, bytes: &[u8]) -> Option<Batch> {
+        if memchr(b'"', bytes).is_some() {
+            return None;
+        }
+        let (mut row, mut batch) = (self.row.clone(), Batch::default());
+        batch.reserve(memchr_iter(b'\n', bytes).count() + 1, &row);
+        let mut from = 0;
+        while from < bytes.len() {
+            let end = memchr(b'\n', &bytes[from..]).map_or(bytes.len(), |at| from + at);
+            let line = &bytes[from..end];
+            let line = line.strip_suffix(b"\r").unwrap_or(line);
+            let separator = self.style.separator;
+            if is_blank(line, separator) || self.comments.is(line, separator) {
+                return None;
+            }
+            read_fields(line, &self.style, &self.targets, &mut row).ok()?;
+            if !row.is_whole() {
+                return None;
+            }
+            batch.push(&row, 0, false);
+            from = end + 1;
+        }
+        Some(batch)
+    }
+}
+
+/// Bytes, and whether they are whole lines.
+type Piece = (Vec<u8>, bool);
+type Job = (Piece, SyncSender<Block>);
+
+/// The rest of a file in blocks of lines, some of them under way.
+pub(crate) struct Blocks {
+    input: Box<dyn Read + Send>,
+    /// What follows the last line end of the blocks so far.
+    rest: Vec<u8>,
+    ended: bool,
+    jobs: SyncSender<Job>,
+    under_way: VecDeque<io::Result<Receiver<Block>>>,
+    most: usize,
+    /// Bytes that are read line by line, and the number that were.
+    pending: (Vec<u8>, usize),
+}
+
+impl Blocks {
+    /// Starts the threads.
+    pub fn start(
+        input: Box<dyn Read + Send>,
+        rest: Vec<u8>,
+        parser: Parser,
+        threads: usize,
+    ) -> io::Result<Self> {
+        let most = AHEAD * threads;
+        let (jobs, waiting) = sync_channel::<Job>(most);
+        let waiting = Arc::new((Mutex::new(waiting), parser));
+        for _ in 0..threads {
+            let waiting = waiting.clone();
+            std::thread::Builder::new()
+                .name("lines".to_owned())
+                .spawn(move || parse_all(&waiting.0, &waiting.1))?;
+        }
+        Ok(Self {
+            input,
+            rest,
+            ended: false,
+            jobs,
+            under_way: VecDeque::new(),
+            most,
+            pending: (Vec::new(), 0),
+        })
+    }
+
+    /// Whether no byte is to be read line by line.
+    pub fn is_between(&self) -> bool {
+        self.pending.1 == self.pending.0.len()
+    }
+
+    /// The next block; none at the end.
+    pub fn next(&mut self) -> io::Result<Option<Block>> {
+        while !self.ended && self.under_way.len() < self.most {
+            let job = self
+                .read_block()
+                .map(|block| block.map(|bytes| self.submit(bytes)));
+            match job {
+                Ok(None) => self.ended = true,
+                Ok(Some(job)) => self.under_way.push_back(job),
+                Err(error) => {
+                    self.ended = true;
+                    self.under_way.push_back(Err(error));
+                }
+            }
+        }
+        let Some(first) = self.under_way.pop_front() else {
+            return Ok(None);
+        };
+        first?.recv().map(Some).map_err(|_| stopped())
+    }
+
+    /// Leaves a block to be read line by line.
+    pub fn put_back(&mut self, bytes: Vec<u8>) {
+        self.pending = (bytes, 0);
+    }
+
+    fn submit(&self, read: Piece) -> io::Result<Receiver<Block>> {
+        let (sender, receiver) = sync_channel(1);
+        self.jobs.send((read, sender)).map_err(|_| stopped())?;
+        Ok(receiver)
+    }
+
+    /// Reads whole lines, or part of a very long one; none at the end.
+    fn read_block(&mut self) -> io::Result<Option<Piece>> {
+        let mut bytes = std::mem::take(&mut self.rest);
+        loop {
+            let before = bytes.len();
+            let more = BLOCK.saturating_sub(before).max(BLOCK / 4) as u64;
+            let count = (&mut self.input).take(more).read_to_end(&mut bytes)?;
+            if count == 0 {
+                return Ok((!bytes.is_empty()).then_some((bytes, true)));
+            }
+            // A line without an end is handed on, so that its length is checked where lines are.
+            let end = memrchr(b'\n', &bytes[before..]).map(|at| before + at + 1);
+            let end = end.or_else(|| memrchr(b'\n', &bytes[..before]).map(|at| at + 1));
+            match end {
+                Some(end) => {
+                    self.rest = bytes.split_off(end);
+                    return Ok(Some((bytes, true)));
+                }
+                None if bytes.len() >= 4 * BLOCK => return Ok(Some((bytes, false))),
+                None => {}
+            }
+        }
+    }
+}
+
+impl Read for Blocks {
+    /// Bytes to be read line by line: those put back, or those of the next block.
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if self.is_between() {
+            let next = self.next()?;
+            self.pending = (next.map_or(Vec::new(), |block| block.bytes), 0);
+        }
+        let (bytes, used) = &mut self.pending;
+        let count = out.len().min(bytes.len() - *used);
+        out[..count].copy_from_slice(&bytes[*used..][..count]);
+        *used += count;
+        Ok(count)
+    }
+}
+
+fn stopped() -> io::Error {
+    io::Error::other("parsing stopped before the end of the file")
+}
+
+/// Parses until there are no more blocks.
+fn parse_all(waiting: &Mutex<Receiver<Job>>, parser: &Parser) {
+    loop {
+        let next = waiting
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .recv();
+        let Ok(((bytes, is_whole), sender)) = next else {
+            return;
+        };
+        let rows = is_whole.then(|| parser.rows(&bytes)).flatten();
+        // The receiver is gone if reading was stopped.
+        let _ = sender.send(Block { bytes, rows });
+    }
+}
