@@ -73,6 +73,22 @@ pub(crate) enum Target {
 }
 
 impl Target {
+    /// Whether a cell has one meaning, whatever the cells of other columns and rows: not a list, a category or a part of a policy.
+    pub fn is_independent(self) -> bool {
+        matches!(
+            self,
+            Self::Skip
+                | Self::Obs(_)
+                | Self::NextObs(_)
+                | Self::Reward
+                | Self::Ratio
+                | Self::Terminated
+                | Self::Truncated
+                | Self::Episode
+                | Self::Cluster
+        )
+    }
+
     /// Whether cells are names: integers or text that are only compared.
     pub fn is_name(self) -> bool {
         match self {

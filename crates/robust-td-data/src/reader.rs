@@ -58,8 +58,8 @@ pub struct Reader {
 }
 
 enum Rows {
-    Csv(CsvRows),
-    Ndjson(NdjsonRows),
+    Csv(Box<CsvRows>),
+    Ndjson(Box<NdjsonRows>),
     Arrow(Box<ArrowRows>),
 }
 
@@ -89,9 +89,11 @@ impl Rows {
                 Self::Arrow(Box::new(table::open(&name, rows, wanted, batch_rows)?))
             }
             (Opened::Text(input), Format::Ndjson) => {
-                Self::Ndjson(NdjsonRows::open(&name, input, wanted, ledger)?)
+                Self::Ndjson(Box::new(NdjsonRows::open(&name, input, wanted, ledger)?))
             }
-            (Opened::Text(input), _) => Self::Csv(CsvRows::open(&name, input, wanted, threads)?),
+            (Opened::Text(input), _) => {
+                Self::Csv(Box::new(CsvRows::open(&name, input, wanted, threads)?))
+            }
         })
     }
 

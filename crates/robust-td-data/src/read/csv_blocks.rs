@@ -39,21 +39,7 @@ impl Parser {
     /// `None` if records must be read one after the other: they have lists, categories or policies, or are copied.
     pub(super) fn of(layout: &Layout, style: Style, comments: Comments) -> Option<Self> {
         let row = LogRow::of(layout);
-        let independent = |target: &Target| {
-            matches!(
-                target,
-                Target::Skip
-                    | Target::Obs(_)
-                    | Target::NextObs(_)
-                    | Target::Reward
-                    | Target::Ratio
-                    | Target::Terminated
-                    | Target::Truncated
-                    | Target::Episode
-                    | Target::Cluster
-            )
-        };
-        let suits = layout.targets.iter().all(independent)
+        let suits = layout.targets.iter().all(|target| target.is_independent())
             && layout.dimension == Some(row.obs.len())
             && layout.kept.is_empty()
             && !row.obs.is_empty()

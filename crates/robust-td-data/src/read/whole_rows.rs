@@ -21,19 +21,9 @@ pub(crate) struct WholeRows {
 impl WholeRows {
     /// `None` if rows must be read one by one: there are lists, categories or policies, or the columns are not those of a row.
     pub fn of(columns: &[ArrowColumn], row: &LogRow) -> Option<Self> {
-        let others = columns.iter().all(|column| {
-            matches!(
-                column.target(),
-                Target::Obs(_)
-                    | Target::NextObs(_)
-                    | Target::Reward
-                    | Target::Ratio
-                    | Target::Terminated
-                    | Target::Truncated
-                    | Target::Episode
-                    | Target::Cluster
-            )
-        });
+        let others = columns
+            .iter()
+            .all(|column| column.target().is_independent());
         let places = |place: fn(Target) -> Option<usize>| {
             let mut found: Vec<(usize, usize)> = (columns.iter().enumerate())
                 .filter_map(|(index, column)| Some((place(column.target())?, index)))
