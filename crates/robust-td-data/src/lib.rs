@@ -12,6 +12,7 @@
 mod actions;
 mod ahead;
 mod assess;
+mod averaged;
 mod bad_rows;
 mod batch;
 mod blocks;
@@ -96,6 +97,7 @@ mod write;
 mod written;
 
 // Learning from a log, and predicting.
+pub use averaged::{Averaged, LearnersReport, Spreads};
 pub use choice::{FeatureCandidate, FeatureChoice};
 pub use discounts::DiscountsReport;
 pub use divergence::Divergence;

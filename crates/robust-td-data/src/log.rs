@@ -21,7 +21,7 @@ use crate::options::{Purpose, ReadAs, ReadOptions, Selection};
 use crate::origin::{self, Origin};
 use crate::preset::Preset;
 use crate::reader::Reader;
-use crate::reading::{Reading, Version, fixed};
+use crate::reading::{Here, Reading, Version, fixed};
 use crate::role::Role;
 use crate::schema::Schema;
 use crate::source::{Compression, Format, Source, is_pipe};
@@ -235,6 +235,7 @@ impl Log {
             skip_bad_rows: self.skip_bad_rows,
             fixed: fixed(&self.observed, schema),
             maps: self.maps.clone(),
+            here: Here::default(),
         }
     }
 

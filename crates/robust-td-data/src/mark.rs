@@ -251,24 +251,50 @@ impl Places {
             }
             Self::Counted { files, index, .. } if k < self.nodes() => {
                 let start = k as u64 * NODE;
+                let next = (k + 1 < self.nodes()).then(|| {
+                    let end = index.find(start + NODE).row + BLOCK;
+                    files.place(end.min(files.count().saturating_sub(1))).0
+                });
+                Some((self.at(start)?, next))
+            }
+            Self::Counted { .. } => None,
+        }
+    }
+
+    /// A place from which the transition with this number can be read.
+    pub fn at(&self, start: u64) -> Option<Mark> {
+        Some(match self {
+            Self::Marked(marks) => {
+                let (mark, _) = marks.get((start / NODE) as usize)?;
+                Mark { start, ..*mark }
+            }
+            Self::Counted { files, index, .. } => {
                 let found = index.find(start);
                 let lead = found.row.min(LEAD);
                 let (file, row) = files.place(found.row - lead);
-                let mark = Mark {
+                Mark {
                     file,
                     row,
                     lead,
                     before: found.transitions,
                     runs: found.runs,
                     start,
-                };
-                let next = (k + 1 < self.nodes()).then(|| {
-                    let end = index.find(start + NODE).row + BLOCK;
-                    files.place(end.min(files.count().saturating_sub(1))).0
-                });
-                Some((mark, next))
+                }
             }
-            Self::Counted { .. } => None,
+        })
+    }
+
+    /// A number of transitions that includes the one with this number, or, with `starts`, the start of the next episode from there on, if there is
+    /// one; and the last file that these may have rows of. None means the last of all.
+    pub fn reach(&self, until: u64, starts: bool) -> (u64, Option<usize>) {
+        match self {
+            Self::Counted { files, index, .. } => {
+                let found = index.after(until, starts);
+                // Files are opened when the one before ends.
+                let last = (found.row + BLOCK).min(files.count().saturating_sub(1));
+                (found.transitions, Some(files.place(last).0))
+            }
+            Self::Marked(_) => (u64::MAX, None),
         }
     }
 }

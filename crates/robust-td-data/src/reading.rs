@@ -9,6 +9,7 @@ use crate::columns::ColumnMap;
 use crate::dialect::Dialect;
 use crate::error::{Error, Result};
 use crate::log::Log;
+use crate::monitor::Monitor;
 use crate::observed::Observed;
 use crate::origin;
 use crate::preset::Preset;
@@ -33,6 +34,22 @@ pub(crate) struct Reading {
     pub fixed: Option<Vec<Input>>,
     /// Otherwise, the feature maps that name columns.
     pub maps: Option<Vec<String>>,
+    /// What this machine adds.
+    #[serde(skip)]
+    pub here: Here,
+}
+
+/// What belongs to the machine that reads: not a part of a description.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Here {
+    /// Stops the reading.
+    pub monitor: Monitor,
+}
+
+impl PartialEq for Here {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 impl Reading {
@@ -66,7 +83,8 @@ impl Reading {
         let mut log = Log::files(files.iter().cloned())
             .columns(self.columns.clone())
             .layout(self.preset)
-            .skip_bad_rows(self.skip_bad_rows);
+            .skip_bad_rows(self.skip_bad_rows)
+            .monitor(self.here.monitor.clone());
         if let Some(format) = self.format {
             log = log.format(format);
         }

@@ -12,7 +12,7 @@ use crate::elsewhere::tasks::Window;
 use crate::error::{Error, Result};
 use crate::labels::Labels;
 use crate::log::Log;
-use crate::mark::{Mark, Places};
+use crate::mark::{Mark, NODE, Places};
 use crate::memory;
 use crate::monitor::Monitor;
 use crate::options::Purpose;
@@ -32,6 +32,8 @@ pub(crate) struct Replay<'a> {
     bad_rows: BadRows,
     /// The start of the only node that is read.
     mark: Option<Mark>,
+    /// The number of the first transition after it.
+    end: u64,
     /// What computes the nodes elsewhere, and where they start.
     elsewhere: Option<Elsewhere<'a>>,
 }
@@ -66,15 +68,22 @@ impl<'a> Replay<'a> {
             files: Vec::new(),
             bad_rows: BadRows::default(),
             mark: None,
+            end: u64::MAX,
             elsewhere: None,
         }
     }
 
     /// One node of a log.
     pub fn of_node(log: &'a mut Log, mark: Mark, threads: usize) -> Self {
+        Self::of_transitions(log, mark, mark.start.saturating_add(NODE), threads)
+    }
+
+    /// The transitions of a log from a mark up to, but not including, the one with the number `end`.
+    pub fn of_transitions(log: &'a mut Log, mark: Mark, end: u64, threads: usize) -> Self {
         log.read_from(mark.file, mark.row);
         Self {
             mark: Some(mark),
+            end,
             // Only this pass is made.
             kept: Kept::TooMany,
             ..Self::new(log, threads)
@@ -106,6 +115,11 @@ impl<'a> Replay<'a> {
     /// The start of the only node that is read.
     pub fn mark(&self) -> Option<&Mark> {
         self.mark.as_ref()
+    }
+
+    /// The number of the first transition after it.
+    pub fn end(&self) -> u64 {
+        self.end
     }
 
     /// What computes the nodes elsewhere, and how to read them there; known after a pass.
@@ -176,6 +190,7 @@ impl<'a> Replay<'a> {
             files: reader.files().to_vec(),
             bad_rows: reader.bad_rows().clone(),
             mark: None,
+            end: u64::MAX,
             elsewhere: None,
         }
     }

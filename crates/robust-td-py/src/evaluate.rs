@@ -273,6 +273,9 @@ fn evaluation(
     if let Some(passes) = options.get("passes")? {
         evaluation = evaluation.passes(passes);
     }
+    if let Some(learners) = options.get("learners")? {
+        evaluation = evaluation.learners(learners);
+    }
     if let Some(replicates) = options.get("replicates")? {
         evaluation = evaluation.replicates(replicates);
     }
