@@ -13,6 +13,7 @@ use crate::fold::FAN;
 use crate::pairing::Pairing;
 use crate::schema::Schema;
 use crate::solved::gather::DENSE_CHUNK;
+use crate::stored::Seek;
 
 /// The number of transitions in a node, and of rows in a part of the first pass.
 pub(crate) const NODE: u64 = FAN * DENSE_CHUNK;
@@ -187,17 +188,29 @@ fn place(batch: &Batch, i: usize) -> (usize, u64) {
 pub(crate) struct FileRows {
     /// The number of rows before each file, and of all.
     before: Vec<u64>,
+    /// Places in each file, in order, if it is text.
+    seeks: Vec<Vec<Seek>>,
 }
 
 impl FileRows {
-    pub fn new(rows: &[u64]) -> Self {
+    /// Files with these numbers of rows, and places in them.
+    pub fn new(files: Vec<(u64, Vec<Seek>)>) -> Self {
         let mut sum = 0_u64;
         let mut before = vec![0];
-        for rows in rows {
-            sum = sum.saturating_add(*rows);
+        let mut all = Vec::new();
+        for (rows, seeks) in files {
+            sum = sum.saturating_add(rows);
             before.push(sum);
+            all.push(seeks);
         }
-        Self { before }
+        Self { before, seeks: all }
+    }
+
+    /// The last place before a row of a file, in numbers from 1.
+    pub fn seek(&self, file: usize, row: u64) -> Option<Seek> {
+        let seeks = self.seeks.get(file)?;
+        let after = seeks.partition_point(|place| place.rows < row);
+        seeks.get(after.checked_sub(1)?).copied()
     }
 
     /// The number of all rows.
@@ -258,6 +271,14 @@ impl Places {
                 Some((self.at(start)?, next))
             }
             Self::Counted { .. } => None,
+        }
+    }
+
+    /// The last place in a text file before a mark.
+    pub fn seek(&self, mark: &Mark) -> Option<Seek> {
+        match self {
+            Self::Marked(_) => None,
+            Self::Counted { files, .. } => files.seek(mark.file, mark.row),
         }
     }
 

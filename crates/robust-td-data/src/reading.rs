@@ -15,6 +15,7 @@ use crate::origin;
 use crate::preset::Preset;
 use crate::schema::Schema;
 use crate::source::Format;
+use crate::stored::{Seek, Stores};
 
 /// The size of a file in bytes and the time of its last change. They are part of the tasks that read it, so that a state of other contents is that
 /// of another task, and those of other files remain.
@@ -44,6 +45,10 @@ pub(crate) struct Reading {
 pub(crate) struct Here {
     /// Stops the reading.
     pub monitor: Monitor,
+    /// The files that are stored elsewhere.
+    pub stores: Stores,
+    /// A place in the first file that is read.
+    pub seek: Option<Seek>,
 }
 
 impl PartialEq for Here {
@@ -60,7 +65,8 @@ impl Reading {
     pub fn check_sizes(&self, first: usize, versions: &[Version]) -> Result<()> {
         for (file, (size, _)) in self.files.iter().skip(first).zip(versions) {
             // What cannot be found is reported when it is opened.
-            if origin::size(file).is_some_and(|now| now != *size) {
+            let now = self.here.stores.length(file).or_else(|| origin::size(file));
+            if now.is_some_and(|now| now != *size) {
                 return Err(Error::Changed { file: file.clone() });
             }
         }
@@ -84,7 +90,7 @@ impl Reading {
             .columns(self.columns.clone())
             .layout(self.preset)
             .skip_bad_rows(self.skip_bad_rows)
-            .monitor(self.here.monitor.clone());
+            .with_here(&self.here);
         if let Some(format) = self.format {
             log = log.format(format);
         }

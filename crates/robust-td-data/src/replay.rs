@@ -148,8 +148,6 @@ impl<'a> Replay<'a> {
     /// # Errors
     /// Those of reading, and a log without rows.
     pub fn look(&mut self) -> Result<usize> {
-        let files = self.log.names()?;
-        self.fetch(&files[..files.len().min(1)])?;
         let mut reader = self.log.open_with(Purpose::Evaluate, 1)?;
         self.schema = reader.schema().clone();
         self.files = reader.files().to_vec();
@@ -162,22 +160,6 @@ impl<'a> Replay<'a> {
             }
         }
         Ok(batch.dimension)
-    }
-
-    /// Brings all files to this machine.
-    ///
-    /// # Errors
-    /// Those of the engine.
-    pub fn fetch_all(&mut self) -> Result<()> {
-        let files = self.log.names()?;
-        self.fetch(&files)
-    }
-
-    fn fetch(&mut self, files: &[String]) -> Result<()> {
-        match &mut self.elsewhere {
-            Some(elsewhere) => elsewhere.engine.fetch(files),
-            None => Ok(()),
-        }
     }
 
     /// Rows that were read already.

@@ -16,6 +16,8 @@ pub(crate) mod first;
 pub(crate) mod tasks;
 pub(crate) mod threads;
 
+use std::sync::Arc;
+
 use robust_td_core::features::FittingPart;
 use robust_td_core::sealed::{self, Kind};
 use serde::de::DeserializeOwned;
@@ -25,6 +27,7 @@ use crate::averaged;
 use crate::error::{Error, Result};
 use crate::reading::{Here, Reading};
 use crate::solved::passes;
+use crate::stored::{Storage, Stores};
 use first::First;
 use tasks::Task;
 pub use tasks::Tasks;
@@ -41,15 +44,6 @@ pub trait Engine {
     /// # Errors
     /// Those of [`compute_task`], and those of the engine.
     fn run(&mut self, name: &'static str, description: Vec<u8>, tasks: Tasks) -> Result<Vec<u8>>;
-
-    /// Brings files to this machine, if they are not there; called with the first one, and with all before they are read here.
-    ///
-    /// # Errors
-    /// Those of the engine.
-    fn fetch(&mut self, files: &[String]) -> Result<()> {
-        let _ = files;
-        Ok(())
-    }
 }
 
 /// What every task of a pass needs to know.
@@ -109,11 +103,28 @@ pub fn compute_task(description: &[u8], task: &[u8], threads: usize) -> Result<V
     compute_here(description, task, threads, Here::default())
 }
 
+/// As [`compute_task`], with files that a storage has.
+///
+/// # Errors
+/// As [`compute_task`], and those of the storage.
+pub fn compute_stored(
+    description: &[u8],
+    task: &[u8],
+    threads: usize,
+    storage: Arc<dyn Storage>,
+) -> Result<Vec<u8>> {
+    let here = Here {
+        stores: Stores(Some(storage)),
+        ..Here::default()
+    };
+    compute_here(description, task, threads, here)
+}
+
 /// The same, with what this machine adds.
 fn compute_here(description: &[u8], task: &[u8], threads: usize, here: Here) -> Result<Vec<u8>> {
     let (mut described, fitted, job) = Described::open(description)?;
-    described.log_mut().here = here;
-    let (task, versions) = Task::open(job, task)?;
+    let (task, versions, seek) = Task::open(job, task)?;
+    described.log_mut().here = Here { seek, ..here };
     described
         .log()
         .check_sizes(*task.files().start(), &versions)?;

@@ -11,6 +11,7 @@ use crate::batch::Batch;
 use crate::error::Result;
 use crate::mark::{FileRows, LEAD, Mark, NODE, Places};
 use crate::reading::Version;
+use crate::stored::Seek;
 
 const TASK: Kind = Kind(b"node    ");
 /// The number of files whose rows a task counts.
@@ -43,12 +44,13 @@ pub(crate) struct Shard {
 }
 
 impl Task {
-    /// A task, and the versions of its files.
+    /// A task, the versions of its files, and a place in the first of them if that is text.
     ///
     /// # Errors
     /// Bytes that are damaged or of another version or job.
-    pub fn open(job: sealed::Job, bytes: &[u8]) -> Result<(Self, Vec<Version>)> {
-        let (task, versions): (Self, Vec<Version>) = sealed::open(TASK, job, bytes)?;
+    pub fn open(job: sealed::Job, bytes: &[u8]) -> Result<(Self, Vec<Version>, Option<Seek>)> {
+        type All = (Task, Vec<Version>, Option<Seek>);
+        let (task, versions, seek): All = sealed::open(TASK, job, bytes)?;
         let whole = match &task {
             Self::Files { .. } => true,
             Self::Rows { window, .. } => window.lead <= LEAD && window.lead <= window.before,
@@ -58,7 +60,7 @@ impl Task {
             }
         };
         match whole {
-            true => Ok((task, versions)),
+            true => Ok((task, versions, seek)),
             false => Err(misfit("a task has impossible numbers".to_owned())),
         }
     }
@@ -238,7 +240,13 @@ impl Tasks {
                 Task::Shard { shard, last }
             }
         };
+        let seek = match (&self.list, &task) {
+            (List::Rows(files), Task::Rows { window, .. }) => files.seek(window.file, window.row),
+            (List::Nodes(places), Task::Node { mark, .. }) => places.seek(mark),
+            (List::Shards(places, _), Task::Shard { shard, .. }) => places.seek(&shard.mark),
+            _ => None,
+        };
         let versions = self.versions.get(task.files()).unwrap_or_default();
-        Some(sealed::seal(TASK, self.job, &(task, versions)))
+        Some(sealed::seal(TASK, self.job, &(task, versions, seek)))
     }
 }

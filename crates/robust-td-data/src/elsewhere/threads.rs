@@ -9,12 +9,14 @@ use crate::error::{Error, Result};
 use crate::fold::FAN;
 use crate::monitor::Monitor;
 use crate::reading::Here;
+use crate::stored::Stores;
 
 /// An engine of threads.
 pub(crate) struct Threads {
     pub threads: usize,
     /// Counts the rows that are read, and stops the work.
     pub monitor: Monitor,
+    pub stores: Stores,
 }
 
 impl Engine for Threads {
@@ -38,6 +40,8 @@ impl Engine for Threads {
                 };
                 let here = Here {
                     monitor: self.monitor.clone(),
+                    stores: self.stores.clone(),
+                    ..Here::default()
                 };
                 match compute_here(&description, &task, 1, here) {
                     Ok(state) => {

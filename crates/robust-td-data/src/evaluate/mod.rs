@@ -9,6 +9,7 @@ pub(crate) mod request;
 mod resume;
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Instant;
 
 use crate::assess::assess;
@@ -31,6 +32,7 @@ use crate::solved::gather::Plan;
 use crate::solved::{self, Stage, Unit};
 use crate::source::Format;
 use crate::start_value::StartValue;
+use crate::stored::Storage;
 use crate::warning::Warning;
 use learning::Learning;
 use request::{Constant, Request, check_confidence, threads};
@@ -423,6 +425,13 @@ impl Evaluation {
         self
     }
 
+    /// Reads the files that a storage has from there, by ranges, instead of from this machine.
+    #[must_use]
+    pub fn storage(mut self, storage: Arc<dyn Storage>) -> Self {
+        self.log = self.log.storage(storage);
+        self
+    }
+
     /// Learns from the log.
     ///
     /// # Errors
@@ -441,6 +450,7 @@ impl Evaluation {
             let mut engine = Threads {
                 threads: threads(self.threads),
                 monitor: self.log.monitored().clone(),
+                stores: self.log.stores().clone(),
             };
             return self.averaged(learners, &mut engine, started);
         }

@@ -21,6 +21,7 @@ use crate::read::csv_field::{Field, Stop, count, texts, unclosed};
 use crate::read::csv_header::{Comments, Header, next_record};
 use crate::role::Role;
 use crate::row::{Bad, Ledger, LogRow, Place, refused_number};
+use crate::stored::Seek;
 use crate::value;
 
 /// The number of bytes and of records in which columns of text are recognised.
@@ -99,6 +100,17 @@ impl CsvRows {
 
     pub fn layout(&self) -> &Layout {
         &self.layout
+    }
+
+    /// The place after the rows so far; none before the first.
+    pub fn place(&self) -> Option<Seek> {
+        (!self.ready).then(|| self.lines.place(self.rows))
+    }
+
+    /// Reads on from another place of the same file.
+    pub fn jump(&mut self, input: Box<dyn Read + Send>, place: Seek) {
+        self.lines = Lines::from(&self.file, input, place);
+        (self.rows, self.ready) = (place.rows, false);
     }
 
     /// Adds rows until the batch is full; false when the file has no more.
