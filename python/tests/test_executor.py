@@ -127,7 +127,7 @@ def test_what_is_not_computed_in_parts_is_refused(log: list[str]) -> None:
 
 
 def test_an_average_of_learners_has_the_same_bytes(log: list[str], tmp_path: Path) -> None:
-    arguments: dict[str, Any] = dict(discount=0.9, features="standardise + bias", algorithm="samsonov", step=0.02, drop=1, learners=80)
+    arguments: dict[str, Any] = dict(discount=0.9, features="standardise + bias", algorithm="lstd", learners=80)
     alone = rtd.evaluate(log, threads=1, **arguments)
     bytes_alone = jobs.answer(alone, tmp_path)
     # Every episode starts with x of mean 2, and V(x) = x / (1 - 0.8 * 0.9); sin(x) adds nothing.
@@ -140,6 +140,11 @@ def test_an_average_of_learners_has_the_same_bytes(log: list[str], tmp_path: Pat
             found = rtd.evaluate(log, executor=executor, **arguments)
         assert jobs.answer(found, tmp_path) == bytes_alone
     assert rtd.load(tmp_path / "model.json").start_value == alone.start_value
+    # Steps that leave all learners near their start: they agree with each other, and the average is 2 too small.
+    slow = rtd.evaluate(log, **{**arguments, "algorithm": "samsonov", "step": 0.02, "drop": 1})
+    assert slow.converged is False and slow.findings[0].kind == "not-learned"
+    assert slow.learners is not None and slow.learners["standard_error"] < 0.1 and slow.learners["residual_to_spread"] > 2
+    assert slow.start_value is not None and slow.start_value.value < 6 and slow.start_value.upper == float("inf")
     # It is another answer than that of one learner.
     one = rtd.evaluate(log, **{**arguments, "learners": None})
     assert one.learners is None and (one.theta != alone.theta).any()
