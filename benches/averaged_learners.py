@@ -94,7 +94,7 @@ def main() -> None:
                         "value": float(value.lower <= chain.value <= value.upper),
                         "states": float(np.mean(inside)),
                         "plain": float(error <= quantile * known["standard_error"]),
-                        "rho": known["residual_to_spread"],
+                        "rho": known["worst_bias"],
                         "error": error,
                         "standard error": known["standard_error"],
                     }

@@ -143,7 +143,7 @@ def test_an_average_of_learners_has_the_same_bytes(log: list[str], tmp_path: Pat
     # Steps that leave all learners near their start: they agree with each other, and the average is 2 too small.
     slow = rtd.evaluate(log, **{**arguments, "algorithm": "samsonov", "step": 0.02, "drop": 1})
     assert slow.converged is False and slow.findings[0].kind == "not-learned"
-    assert slow.learners is not None and slow.learners["standard_error"] < 0.1 and slow.learners["residual_to_spread"] > 2
+    assert slow.learners is not None and slow.learners["standard_error"] < 0.1 and slow.learners["worst_bias"] > 2
     assert slow.start_value is not None and slow.start_value.value < 6 and slow.start_value.upper == float("inf")
     # It is another answer than that of one learner.
     one = rtd.evaluate(log, **{**arguments, "learners": None})

@@ -55,9 +55,6 @@ pub(crate) struct Starts {
 pub(crate) const TOLERANCE: f64 = 1e-6;
 /// The tolerance relative to the sampling noise of the equations: an answer this close is as good as their solution.
 const NOISE: f64 = 0.5;
-/// The tolerance relative to what the spread between learners adds to the residual: a larger one is a bias that they share.
-pub(crate) const SPREAD: f64 = 2.0;
-
 impl Assessment {
     /// Whether the answer solves the equations of the log.
     pub fn converged(&self) -> bool {
@@ -153,6 +150,30 @@ impl Sums {
         self.sample.consider(placed, plan.transitions);
     }
 
+    /// The bias that the residual may stand for, in standard errors, if all of it lies along one feature: its norm relative to that of the sampling noise per
+    /// feature, or to that of the changes per feature if that is smaller. Features are scaled to mean square 1.
+    pub fn worst_bias(&self) -> f64 {
+        let scaled = |j: usize, sum: f64| match self.squares[j] > 0.0 {
+            true => sum * sum / self.squares[j],
+            false => 0.0,
+        };
+        let norm_sq = |sums: &[f64]| -> f64 {
+            let terms = sums.iter().enumerate();
+            terms.map(|(j, sum)| scaled(j, *sum)).sum()
+        };
+        let seen = self.squares.iter().filter(|square| **square > 0.0).count();
+        let noise = self.noise.iter().enumerate();
+        let noise: f64 = noise.map(|(j, sum)| scaled(j, sum.sqrt())).sum();
+        let changes = self.changes.iter().map(|sums| norm_sq(sums)).sum::<f64>();
+        let changes = changes / self.changes.len() as f64;
+        let least = if noise < changes { noise } else { changes };
+        let left = norm_sq(&self.residual);
+        match left > 0.0 {
+            true => (left * seen as f64 / least).sqrt(),
+            false => left,
+        }
+    }
+
     /// Whether they fit a feature map.
     pub fn fits(&self, map: &FeatureMap) -> bool {
         let all = [
@@ -205,16 +226,9 @@ impl Sums {
             .for_each(|square| *square = square.sqrt());
         let [left, noise, whole] =
             [&self.residual, &self.noise, &self.rewards].map(|sums| scaled(sums));
-        let tolerated = match self.changes.len() {
-            0 => NOISE * noise,
-            count => {
-                let squares = self.changes.iter().map(|sums| scaled(sums).powi(2));
-                SPREAD * (squares.sum::<f64>() / count as f64).sqrt()
-            }
-        };
         Ok(Assessment {
             relative_residual: if left > 0.0 { left / whole } else { left },
-            tolerance: TOLERANCE.max(tolerated / whole),
+            tolerance: TOLERANCE.max(NOISE * noise / whole),
             columns: replay.columns(plan.map.inputs()),
             starts: Starts {
                 count: self.start_count,

@@ -101,6 +101,10 @@ pub(crate) fn of_averaged(averaged: &Averaged) -> Vec<Finding> {
             "whether this algorithm's answer is biased cannot be told from the equations of the log",
         ),
         Some(true) if used < 2 => Some("one learner does not show how learners differ"),
+        Some(true) if averaged.error().is_none() => Some(
+            "the residual of the log's equations may stand for a bias of more than 2 standard errors that the learners share; use fewer learners, or the \
+             default algorithm",
+        ),
         _ => None,
     };
     if let Some(why) = unknown {

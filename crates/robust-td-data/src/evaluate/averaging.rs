@@ -8,7 +8,7 @@ use robust_td_core::registry;
 use super::learner_choice::NewModel;
 use super::request::{Request, out_of_range, threads};
 use super::{Evaluation, Progress};
-use crate::assess::{Assessment, SPREAD};
+use crate::assess::Assessment;
 use crate::averaged::learn::Outcome;
 use crate::averaged::passes::{self, Pass};
 use crate::averaged::{Averaged, Facts, average, start_contributions};
@@ -147,11 +147,11 @@ impl Evaluation {
         let assessment = match method.solves_td0(parameter) {
             true => {
                 let sums = passes::sums(&mut replay, &plan, &value, &spread)?;
+                spread.bias = sums.worst_bias();
                 let mut found = sums.finish(&mut replay, &plan, &value, check)?;
                 let starts = &mut found.starts;
                 starts.contributions =
                     start_contributions(&outcomes, &value, &starts.features, starts.count);
-                spread.residual = SPREAD * found.relative_residual / found.tolerance;
                 Some(found)
             }
             false => None,

@@ -154,7 +154,7 @@ fn one_shard_is_what_a_learner_learns_alone() {
 fn learners_that_have_not_learned_say_so() {
     let folder = tempfile::tempdir().unwrap();
     let names = two_states(folder.path(), 30_000, 7, Some(50));
-    let good = stepping(&names).learners(16).run().unwrap();
+    let good = log(&names).algorithm("lstd").learners(16).run().unwrap();
     assert_eq!(good.converged(), Some(true));
     let start = good.start_value().unwrap();
     assert!(
