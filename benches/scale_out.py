@@ -1,6 +1,7 @@
 """Measures work in parts, and simulates its schedule on more machines than there are here.
 
     python benches/scale_out.py measure [--rows 4000000] [--workers 2] [--write measured.json]
+    python benches/scale_out.py measure --long          # an evaluation of some five minutes on two quiet cores: 34 million rows, 300 features
     python benches/scale_out.py simulate [--measured measured.json]
     python benches/scale_out.py campaign [--minutes 5]
 
@@ -37,7 +38,7 @@ def environment() -> None:
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
 
 
-def measure(rows: int, workers: int, features: str) -> dict[str, Any]:
+def measure(rows: int, workers: int, features: str, sweeps: bool = True) -> dict[str, Any]:
     """Seconds per part, bytes per state, overhead per task, start-up; against threads."""
     environment()
     import cluster_jobs as jobs
@@ -93,6 +94,8 @@ def measure(rows: int, workers: int, features: str) -> dict[str, Any]:
             found[f"evaluate_{name}_cpu_seconds"] = cpu_seconds() - cpu
         assert answers[0] == answers[1], "the bytes differ"
         found["passes"] = passes
+        if not sweeps:
+            return found
         local = LocalExecutor(workers)
         texts = []
         for name, which in [("threads", None), ("local", local), ("ray", executor)]:
@@ -237,9 +240,10 @@ def main(stack: ExitStack) -> None:
     """The command."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=["measure", "simulate", "campaign"])
-    parser.add_argument("--rows", type=int, default=4_000_000)
+    parser.add_argument("--rows", type=int)
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--features", default="polynomial(degree=12)")
+    parser.add_argument("--features")
+    parser.add_argument("--long", action="store_true", help="a job of some five minutes with two threads, without the sweep")
     parser.add_argument("--measured", type=Path)
     parser.add_argument("--write", type=Path)
     parser.add_argument("--minutes", type=float, default=5)
@@ -250,12 +254,16 @@ def main(stack: ExitStack) -> None:
 
         stack.enter_context(network.of_its_own())
     if given.what == "measure":
-        found = measure(given.rows, given.workers, given.features)
+        rows, features = (34_000_000, "polynomial(degree=23)") if given.long else (4_000_000, "polynomial(degree=12)")
+        found = measure(given.rows or rows, given.workers, given.features or features, sweeps=not given.long)
         if given.write:
             given.write.write_text(json.dumps(found))
         for name, value in found.items():
             if name != "passes":
                 print(name, value)
+        for what in ("seconds", "cpu_seconds"):
+            ratio = found[f"evaluate_ray_{what}"] / found[f"evaluate_threads_{what}"]
+            print(f"evaluate, {what}: Ray takes {ratio:.3f}x of threads")
         for each in found["passes"]:
             mean = sum(each["task_seconds"]) / len(each["task_seconds"])
             print(each["name"], each["parts"], "parts,", f"{mean:.3f} s each,", each["largest_state"], "bytes at most,", f"merging {each['merge_seconds']:.3f} s")

@@ -67,6 +67,7 @@ def evaluate(
     thousands: str | None = ...,
     format: str | None = ...,
     passes: int = ...,
+    learners: int | None = ...,
     replicates: int | None = ...,
     sandwich: bool = ...,
     resume: str | os.PathLike[str] | None = ...,
@@ -94,6 +95,7 @@ def evaluate(
     thousands: str | None = ...,
     format: str | None = ...,
     passes: int = ...,
+    learners: int | None = ...,
     replicates: int | None = ...,
     sandwich: bool = ...,
     resume: str | os.PathLike[str] | None = ...,
@@ -120,6 +122,7 @@ def evaluate(
     thousands: str | None = None,
     format: str | None = None,
     passes: int = 1,
+    learners: int | None = None,
     replicates: int | None = None,
     sandwich: bool = False,
     resume: str | os.PathLike[str] | None = None,
@@ -170,6 +173,11 @@ def evaluate(
         ``csv``, ``ndjson`` or ``parquet``, where the names of files do not say.
     passes
         The number of passes of an algorithm that steps through the log.
+    learners
+        Averages this number of independent learners of such an algorithm, from 2 to 1,024, each on its own part of the files: not the answer of one
+        learner, but one that is computed in parallel, also by an executor, to the same bits. Where there are episodes, a learner takes whole ones.
+        Intervals show how learners differ (Student's t); a bias that they share is not reduced by averaging. Where the average does not
+        solve the equations of the log, ``converged`` is False and there are no intervals.
     replicates
         The number of bootstrap replicates of ``alg1`` without c; by default 64.
     sandwich
@@ -233,6 +241,7 @@ def evaluate(
         thousands=thousands,
         format=format,
         passes=whole("passes", passes),
+        learners=None if learners is None else whole("learners", learners),
         replicates=None if replicates is None else whole("replicates", replicates),
         sandwich=sandwich,
         resume=None if resume is None else os.fspath(resume),

@@ -97,6 +97,12 @@ class Fit:
         return self._native.algorithm
 
     @property
+    def learners(self) -> dict[str, Any] | None:
+        """The learners behind an average: ``asked``, ``averaged``, ``standard_error``, ...; None unless ``learners`` asked for one."""
+        found: dict[str, Any] | None = self.to_dict().get("learners")
+        return found
+
+    @property
     def theta(self) -> NDArray[np.float64]:
         """The weights of the features: the algorithm's answer."""
         return self._native.theta
@@ -253,7 +259,9 @@ class Fit:
         value = self.start_value
         level = f"{100 * self.confidence:g} %"
         words = "not known" if value is None else f"{value.value:.6g} ({level}: {value.lower:.6g} to {value.upper:.6g})"
-        return f"<Fit {self.algorithm}: value of the policy {words}, {self.steps} transitions>"
+        learners = self.learners
+        average = "" if learners is None else f", average of {learners['averaged']} learners"
+        return f"<Fit {self.algorithm}{average}: value of the policy {words}, {self.steps} transitions>"
 
     def _repr_html_(self) -> str:
         value, level = self.start_value, f"{100 * self.confidence:g} % interval"
@@ -263,6 +271,8 @@ class Fit:
             rows.append((level, f"{value.lower:.6g} to {value.upper:.6g}"))
         known = {True: "yes", False: "no", None: "not known"}[self.converged]
         rows += [("converged", known), ("algorithm", self.algorithm), ("transitions", self.steps)]
+        if self.learners is not None:
+            rows.append(("average of learners", self.learners["averaged"]))
         rows.append(("features", self.to_dict()["features"]))
         return _html.block("Policy evaluation", rows) + html_findings(self.findings)
 

@@ -70,15 +70,13 @@ def log_part(description: bytes, task: bytes) -> bytes:
     return _native.log_part(description, task, 1)
 
 
-def remote_log_part(remote: dict[str, str], description: bytes, task: bytes) -> bytes:
-    """The same, with files of object storage, by their places on this machine."""
-    for place in _native.log_files(description, task):
-        if place in remote:
-            _storage.fetch(place, remote[place])
+def remote_log_part(ranges: _storage.Ranges, description: bytes, task: bytes) -> bytes:
+    """The same, with files of object storage, of which only what the task needs is read."""
+    files = ranges.argument(_native.log_files(description, task))
     try:
-        return log_part(description, task)
+        return _native.log_part(description, task, 1, files)
     except _native.Error as error:
-        raise _native.Error(_storage.named(str(error), remote)) from None
+        raise _native.Error(_storage.named(str(error), ranges.uris())) from None
 
 
 def log_merge(description: bytes, states: Sequence[bytes]) -> bytes:
@@ -97,12 +95,8 @@ def evaluate(
     """An evaluation in parts; some files may be remote."""
     from .executor import Job
 
-    part = functools.partial(remote_log_part, dict(remote)) if remote else log_part
-
-    def fetch(places: list[str]) -> None:
-        for place in places:
-            if place in remote:
-                _storage.fetch(place, remote[place])
+    ranges = _storage.Ranges(remote)
+    part = functools.partial(remote_log_part, ranges) if remote else log_part
 
     def run(name: str, description: bytes, tasks: Sequence[bytes], stopped: Callable[[], bool]) -> bytes:
         def watch(done: int, total: int, messages: list[str]) -> None:
@@ -113,4 +107,4 @@ def evaluate(
 
         return executor.run(Job(name, description, tasks, part, log_merge), watch)
 
-    return _native.evaluate_in_parts(log, options, parameters, run, fetch if remote else None, remote.known)
+    return _native.evaluate_in_parts(log, options, parameters, run, ranges.argument(remote) if remote else None, remote.known)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import fnmatch
+import functools
 import hashlib
 import os
 import tempfile
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from typing import Any
 
@@ -63,6 +64,8 @@ def stage(paths: list[str]) -> tuple[list[str], Remote]:
             changed = info.mtime_ns or 0
             digest = hashlib.sha256(f"{uri}\n{info.size}\n{changed}".encode()).hexdigest()[:24]
             place = os.path.join(folder(), f"{digest}-{changed}", info.base_name)
+            if place in remote:
+                raise Error(f"{uri} is named twice; its rows would count twice")
             places.append(place)
             remote[place] = uri
             remote.known.append((place, info.size, changed))
@@ -114,6 +117,49 @@ def fetch(place: str, uri: str) -> None:
     changed = int(os.path.basename(directory).rpartition("-")[2])
     os.utime(file.name, ns=(changed, changed))
     os.replace(file.name, place)
+
+
+class Ranges:
+    """Reads parts of files of object storage, by their places on this machine; can be pickled.
+
+    Parameters
+    ----------
+    remote
+        The files.
+    """
+
+    def __init__(self, remote: Remote) -> None:
+        self._files = {place: (remote[place], size, changed) for place, size, changed in remote.known}
+
+    def argument(self, places: Iterable[str]) -> tuple[dict[str, int], Callable[[str, int, int], bytes]]:
+        """What Rust takes: the sizes of those of the places that are remote, and a function that reads."""
+        return {place: self._files[place][1] for place in places if place in self._files}, self.read
+
+    def __bool__(self) -> bool:
+        return bool(self._files)
+
+    def read(self, place: str, start: int, length: int) -> bytes:
+        """Some bytes of a file."""
+        uri, size, changed = self._files[place]
+        try:
+            found: bytes = _opened(uri, size, changed).read_at(length, start)
+        except OSError as error:
+            raise Error(f"{uri}: {error}") from error
+        return found
+
+    def uris(self) -> dict[str, str]:
+        """The URIs by places."""
+        return {place: uri for place, (uri, _, _) in self._files.items()}
+
+
+@functools.lru_cache(maxsize=64)
+def _opened(uri: str, size: int, changed: int) -> Any:
+    """A file that is read from any place, if it is still the one that was found."""
+    store, path = filesystem(uri)
+    info = store.get_file_info(path)
+    if (info.size, info.mtime_ns or 0) != (size, changed):
+        raise Error(f"{uri} has changed since the evaluation began")
+    return store.open_input_file(path)
 
 
 @contextmanager

@@ -114,13 +114,40 @@ def test_an_evaluation_has_the_same_bytes(log: list[str], tmp_path: Path) -> Non
 def test_what_is_not_computed_in_parts_is_refused(log: list[str]) -> None:
     with LocalExecutor(1) as executor:
         for log_, options, words in [
-            (log[:1], {"algorithm": "alg1"}, "steps through the log"),
+            (log[:1], {"algorithm": "alg1"}, "unless the option learners asks for the average of several"),
+            (log[:1], {"learners": 4}, "learners is not an option of auto"),
+            (log[:1], {"algorithm": "alg1", "learners": 1}, "learners is 1, but must be from 2 to 1024"),
+            (log[:1], {"algorithm": "alg1", "learners": 4, "passes": 2}, "cannot be averaged with several passes"),
             ({"obs": [0.0, 1.0] * 50, "reward": [1.0, 0.0] * 50}, {}, "in memory"),
             (log[:1], {"features": "auto"}, "choose among feature maps"),
             (log[:1], {"discount": [0.5, 0.9]}, "one discount"),
         ]:
             with pytest.raises(rtd.Error, match=words):
                 rtd.evaluate(log_, **{"discount": 0.9, **options}, executor=executor)
+
+
+def test_an_average_of_learners_has_the_same_bytes(log: list[str], tmp_path: Path) -> None:
+    arguments: dict[str, Any] = dict(discount=0.9, features="standardise + bias", algorithm="lstd", learners=80)
+    alone = rtd.evaluate(log, threads=1, **arguments)
+    bytes_alone = jobs.answer(alone, tmp_path)
+    # Every episode starts with x of mean 2, and V(x) = x / (1 - 0.8 * 0.9); sin(x) adds nothing.
+    assert alone.converged and alone.start_value is not None
+    assert alone.start_value.lower < 2 / (1 - 0.8 * 0.9) < alone.start_value.upper
+    assert alone.learners is not None and alone.learners["averaged"] == 80
+    assert "average of 80 learners" in repr(alone) and "average-of-learners" in {finding.kind for finding in alone.findings}
+    for workers in (1, 2, 4):
+        with LocalExecutor(workers) as executor:
+            found = rtd.evaluate(log, executor=executor, **arguments)
+        assert jobs.answer(found, tmp_path) == bytes_alone
+    assert rtd.load(tmp_path / "model.json").start_value == alone.start_value
+    # Steps that leave all learners near their start: they agree with each other, and the average is 2 too small.
+    slow = rtd.evaluate(log, **{**arguments, "algorithm": "samsonov", "step": 0.02, "drop": 1})
+    assert slow.converged is False and slow.findings[0].kind == "not-learned"
+    assert slow.learners is not None and slow.learners["standard_error"] < 0.1 and slow.learners["worst_bias"] > 2
+    assert slow.start_value is not None and slow.start_value.value < 6 and slow.start_value.upper == float("inf")
+    # It is another answer than that of one learner.
+    one = rtd.evaluate(log, **{**arguments, "learners": None})
+    assert one.learners is None and (one.theta != alone.theta).any()
 
 
 def test_a_job_continues_where_it_failed(tmp_path: Path) -> None:

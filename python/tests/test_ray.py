@@ -103,6 +103,20 @@ def test_a_sweep_and_an_evaluation_have_the_same_bytes(executor: RayExecutor, lo
             assert jobs.answer(rtd.evaluate(log, executor=other, **arguments), tmp_path) == alone
 
 
+def test_an_average_of_learners_has_the_same_bytes(executor: RayExecutor, log: list[str], tmp_path: Path) -> None:
+    arguments: dict[str, Any] = dict(discount=0.9, algorithm="alg1", c=0.02, learners=24)
+    alone = jobs.answer(rtd.evaluate(log, threads=2, **arguments), tmp_path)
+    assert jobs.answer(rtd.evaluate(log, executor=executor, **arguments), tmp_path) == alone
+    with RayExecutor(max_in_flight=2, checkpoint=tmp_path / "store") as other:
+        assert jobs.answer(rtd.evaluate(log, executor=other, **arguments), tmp_path) == alone
+        # Lost states of learners are computed again.
+        [folder] = (tmp_path / "store").glob("learn-*")
+        lost = sorted(folder.iterdir())[:5]
+        for state in lost:
+            state.unlink()
+        assert jobs.answer(rtd.evaluate(log, executor=other, **arguments), tmp_path) == alone
+
+
 class Killing:
     """Kills the process of one of the first tasks while it runs."""
 

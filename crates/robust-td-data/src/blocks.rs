@@ -88,6 +88,21 @@ impl Index {
     }
 }
 
+impl Index {
+    /// The end of the block in which a transition is completed; with `starts`, that of the next one in which an episode starts.
+    pub fn after(&self, transition: u64, starts: bool) -> Counted {
+        let mut here = self.find(transition);
+        let rest = self.blocks.counts.iter().skip((here.row / BLOCK) as usize);
+        for (k, counts) in rest.enumerate() {
+            here = here.after(*counts);
+            if !starts || k > 0 && counts.1 > 0 {
+                break;
+            }
+        }
+        here
+    }
+}
+
 impl Counted {
     fn after(self, (transitions, runs): (u16, u16)) -> Self {
         Self {
@@ -126,5 +141,24 @@ mod tests {
             }
             runs += u64::from(count(k) > 0);
         }
+    }
+
+    #[test]
+    fn a_shard_is_read_to_the_next_block_with_a_start() {
+        let mut blocks = Blocks::default();
+        // Ten transitions in each of six blocks; episodes start in the blocks 0 and 4.
+        for k in 0..6 {
+            (0..10).for_each(|n| blocks.add(k * BLOCK + n, k % 4 == 0 && n == 5));
+        }
+        let index = Index::new(blocks);
+        for (transition, starts, block) in [(0, false, 1), (9, false, 1), (10, false, 2)] {
+            assert_eq!(index.after(transition, starts).row, block * BLOCK);
+        }
+        // A start in the block of the transition may be before it.
+        for (transition, block) in [(0, 5), (9, 5), (39, 5), (40, 6), (59, 6)] {
+            let found = index.after(transition, true);
+            assert_eq!((found.row, found.transitions), (block * BLOCK, block * 10));
+        }
+        assert_eq!(index.after(1000, true).transitions, 60);
     }
 }

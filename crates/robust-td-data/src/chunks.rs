@@ -13,7 +13,7 @@ use crate::actions::Choice;
 use crate::batch::Batch;
 use crate::error::Result;
 use crate::feature_rows::FeatureRows;
-use crate::mark::{Approach, NODE};
+use crate::mark::Approach;
 use crate::monitor::Monitor;
 use crate::ordered::in_order;
 use crate::pairing::{Count, Pairing, Step, Stretch, Visit};
@@ -410,7 +410,7 @@ fn cut(
     let mark = replay.mark().copied();
     let mut approach = mark.map(Approach::new);
     let limit = match &mark {
-        Some(mark) => mark.start.saturating_add(NODE),
+        Some(_) => replay.end(),
         None => limit.unwrap_or(u64::MAX),
     };
     let mut pairing = Pairing::default();

@@ -50,7 +50,8 @@ impl DivergenceWatch {
 }
 
 /// How a model diverged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Divergence {
     /// No constant of the portfolio was left.

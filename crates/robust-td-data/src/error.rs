@@ -94,6 +94,12 @@ pub enum Error {
         /// With what.
         what: String,
     },
+    /// Something that learners cannot be averaged with.
+    #[error("learners cannot be averaged {what}; leave out the option learners")]
+    NotAveraged {
+        /// With what.
+        what: String,
+    },
     /// A file whose size is not that of the first pass over it.
     #[error("{file} has changed since the evaluation began, or is another file on this machine")]
     Changed {

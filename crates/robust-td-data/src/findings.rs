@@ -3,6 +3,7 @@
 use robust_td_core::number::short;
 
 use crate::assess::Assessment;
+use crate::averaged::Averaged;
 use crate::inspect::{Finding, FindingKind};
 use crate::learned::Learned;
 use crate::returns::Verdict;
@@ -70,6 +71,49 @@ pub(crate) fn of_learned(learned: &Learned) -> Vec<Finding> {
     let remedy = "the default algorithm solves them, or use more data";
     let richer = "try richer features, such as fourier, tiles or one-hot";
     (learned.assessment()).map_or(Vec::new(), |found| of_assessment(found, remedy, richer))
+}
+
+/// The findings about the average of independent learners.
+pub(crate) fn of_averaged(averaged: &Averaged) -> Vec<Finding> {
+    let remedy = "averaging does not reduce the bias that learners share: use fewer learners, so that each has more rows, or the default \
+                  algorithm, which solves the equations on any number of workers";
+    let richer = "try richer features, such as fourier, tiles or one-hot";
+    let mut list = (averaged.assessment.as_ref())
+        .map_or(Vec::new(), |found| of_assessment(found, remedy, richer));
+    let facts = &averaged.facts;
+    let (used, asked) = (averaged.report().averaged, averaged.learners);
+    let of = match used == asked {
+        true => String::new(),
+        false => format!(
+            " (of {asked}: the others have no episode that starts in their part of the log)"
+        ),
+    };
+    list.push(finding(
+        FindingKind::AverageOfLearners,
+        format!(
+            "the average of {used} independent learners{of} with {} to {} transitions each, not the answer of one: averaging does not reduce a bias that they share; \
+             intervals are made of how the learners differ, and of how far the average is from solving the equations of the log",
+            facts.fewest, facts.most
+        ),
+    ));
+    let unknown = match averaged.converged() {
+        None => Some(
+            "whether this algorithm's answer is biased cannot be told from the equations of the log",
+        ),
+        Some(true) if used < 2 => Some("one learner does not show how learners differ"),
+        Some(true) if averaged.error().is_none() => Some(
+            "the residual of the log's equations may stand for a bias of more than 2 standard errors that the learners share; use fewer learners, or the \
+             default algorithm",
+        ),
+        _ => None,
+    };
+    if let Some(why) = unknown {
+        list.push(finding(
+            FindingKind::IntervalsUnknown,
+            format!("no intervals: {why}"),
+        ));
+    }
+    list
 }
 
 /// The findings about the TD fixed point of a log, most serious first.

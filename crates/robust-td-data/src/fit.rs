@@ -9,6 +9,7 @@ use robust_td_core::learner::{Learner, LinearValue};
 use robust_td_core::registry;
 use robust_td_core::spread::Spread;
 
+use crate::averaged::LearnersReport;
 use crate::choice::FeatureChoice;
 use crate::divergence::Divergence;
 use crate::error::{Error, Result};
@@ -122,6 +123,7 @@ impl Fit {
         match &self.model {
             Model::Learned(learned) => learned.learner().id(),
             Model::Solved(_) => registry::FOR_LOGS,
+            Model::Averaged(averaged) => averaged.algorithm(),
         }
     }
 
@@ -170,7 +172,7 @@ impl Fit {
     #[must_use]
     pub fn off_policy(&self) -> Option<OffPolicyReport> {
         match &self.model {
-            Model::Learned(_) => None,
+            Model::Learned(_) | Model::Averaged(_) => None,
             Model::Solved(solved) => {
                 let found = solved.off_policy.as_ref()?;
                 let why = |finding: &&Finding| {
@@ -187,6 +189,15 @@ impl Fit {
                 });
                 Some(found.report(self.start_value(), why, self.confidence))
             }
+        }
+    }
+
+    /// The learners behind an average of several, if [`Evaluation::learners`](crate::Evaluation::learners) asked for it.
+    #[must_use]
+    pub fn learners(&self) -> Option<LearnersReport> {
+        match &self.model {
+            Model::Averaged(averaged) => Some(averaged.report()),
+            _ => None,
         }
     }
 
@@ -214,6 +225,7 @@ impl Fit {
         match &self.model {
             Model::Learned(learned) => learned.divergence(),
             Model::Solved(_) => None,
+            Model::Averaged(averaged) => averaged.facts.divergence,
         }
     }
 
@@ -367,6 +379,12 @@ impl Fit {
     pub fn findings(&self) -> Vec<Finding> {
         match &self.model {
             Model::Solved(solved) => solved.facts.findings.clone(),
+            Model::Averaged(averaged) => {
+                let mut list = findings::of_averaged(averaged);
+                list.splice(0..0, self.warnings().iter().map(Warning::finding));
+                list.extend_from_slice(&averaged.facts.findings);
+                list
+            }
             Model::Learned(learned) => {
                 let mut list = findings::of_learned(learned);
                 list.extend(self.warnings().iter().map(Warning::finding));
@@ -380,7 +398,7 @@ impl Fit {
     #[must_use]
     pub fn return_variance(&self) -> Option<ReturnVariance> {
         match &self.model {
-            Model::Learned(_) => None,
+            Model::Learned(_) | Model::Averaged(_) => None,
             Model::Solved(solved) => ReturnVariance::of(solved, self.confidence),
         }
     }
@@ -402,7 +420,7 @@ impl Fit {
     #[must_use]
     pub fn feature_choice(&self) -> Option<&FeatureChoice> {
         match &self.model {
-            Model::Learned(_) => None,
+            Model::Learned(_) | Model::Averaged(_) => None,
             Model::Solved(solved) => solved.choice.as_ref(),
         }
     }
@@ -419,6 +437,7 @@ impl Fit {
         match &self.model {
             Model::Learned(_) => self.bad_rows,
             Model::Solved(solved) => solved.facts.bad_rows,
+            Model::Averaged(averaged) => averaged.facts.bad_rows,
         }
     }
 
@@ -435,23 +454,22 @@ impl Fit {
         self.model.assessment()?.sample.as_ref()
     }
 
-    /// The files that were solved for; empty for a learner, which does not keep their names.
+    /// The files that were solved for or shared among learners; empty for a single learner, which does not keep their names.
     #[must_use]
     pub fn files(&self) -> Vec<&str> {
-        match &self.model {
-            Model::Learned(_) => Vec::new(),
-            Model::Solved(solved) => {
-                let files = solved.origin.files.iter();
-                files.map(|(name, _)| name.as_str()).collect()
-            }
-        }
+        let origin = match &self.model {
+            Model::Learned(_) => return Vec::new(),
+            Model::Solved(solved) => &solved.origin,
+            Model::Averaged(averaged) => &averaged.origin,
+        };
+        origin.files.iter().map(|(name, _)| name.as_str()).collect()
     }
 
     /// The number of passes over the log that an iterative solution took.
     #[must_use]
     pub fn passes(&self) -> Option<u64> {
         match &self.model {
-            Model::Learned(_) => None,
+            Model::Learned(_) | Model::Averaged(_) => None,
             Model::Solved(solved) => solved.facts.products,
         }
     }

@@ -12,6 +12,7 @@
 mod actions;
 mod ahead;
 mod assess;
+mod averaged;
 mod bad_rows;
 mod batch;
 mod blocks;
@@ -82,6 +83,7 @@ mod solved;
 mod source;
 mod spec;
 mod start_value;
+mod stored;
 mod streamed;
 mod survey;
 mod table;
@@ -96,10 +98,11 @@ mod write;
 mod written;
 
 // Learning from a log, and predicting.
+pub use averaged::{Averaged, LearnersReport, Spreads};
 pub use choice::{FeatureCandidate, FeatureChoice};
 pub use discounts::DiscountsReport;
 pub use divergence::Divergence;
-pub use elsewhere::{Engine, Tasks, compute_task, merge_states, task_files};
+pub use elsewhere::{Engine, Tasks, compute_stored, compute_task, merge_states, task_files};
 pub use episode_sample::EpisodeSample;
 pub use error::{Error, Result};
 pub use evaluate::{Evaluation, Progress, ReportAt, evaluate};
@@ -150,6 +153,7 @@ pub use problem_file::{NpyError, ProblemFault, ProblemFileError, load_problem, p
 pub use reader::Reader;
 pub use role::Role;
 pub use source::{Compression, Format, Source};
+pub use stored::Storage;
 pub use table::{Table, vectors};
 pub use transitions::Transitions;
 pub use write::{ValueFormat, ValueWriter, write_values};

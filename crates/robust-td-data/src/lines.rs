@@ -7,6 +7,7 @@ use memchr::memchr;
 use crate::batch::Batch;
 use crate::error::{Error, Result};
 use crate::read::Blocks;
+use crate::stored::Seek;
 
 /// The number of bytes read at once, and the initial buffer size.
 const CHUNK: usize = 1 << 18;
@@ -26,6 +27,8 @@ pub(crate) struct Lines {
     next: usize,
     line: u64,
     lines: u64,
+    /// The number of bytes before the buffer.
+    before: u64,
 }
 
 /// Where bytes come from.
@@ -47,6 +50,25 @@ impl Lines {
             next: 0,
             line: 0,
             lines: 1,
+            before: 0,
+        }
+    }
+
+    /// The lines from a place on.
+    pub fn from(file: &str, input: Box<dyn Read + Send>, place: Seek) -> Self {
+        Self {
+            line: place.line.saturating_sub(1),
+            before: place.byte,
+            ..Self::new(file, input)
+        }
+    }
+
+    /// The place after the current piece and this number of rows.
+    pub fn place(&self, rows: u64) -> Seek {
+        Seek {
+            rows,
+            byte: self.before + self.next as u64,
+            line: self.line + self.lines,
         }
     }
 
@@ -140,6 +162,7 @@ impl Lines {
                     Some(rows) => {
                         self.line += self.lines + rows.len() as u64 - 1;
                         self.lines = 1;
+                        self.before += block.bytes.len() as u64;
                     }
                     None => blocks.put_back(block.bytes),
                 }
@@ -158,6 +181,7 @@ impl Lines {
 
     fn read_more(&mut self, row: u64) -> Result<()> {
         if self.start > 0 {
+            self.before += self.start as u64;
             self.buffer.copy_within(self.start..self.filled, 0);
             self.filled -= self.start;
             self.next -= self.start;
@@ -229,5 +253,30 @@ mod tests {
             (3, b"two".to_vec()),
         ];
         assert_eq!(seen, expected);
+    }
+
+    #[test]
+    fn lines_are_read_on_from_a_place() {
+        let text = b"one\n\ntwo\nthree\nfour".to_vec();
+        let mut lines = Lines::new("x", Box::new(Trickle(text.clone(), 0)));
+        let mut rest = Vec::new();
+        while lines.advance(0).unwrap() {
+            let place = lines.place(7);
+            let at = place.byte as usize;
+            let mut later = Lines::from("x", Box::new(Trickle(text.clone(), at)), place);
+            if later.advance(0).unwrap() {
+                rest.push((place.rows, later.number(), later.bytes().to_vec()));
+            }
+        }
+        let expected = [
+            (7, 2, &b""[..]),
+            (7, 3, b"two"),
+            (7, 4, b"three"),
+            (7, 5, b"four"),
+        ];
+        assert_eq!(
+            rest,
+            expected.map(|(rows, line, text)| (rows, line, text.to_vec()))
+        );
     }
 }

@@ -21,10 +21,11 @@ use crate::options::{Purpose, ReadAs, ReadOptions, Selection};
 use crate::origin::{self, Origin};
 use crate::preset::Preset;
 use crate::reader::Reader;
-use crate::reading::{Reading, Version, fixed};
+use crate::reading::{Here, Reading, Version, fixed};
 use crate::role::Role;
 use crate::schema::Schema;
 use crate::source::{Compression, Format, Source, is_pipe};
+use crate::stored::{Seek, Storage, Stores};
 use crate::table::Table;
 
 /// The rows per batch: few, so that an answer on a stream does not wait.
@@ -57,6 +58,9 @@ pub struct Log {
     dimension: Option<usize>,
     /// Sizes and times of files that may not be here yet.
     known: HashMap<String, (u64, u64)>,
+    /// A place in a text file before the row that it is read from.
+    seek: Option<Seek>,
+    stores: Stores,
 }
 
 #[derive(Debug)]
@@ -112,12 +116,28 @@ impl Log {
             from: (0, 0),
             dimension: None,
             known: HashMap::new(),
+            seek: None,
+            stores: Stores::default(),
         }
     }
 
     /// Reads from a row of a file on, in numbers from 0 and from 1; some rows before it may be read as well.
     pub(crate) fn read_from(&mut self, file: usize, row: u64) {
         self.from = (file, row);
+    }
+
+    /// Sets what this machine adds.
+    pub(crate) fn with_here(mut self, here: &Here) -> Self {
+        self.monitor = here.monitor.clone();
+        (self.seek, self.stores) = (here.seek, here.stores.clone());
+        self
+    }
+
+    /// Reads the files that a storage has from there, by ranges, instead of from this machine.
+    #[must_use]
+    pub fn storage(mut self, storage: Arc<dyn Storage>) -> Self {
+        self.stores = Stores(Some(storage));
+        self
     }
 
     /// Sets the sizes in bytes and the times of the last change, in nanoseconds, of files that may not be on this machine yet.
@@ -219,6 +239,11 @@ impl Log {
         &self.labels
     }
 
+    /// The files that are stored elsewhere.
+    pub(crate) fn stores(&self) -> &Stores {
+        &self.stores
+    }
+
     /// What counts the rows and stops the reading.
     pub(crate) fn monitored(&self) -> &Monitor {
         &self.monitor
@@ -235,29 +260,13 @@ impl Log {
             skip_bad_rows: self.skip_bad_rows,
             fixed: fixed(&self.observed, schema),
             maps: self.maps.clone(),
+            here: Here::default(),
         }
     }
 
     /// Reads numbers and columns as another log.
     pub(crate) fn read_like(&mut self, dialect: Dialect, observed: Observed) {
         (self.dialect, self.observed) = (dialect, observed);
-    }
-
-    /// The names of its files.
-    ///
-    /// # Errors
-    /// When a pattern matches nothing.
-    pub(crate) fn names(&self) -> Result<Vec<String>> {
-        match &self.input {
-            Input::Names(names) => {
-                let found = Source::find(names, self.format)?;
-                Ok(found
-                    .iter()
-                    .map(|source| source.name().to_owned())
-                    .collect())
-            }
-            _ => Ok(Vec::new()),
-        }
     }
 
     /// Whether it consists of files.
@@ -412,7 +421,7 @@ impl Log {
             options.batch_rows = STREAM_ROWS;
         }
         let sources = match &mut self.input {
-            Input::Names(names) => Source::find(names, self.format)?,
+            Input::Names(names) => Source::find_in(names, self.format, &self.stores)?,
             Input::Table(table) => vec![Source::table(TABLE, table.clone())],
             Input::Stream(source) => vec![source.take().ok_or(Error::NoInput {
                 what: "a stream can be read only once",
@@ -427,6 +436,8 @@ impl Log {
                 _ => Keep::Nothing,
             },
             from: self.from,
+            seek: self.seek,
+            stores: self.stores.clone(),
         };
         Reader::open_with(sources, options, selection)
     }

@@ -13,6 +13,7 @@ use crate::fold::FAN;
 use crate::pairing::Pairing;
 use crate::schema::Schema;
 use crate::solved::gather::DENSE_CHUNK;
+use crate::stored::Seek;
 
 /// The number of transitions in a node, and of rows in a part of the first pass.
 pub(crate) const NODE: u64 = FAN * DENSE_CHUNK;
@@ -187,17 +188,29 @@ fn place(batch: &Batch, i: usize) -> (usize, u64) {
 pub(crate) struct FileRows {
     /// The number of rows before each file, and of all.
     before: Vec<u64>,
+    /// Places in each file, in order, if it is text.
+    seeks: Vec<Vec<Seek>>,
 }
 
 impl FileRows {
-    pub fn new(rows: &[u64]) -> Self {
+    /// Files with these numbers of rows, and places in them.
+    pub fn new(files: Vec<(u64, Vec<Seek>)>) -> Self {
         let mut sum = 0_u64;
         let mut before = vec![0];
-        for rows in rows {
-            sum = sum.saturating_add(*rows);
+        let mut all = Vec::new();
+        for (rows, seeks) in files {
+            sum = sum.saturating_add(rows);
             before.push(sum);
+            all.push(seeks);
         }
-        Self { before }
+        Self { before, seeks: all }
+    }
+
+    /// The last place before a row of a file, in numbers from 1.
+    pub fn seek(&self, file: usize, row: u64) -> Option<Seek> {
+        let seeks = self.seeks.get(file)?;
+        let after = seeks.partition_point(|place| place.rows < row);
+        seeks.get(after.checked_sub(1)?).copied()
     }
 
     /// The number of all rows.
@@ -251,24 +264,58 @@ impl Places {
             }
             Self::Counted { files, index, .. } if k < self.nodes() => {
                 let start = k as u64 * NODE;
+                let next = (k + 1 < self.nodes()).then(|| {
+                    let end = index.find(start + NODE).row + BLOCK;
+                    files.place(end.min(files.count().saturating_sub(1))).0
+                });
+                Some((self.at(start)?, next))
+            }
+            Self::Counted { .. } => None,
+        }
+    }
+
+    /// The last place in a text file before a mark.
+    pub fn seek(&self, mark: &Mark) -> Option<Seek> {
+        match self {
+            Self::Marked(_) => None,
+            Self::Counted { files, .. } => files.seek(mark.file, mark.row),
+        }
+    }
+
+    /// A place from which the transition with this number can be read.
+    pub fn at(&self, start: u64) -> Option<Mark> {
+        Some(match self {
+            Self::Marked(marks) => {
+                let (mark, _) = marks.get((start / NODE) as usize)?;
+                Mark { start, ..*mark }
+            }
+            Self::Counted { files, index, .. } => {
                 let found = index.find(start);
                 let lead = found.row.min(LEAD);
                 let (file, row) = files.place(found.row - lead);
-                let mark = Mark {
+                Mark {
                     file,
                     row,
                     lead,
                     before: found.transitions,
                     runs: found.runs,
                     start,
-                };
-                let next = (k + 1 < self.nodes()).then(|| {
-                    let end = index.find(start + NODE).row + BLOCK;
-                    files.place(end.min(files.count().saturating_sub(1))).0
-                });
-                Some((mark, next))
+                }
             }
-            Self::Counted { .. } => None,
+        })
+    }
+
+    /// A number of transitions that includes the one with this number, or, with `starts`, the start of the next episode from there on, if there is
+    /// one; and the last file that these may have rows of. None means the last of all.
+    pub fn reach(&self, until: u64, starts: bool) -> (u64, Option<usize>) {
+        match self {
+            Self::Counted { files, index, .. } => {
+                let found = index.after(until, starts);
+                // Files are opened when the one before ends.
+                let last = (found.row + BLOCK).min(files.count().saturating_sub(1));
+                (found.transitions, Some(files.place(last).0))
+            }
+            Self::Marked(_) => (u64::MAX, None),
         }
     }
 }

@@ -10,6 +10,7 @@ use robust_td_core::learner::{Learner, LinearValue};
 use serde::{Deserialize, Serialize};
 
 use crate::assess::Assessment;
+use crate::averaged::Averaged;
 use crate::error::{Error, Result};
 use crate::files;
 use crate::learned::Learned;
@@ -19,7 +20,7 @@ use crate::solved::Solved;
 /// The kind of file that a model file declares.
 const KIND: &str = "robust-td model";
 /// The version of the file's format.
-const VERSION: u32 = 10;
+const VERSION: u32 = 11;
 /// The number of hexadecimal digits of a digest.
 const DIGITS: usize = 2 * blake3::OUT_LEN;
 
@@ -31,6 +32,8 @@ pub enum Model {
     Learned(Box<Learned>),
     /// The TD fixed point of a log; that of a stream can be resumed.
     Solved(Box<Solved>),
+    /// The average of independent learners, each on its own shard of a log.
+    Averaged(Box<Averaged>),
 }
 
 /// The start of a model file, up to the digest; then its digits, [`AFTER_DIGEST`], the model and a brace.
@@ -110,6 +113,7 @@ impl Model {
         Ok(match model {
             Self::Learned(learned) => Self::Learned(Box::new(learned.checked()?)),
             Self::Solved(solved) => Self::Solved(Box::new(solved.checked()?)),
+            Self::Averaged(averaged) => Self::Averaged(Box::new(averaged.checked()?)),
         })
     }
 
@@ -145,6 +149,7 @@ impl Model {
         match self {
             Self::Learned(learned) => learned.features(),
             Self::Solved(solved) => &solved.features,
+            Self::Averaged(averaged) => &averaged.features,
         }
     }
 
@@ -154,6 +159,7 @@ impl Model {
         match self {
             Self::Learned(learned) => learned.learner().value_function(),
             Self::Solved(solved) => solved.value_function(),
+            Self::Averaged(averaged) => averaged.value_function(),
         }
     }
 
@@ -163,6 +169,7 @@ impl Model {
         match self {
             Self::Learned(learned) => learned.learner().discount(),
             Self::Solved(solved) => solved.discount,
+            Self::Averaged(averaged) => averaged.discount,
         }
     }
 
@@ -171,6 +178,7 @@ impl Model {
         match self {
             Self::Learned(learned) => learned.read_as(),
             Self::Solved(solved) => solved.read_as(),
+            Self::Averaged(averaged) => averaged.read_as(),
         }
     }
 
@@ -179,6 +187,7 @@ impl Model {
         match self {
             Self::Learned(learned) => learned.assessment(),
             Self::Solved(solved) => Some(&solved.assessment),
+            Self::Averaged(averaged) => averaged.assessment.as_ref(),
         }
     }
 
@@ -188,6 +197,7 @@ impl Model {
         match self {
             Self::Learned(learned) => learned.converged(),
             Self::Solved(solved) => Some(solved.assessment.converged()),
+            Self::Averaged(averaged) => averaged.converged(),
         }
     }
 
@@ -197,6 +207,7 @@ impl Model {
         match self {
             Self::Learned(learned) => learned.learner().steps(),
             Self::Solved(solved) => solved.facts.transitions,
+            Self::Averaged(averaged) => averaged.facts.transitions,
         }
     }
 }

@@ -38,6 +38,8 @@ pub enum OptionName {
     Thousands,
     /// The variance of the return.
     ReturnVariance,
+    /// The number of learners that are averaged.
+    Learners,
 }
 
 impl fmt::Display for OptionName {
@@ -59,6 +61,7 @@ impl fmt::Display for OptionName {
             Self::Decimal => "decimal",
             Self::Thousands => "thousands",
             Self::ReturnVariance => "return_variance",
+            Self::Learners => "learners",
         })
     }
 }

@@ -8,6 +8,7 @@ use crate::labels::Labels;
 use crate::monitor::Monitor;
 use crate::observed::Observed;
 use crate::preset::Preset;
+use crate::stored::{Seek, Stores};
 use robust_td_core::features::Input;
 
 /// What the rows are used for.
@@ -77,6 +78,10 @@ pub(crate) struct Selection {
     pub keep: Keep,
     /// The file that is opened first, and the first row there that is needed, from 1; earlier ones may be left out.
     pub from: (usize, u64),
+    /// A place in a text file before that row.
+    pub seek: Option<Seek>,
+    /// The files that are stored elsewhere.
+    pub stores: Stores,
 }
 
 /// How to read further files like those of a log.

@@ -9,6 +9,7 @@ use robust_td_core::registry::{AnyLearner, IntervalSource};
 use robust_td_core::sandwich::Estimate;
 use robust_td_core::spread::{Sides, Spread};
 
+use crate::averaged::Spreads;
 use crate::batch::Batch;
 use crate::error::{Error, Result};
 use crate::model::Model;
@@ -26,6 +27,8 @@ pub enum Intervals {
     Sandwich(Estimate),
     /// The influence of groups of transitions on the TD fixed point of a log.
     Influence(Box<Influence>, Identified),
+    /// How independent learners differ.
+    Learners(Box<Spreads>),
 }
 
 impl Intervals {
@@ -40,6 +43,7 @@ impl Intervals {
                 Grouping::Independent => "sandwich, clusters",
                 Grouping::Ordered => "sandwich, long-run variance",
             },
+            Self::Learners(_) => "spread between independent learners",
         }
     }
 
@@ -56,6 +60,7 @@ impl Intervals {
                 estimate.half_width_around(value, phi, confidence),
             ],
             Self::Sandwich(estimate) => [0.0, estimate.half_width_around(value, phi, confidence)],
+            Self::Learners(spread) => [spread.half_width(phi, true, &[], confidence), 0.0],
             Self::Influence(influence, identified) => {
                 let spread = match identified.covers(phi) {
                     true => influence.spread(phi),
@@ -81,7 +86,7 @@ impl Intervals {
             Self::Bootstrap(bootstrap) => bootstrap.long_enough,
             Self::Both(bootstrap, estimate) => bootstrap.long_enough && estimate.long_enough,
             Self::Sandwich(estimate) => estimate.long_enough,
-            Self::Influence(..) => true,
+            Self::Influence(..) | Self::Learners(_) => true,
         }
     }
 
@@ -94,7 +99,14 @@ impl Intervals {
                 indices: &indices,
                 values: &values,
             };
-            let sides = self.sides(*value, unit, confidence);
+            let sides = match self {
+                // A weight has no part in the constant of values.
+                Self::Learners(spread) => {
+                    let half = spread.half_width(unit, false, &[], confidence);
+                    return (value - half, value + half);
+                }
+                _ => self.sides(*value, unit, confidence),
+            };
             (value - sides.below, value + sides.above)
         };
         let (lower, upper) = theta.iter().enumerate().map(sides).unzip();
@@ -227,6 +239,10 @@ pub(crate) fn intervals_of(model: &Model) -> Option<Intervals> {
                 Box::new(influence),
                 solved.identified.clone(),
             ))
+        }
+        Model::Averaged(averaged) => {
+            let spread = averaged.error()?;
+            Some(Intervals::Learners(Box::new(spread.clone())))
         }
     }
 }

@@ -20,6 +20,7 @@ use crate::reading::fixed;
 use crate::row::Ledger;
 use crate::schema::Schema;
 use crate::source::{Format, Opened, Opening, Source};
+use crate::stored::{Seek, Stores};
 
 /// Reads a log in one pass, in memory that does not depend on its size.
 ///
@@ -55,6 +56,11 @@ pub struct Reader {
     path: Option<PathBuf>,
     /// The file that is opened first, and the first row there that is needed.
     from: (usize, u64),
+    /// A place in that file, before that row.
+    seek: Option<Seek>,
+    /// Whether the current file can be read from any place on.
+    seeks: bool,
+    stores: Stores,
 }
 
 enum Rows {
@@ -75,26 +81,43 @@ impl Rows {
         opening: Opening<'_>,
         wanted: &Wanted,
         ledger: &mut Ledger,
-        (threads, first_row): (usize, u64),
-    ) -> Result<Self> {
+        (threads, first_row, seek): (usize, u64, Option<Seek>),
+    ) -> Result<(Self, bool)> {
         let batch_rows = ledger.batch_rows;
         let (name, format) = (source.name().to_owned(), source.format());
-        Ok(match (source.open(opening)?, format) {
-            (Opened::File(file, path), _) => {
+        let (input, stored) = match source.open(opening)? {
+            Opened::File(file) => {
                 let size = (batch_rows, threads, first_row);
-                let rows = parquet::open(&name, (file, &path), wanted, size)?;
-                Self::Arrow(Box::new(rows))
+                let rows = parquet::open(&name, file, wanted, size)?;
+                return Ok((Self::Arrow(Box::new(rows)), false));
             }
-            (Opened::Table(rows), _) => {
-                Self::Arrow(Box::new(table::open(&name, rows, wanted, batch_rows)?))
+            Opened::Table(rows) => {
+                let rows = table::open(&name, rows, wanted, batch_rows)?;
+                return Ok((Self::Arrow(Box::new(rows)), false));
             }
-            (Opened::Text(input), Format::Ndjson) => {
+            Opened::Text(input, stored) => (input, stored),
+        };
+        let mut rows = match format {
+            Format::Ndjson => {
                 Self::Ndjson(Box::new(NdjsonRows::open(&name, input, wanted, ledger)?))
             }
-            (Opened::Text(input), _) => {
+            _ => {
+                // What is read before a jump is not used.
+                let threads = if seek.is_some() { 1 } else { threads };
                 Self::Csv(Box::new(CsvRows::open(&name, input, wanted, threads)?))
             }
-        })
+        };
+        if let (Some(place), Some(stored)) = (seek, &stored) {
+            let input = stored
+                .read_from(place.byte)
+                .map_err(|source| Error::Open { file: name, source })?;
+            match &mut rows {
+                Self::Csv(rows) => rows.jump(input, place),
+                Self::Ndjson(rows) => rows.jump(input, place),
+                Self::Arrow(_) => {}
+            }
+        }
+        Ok((rows, stored.is_some()))
     }
 
     fn layout(&self) -> &Layout {
@@ -164,6 +187,9 @@ impl Reader {
             row: 0,
             path: None,
             from: selection.from,
+            seek: selection.seek,
+            seeks: false,
+            stores: selection.stores,
         };
         if !reader.open_next()? {
             return Err(Error::NoInput {
@@ -234,6 +260,15 @@ impl Reader {
         }
     }
 
+    /// The place after the rows so far, in a text file that can be read from there on.
+    pub(crate) fn place(&self) -> Option<Seek> {
+        match self.current.as_ref().filter(|_| self.seeks)? {
+            Rows::Csv(rows) => rows.place(),
+            Rows::Ndjson(rows) => rows.place(),
+            Rows::Arrow(_) => None,
+        }
+    }
+
     /// The bad rows skipped so far.
     #[must_use]
     pub fn bad_rows(&self) -> &BadRows {
@@ -264,6 +299,7 @@ impl Reader {
         let opening = Opening {
             fingerprints: &self.fingerprints,
             monitor: &self.monitor,
+            stores: &self.stores,
         };
         // A gap that bad rows leave would be lost with them.
         let first_row = match self.from {
@@ -271,7 +307,10 @@ impl Reader {
             _ => 0,
         };
         let (wanted, ledger) = (&self.wanted, &mut self.ledger);
-        let rows = Rows::open(source, opening, wanted, ledger, (self.threads, first_row))?;
+        let seek = self.seek.filter(|place| place.rows < first_row);
+        let size = (self.threads, first_row, seek);
+        let (rows, seeks) = Rows::open(source, opening, wanted, ledger, size)?;
+        self.seeks = seeks;
         self.check(rows.layout())?;
         self.current = Some(rows);
         Ok(true)

@@ -9,11 +9,13 @@ use crate::columns::ColumnMap;
 use crate::dialect::Dialect;
 use crate::error::{Error, Result};
 use crate::log::Log;
+use crate::monitor::Monitor;
 use crate::observed::Observed;
 use crate::origin;
 use crate::preset::Preset;
 use crate::schema::Schema;
 use crate::source::Format;
+use crate::stored::{Seek, Stores};
 
 /// The size of a file in bytes and the time of its last change. They are part of the tasks that read it, so that a state of other contents is that
 /// of another task, and those of other files remain.
@@ -33,6 +35,26 @@ pub(crate) struct Reading {
     pub fixed: Option<Vec<Input>>,
     /// Otherwise, the feature maps that name columns.
     pub maps: Option<Vec<String>>,
+    /// What this machine adds.
+    #[serde(skip)]
+    pub here: Here,
+}
+
+/// What belongs to the machine that reads: not a part of a description.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Here {
+    /// Stops the reading.
+    pub monitor: Monitor,
+    /// The files that are stored elsewhere.
+    pub stores: Stores,
+    /// A place in the first file that is read.
+    pub seek: Option<Seek>,
+}
+
+impl PartialEq for Here {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 impl Reading {
@@ -43,7 +65,8 @@ impl Reading {
     pub fn check_sizes(&self, first: usize, versions: &[Version]) -> Result<()> {
         for (file, (size, _)) in self.files.iter().skip(first).zip(versions) {
             // What cannot be found is reported when it is opened.
-            if origin::size(file).is_some_and(|now| now != *size) {
+            let now = self.here.stores.length(file).or_else(|| origin::size(file));
+            if now.is_some_and(|now| now != *size) {
                 return Err(Error::Changed { file: file.clone() });
             }
         }
@@ -66,7 +89,8 @@ impl Reading {
         let mut log = Log::files(files.iter().cloned())
             .columns(self.columns.clone())
             .layout(self.preset)
-            .skip_bad_rows(self.skip_bad_rows);
+            .skip_bad_rows(self.skip_bad_rows)
+            .with_here(&self.here);
         if let Some(format) = self.format {
             log = log.format(format);
         }

@@ -12,7 +12,7 @@ use crate::elsewhere::tasks::Window;
 use crate::error::{Error, Result};
 use crate::labels::Labels;
 use crate::log::Log;
-use crate::mark::{Mark, Places};
+use crate::mark::{Mark, NODE, Places};
 use crate::memory;
 use crate::monitor::Monitor;
 use crate::options::Purpose;
@@ -32,6 +32,8 @@ pub(crate) struct Replay<'a> {
     bad_rows: BadRows,
     /// The start of the only node that is read.
     mark: Option<Mark>,
+    /// The number of the first transition after it.
+    end: u64,
     /// What computes the nodes elsewhere, and where they start.
     elsewhere: Option<Elsewhere<'a>>,
 }
@@ -66,15 +68,22 @@ impl<'a> Replay<'a> {
             files: Vec::new(),
             bad_rows: BadRows::default(),
             mark: None,
+            end: u64::MAX,
             elsewhere: None,
         }
     }
 
     /// One node of a log.
     pub fn of_node(log: &'a mut Log, mark: Mark, threads: usize) -> Self {
+        Self::of_transitions(log, mark, mark.start.saturating_add(NODE), threads)
+    }
+
+    /// The transitions of a log from a mark up to, but not including, the one with the number `end`.
+    pub fn of_transitions(log: &'a mut Log, mark: Mark, end: u64, threads: usize) -> Self {
         log.read_from(mark.file, mark.row);
         Self {
             mark: Some(mark),
+            end,
             // Only this pass is made.
             kept: Kept::TooMany,
             ..Self::new(log, threads)
@@ -108,6 +117,11 @@ impl<'a> Replay<'a> {
         self.mark.as_ref()
     }
 
+    /// The number of the first transition after it.
+    pub fn end(&self) -> u64 {
+        self.end
+    }
+
     /// What computes the nodes elsewhere, and how to read them there; known after a pass.
     pub fn parts(&mut self) -> Option<(&mut Elsewhere<'a>, Reading)> {
         let reading = self.log.reading(&self.files, &self.schema);
@@ -134,8 +148,6 @@ impl<'a> Replay<'a> {
     /// # Errors
     /// Those of reading, and a log without rows.
     pub fn look(&mut self) -> Result<usize> {
-        let files = self.log.names()?;
-        self.fetch(&files[..files.len().min(1)])?;
         let mut reader = self.log.open_with(Purpose::Evaluate, 1)?;
         self.schema = reader.schema().clone();
         self.files = reader.files().to_vec();
@@ -150,22 +162,6 @@ impl<'a> Replay<'a> {
         Ok(batch.dimension)
     }
 
-    /// Brings all files to this machine.
-    ///
-    /// # Errors
-    /// Those of the engine.
-    pub fn fetch_all(&mut self) -> Result<()> {
-        let files = self.log.names()?;
-        self.fetch(&files)
-    }
-
-    fn fetch(&mut self, files: &[String]) -> Result<()> {
-        match &mut self.elsewhere {
-            Some(elsewhere) => elsewhere.engine.fetch(files),
-            None => Ok(()),
-        }
-    }
-
     /// Rows that were read already.
     pub fn of_rows(log: &'a mut Log, rows: Vec<Arc<Batch>>, reader: &ReadAhead) -> Self {
         Self {
@@ -176,6 +172,7 @@ impl<'a> Replay<'a> {
             files: reader.files().to_vec(),
             bad_rows: reader.bad_rows().clone(),
             mark: None,
+            end: u64::MAX,
             elsewhere: None,
         }
     }

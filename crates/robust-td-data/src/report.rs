@@ -1,9 +1,10 @@
 //! Collects the result of an evaluation, with the keys that scripts rely on.
 
 use robust_td_core::learner::Learner;
-use robust_td_core::registry::Approach;
+use robust_td_core::registry::{self, Approach};
 use serde::Serialize;
 
+use crate::averaged::{Averaged, LearnersReport};
 use crate::choice::FeatureChoice;
 use crate::diagnostics::TdErrors;
 use crate::divergence::Divergence;
@@ -28,6 +29,9 @@ pub struct EvaluationReport {
     /// How `auto` solved for the answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub solver: Option<Solver>,
+    /// The learners that were averaged, if there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub learners: Option<LearnersReport>,
     /// The value of the policy.
     pub start_value: Option<StartValue>,
     /// The mean return of complete episodes.
@@ -159,6 +163,7 @@ impl EvaluationReport {
         match fit.model() {
             Model::Learned(learned) => Self::of_learned(fit, learned),
             Model::Solved(solved) => Self::of_solved(fit, solved),
+            Model::Averaged(averaged) => Self::of_averaged(fit, averaged),
         }
     }
 
@@ -169,6 +174,7 @@ impl EvaluationReport {
         Self {
             algorithm: learner.id(),
             solver: None,
+            learners: None,
             start_value: fit.start_value(),
             monte_carlo: fit.monte_carlo(),
             off_policy: None,
@@ -218,6 +224,7 @@ impl EvaluationReport {
         Self {
             algorithm: fit.algorithm(),
             solver: Some(facts.solver),
+            learners: None,
             start_value: fit.start_value(),
             monte_carlo: fit.monte_carlo(),
             off_policy: fit.off_policy(),
@@ -257,6 +264,59 @@ impl EvaluationReport {
             typical_rows: typical_rows(fit),
             return_variance: fit.return_variance(),
             feature_choice: solved.choice.clone(),
+            check: fit.check().cloned(),
+        }
+    }
+}
+
+impl EvaluationReport {
+    fn of_averaged(fit: &Fit, averaged: &Averaged) -> Self {
+        let (facts, assessment) = (&averaged.facts, averaged.assessment.as_ref());
+        let divergence = fit.divergence();
+        let method = registry::find(&averaged.algorithm).ok();
+        Self {
+            algorithm: averaged.algorithm(),
+            solver: None,
+            learners: Some(averaged.report()),
+            start_value: fit.start_value(),
+            monte_carlo: fit.monte_carlo(),
+            off_policy: None,
+            converged: fit.converged(),
+            relative_residual: assessment.map(|found| found.relative_residual),
+            rank: None,
+            findings: fit.findings(),
+            steps: facts.transitions,
+            dimension: averaged.theta.len(),
+            theta: averaged.theta.clone(),
+            theta_bar: averaged.theta.clone(),
+            feature_names: fit.feature_names(),
+            phi_inf: averaged.phi_inf,
+            max_theta_norm_sq: facts.max_theta_norm_sq,
+            diverged: divergence.is_some(),
+            seconds: fit.elapsed().as_secs_f64(),
+            discount: averaged.discount,
+            features: averaged.features.spec().into(),
+            rows: facts.rows,
+            left_out: facts.left_out,
+            bad_rows: facts.bad_rows,
+            episodes: None,
+            updates: facts.updates,
+            projections: facts.projections,
+            value_offset: averaged.offset,
+            diverged_at: divergence.and_then(Divergence::step),
+            suggestion: divergence.and(method).map(|method| method.abilities.advice),
+            td_error: (&facts.td_errors).into(),
+            residual: None,
+            choice: None,
+            intervals: fit.uncertainty(),
+            unit: None,
+            too_short: false,
+            solved: method.is_some_and(|method| method.abilities.approach == Approach::Solution),
+            episodic: assessment.is_some_and(|found| found.starts.episodic),
+            columns: assessment.map_or(Vec::new(), |found| found.columns.clone()),
+            typical_rows: typical_rows(fit),
+            return_variance: None,
+            feature_choice: None,
             check: fit.check().cloned(),
         }
     }

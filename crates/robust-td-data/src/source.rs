@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::expansion::expanded;
 use crate::fingerprint::Fingerprints;
 use crate::monitor::Monitor;
+use crate::stored::{Stored, Stores};
 use crate::table::Table;
 
 /// The format of a log.
@@ -95,6 +96,15 @@ impl Source {
     /// When there is no input, a pattern is malformed or matches nothing, stdin or a file is named twice, or a format
     /// is unknown.
     pub fn find<S: AsRef<str>>(names: &[S], format: Option<Format>) -> Result<Vec<Self>> {
+        Self::find_in(names, format, &Stores::default())
+    }
+
+    /// The same, where some files may be stored elsewhere.
+    pub(crate) fn find_in<S: AsRef<str>>(
+        names: &[S],
+        format: Option<Format>,
+        stores: &Stores,
+    ) -> Result<Vec<Self>> {
         let mut sources = Vec::new();
         for name in names {
             let name = name.as_ref();
@@ -108,6 +118,8 @@ impl Source {
                     });
                 }
                 sources.push(Self::stdin(std::io::stdin(), format)?);
+            } else if stores.length(name).is_some() {
+                sources.push(Self::file(name, format)?);
             } else {
                 for path in matches(name)? {
                     sources.push(Self::file(path, format)?);
@@ -220,6 +232,7 @@ impl Source {
             file: self.name.clone(),
             source,
         };
+        let mut place = None;
         let input: Box<dyn Read + Send> = match self.origin {
             Origin::Stream(input) => Box::new(Ending(input, opening.monitor.clone())),
             Origin::Pipe(path) => {
@@ -227,6 +240,16 @@ impl Source {
                 Box::new(Ending(Box::new(file), opening.monitor.clone()))
             }
             Origin::Table(table) => return Ok(Opened::Table(table)),
+            Origin::File(_) if opening.stores.length(&self.name).is_some() => {
+                let stored = opening.stores.open(&self.name);
+                let stored = stored.ok_or_else(|| failed(std::io::ErrorKind::NotFound.into()))?;
+                if self.format == Format::Parquet {
+                    return Ok(Opened::File(stored));
+                }
+                let input = stored.read_from(0).map_err(failed)?;
+                place = Some(stored);
+                input
+            }
             Origin::File(path) => {
                 let file = File::open(&path).map_err(failed)?;
                 let data = file.metadata().map_err(failed)?;
@@ -234,9 +257,12 @@ impl Source {
                     return Err(failed(std::io::ErrorKind::IsADirectory.into()));
                 }
                 opening.fingerprints.open(&self.name, &path, &data)?;
+                let file = Arc::new(file);
+                let stored = Stored::Here(file.clone(), path);
                 if self.format == Format::Parquet {
-                    return Ok(Opened::File(file, path));
+                    return Ok(Opened::File(stored));
                 }
+                place = Some(stored);
                 Box::new(file)
             }
         };
@@ -244,14 +270,17 @@ impl Source {
             Compression::None => by_bytes(input).map_err(failed)?,
             told => (told, input),
         };
-        Ok(Opened::Text(match compression {
+        // What is compressed cannot be read from a place on.
+        let place = place.filter(|_| compression == Compression::None);
+        let input = match compression {
             Compression::None => input,
             Compression::Gzip => {
                 expanded(input, |input| Ok(flate2::read::MultiGzDecoder::new(input)))
                     .map_err(failed)?
             }
             Compression::Zstd => expanded(input, zstd::Decoder::new).map_err(failed)?,
-        }))
+        };
+        Ok(Opened::Text(input, place))
     }
 }
 
@@ -260,6 +289,7 @@ impl Source {
 pub(crate) struct Opening<'a> {
     pub fingerprints: &'a Fingerprints,
     pub monitor: &'a Monitor,
+    pub stores: &'a Stores,
 }
 
 /// A stream whose end is an error once it is ended from outside: its last line may be cut.
@@ -281,8 +311,9 @@ pub(crate) fn is_pipe(path: &Path) -> bool {
 
 /// The opened form of a source.
 pub(crate) enum Opened {
-    Text(Box<dyn Read + Send>),
-    File(File, PathBuf),
+    /// With the file, if it can be read from any place on.
+    Text(Box<dyn Read + Send>, Option<Stored>),
+    File(Stored),
     Table(Arc<Table>),
 }
 

@@ -37,13 +37,23 @@ pub struct MonteCarlo {
 }
 
 impl StartValue {
-    /// The value at a confidence in (0, 1); the interval of a learner's answer is not known.
+    /// The value at a confidence in (0, 1); the interval of the answer of a single learner is not known.
     pub(crate) fn of(model: &Model, confidence: f64) -> Option<Self> {
         let starts = &model.assessment()?.starts;
         if starts.count == 0 {
             return None;
         }
         let value = model.value_function().value(&starts.features);
+        if let Model::Averaged(averaged) = model {
+            let half = averaged.start_half_width(confidence);
+            let half = half.unwrap_or(f64::INFINITY);
+            return Some(Self {
+                value,
+                lower: value - half,
+                upper: value + half,
+                starts: starts.count,
+            });
+        }
         let spread = match model {
             // A single start says nothing about how starts vary.
             Model::Solved(solved) if model.converged() == Some(true) && starts.count > 1 => {

@@ -41,10 +41,7 @@ impl Survey {
             return Ok(survey);
         }
         let mut inspector = match replay.is_elsewhere() {
-            true => {
-                replay.fetch_all()?;
-                Inspector::marking()
-            }
+            true => Inspector::marking(),
             false => Inspector::default(),
         };
         let fitting = OnceLock::new();

@@ -14,6 +14,9 @@ use crate::warning::Warning;
 const MEANING: &str =
     "sampling error around the TD fixed point; not the approximation error of the features";
 
+const MEANING_OF_AVERAGE: &str = "error of the average, from the spread between learners, widened by the residual of the log's equations; not the \
+     approximation error of the features";
+
 /// Two routes agree when the mean ratio of their widths is within this range,
 const AGREEING_WIDTHS: std::ops::RangeInclusive<f64> = 0.75..=1.34;
 /// and no coordinate of theta_bar is farther from least squares than this number of standard errors.
@@ -101,13 +104,13 @@ impl Uncertainty {
             Intervals::Bootstrap(bootstrap) => (Some(bootstrap), None),
             Intervals::Both(bootstrap, estimate) => (Some(bootstrap), Some(estimate)),
             Intervals::Sandwich(estimate) => (None, Some(estimate)),
-            Intervals::Influence(..) => (None, None),
+            Intervals::Influence(..) | Intervals::Learners(_) => (None, None),
         };
         // On streams theta_bar is based on fewer samples than least squares, and has the larger error.
         let larger = estimate.as_ref().map_or(1.0, |estimate| {
             let choice = match model {
                 Model::Learned(learned) => learned.learner().choice(),
-                Model::Solved(_) => None,
+                Model::Solved(_) | Model::Averaged(_) => None,
             };
             let own = choice.map_or(estimate.samples, |answer| answer.samples);
             (estimate.samples as f64 / own.max(1) as f64).sqrt()
@@ -130,7 +133,10 @@ impl Uncertainty {
         let both = bootstrap.as_ref().zip(lstd.as_ref());
         let mut found = Self {
             confidence,
-            meaning: MEANING,
+            meaning: match model {
+                Model::Averaged(_) => MEANING_OF_AVERAGE,
+                _ => MEANING,
+            },
             method,
             clusters: match model {
                 Model::Solved(solved) if solved.facts.unit != Unit::Time => {

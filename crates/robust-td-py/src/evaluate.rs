@@ -1,13 +1,14 @@
 //! Evaluates a log.
 
-use std::sync::{Mutex, PoisonError};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict};
 use robust_td_data::{
-    ColumnMap, Engine, Evaluation, Format, Log, Model, Monitor, Preset, Progress, Tasks,
+    ColumnMap, Engine, Evaluation, Format, Log, Model, Monitor, Preset, Progress, Storage, Tasks,
 };
 
 use crate::error::{raised, refused};
@@ -142,11 +143,35 @@ impl LogTasks {
     }
 }
 
+/// The sizes of files by their names, and a function of Python: `read(file, from, length)` returns bytes.
+type StorageArgument = (HashMap<String, u64>, Py<PyAny>);
+
+/// Files that a function of Python reads.
+struct Ranges {
+    sizes: HashMap<String, u64>,
+    read: Py<PyAny>,
+}
+
+impl Storage for Ranges {
+    fn length(&self, file: &str) -> Option<u64> {
+        self.sizes.get(file).copied()
+    }
+
+    fn read(&self, file: &str, from: u64, length: u64) -> std::io::Result<Vec<u8>> {
+        let called = Python::attach(|py| {
+            let bytes = self.read.call1(py, (file, from, length))?;
+            let bytes: PyBackedBytes = bytes.extract(py)?;
+            PyResult::Ok(bytes.to_vec())
+        });
+        called.map_err(|error| {
+            Python::attach(|py| std::io::Error::other(error.value(py).to_string()))
+        })
+    }
+}
+
 /// A function of Python that computes jobs: `run(name, description, tasks, stopped)` returns the merged state.
 struct Calls<'a> {
     run: &'a Py<PyAny>,
-    /// `fetch(files)` brings files to this machine.
-    fetch: Option<&'a Py<PyAny>>,
     monitor: Monitor,
     /// What it raised.
     raised: Option<PyErr>,
@@ -169,14 +194,6 @@ impl Engine for Calls<'_> {
         });
         called.map_err(|error| self.failed(error))
     }
-
-    fn fetch(&mut self, files: &[String]) -> Result<(), robust_td_data::Error> {
-        let Some(fetch) = self.fetch else {
-            return Ok(());
-        };
-        let called = Python::attach(|py| fetch.call1(py, (files.to_vec(),)).map(drop));
-        called.map_err(|error| self.failed(error))
-    }
 }
 
 impl Calls<'_> {
@@ -196,15 +213,17 @@ pub fn evaluate_in_parts(
     options: Bound<'_, PyDict>,
     parameters: Vec<(String, f64)>,
     run: Py<PyAny>,
-    fetch: Option<Py<PyAny>>,
+    storage: Option<StorageArgument>,
     known: Vec<(String, u64, u64)>,
 ) -> PyResult<Fit> {
-    let evaluation = evaluation(&log, &Options(options), parameters)?.known_files(known);
+    let mut evaluation = evaluation(&log, &Options(options), parameters)?.known_files(known);
+    if let Some((sizes, read)) = storage {
+        evaluation = evaluation.storage(Arc::new(Ranges { sizes, read }));
+    }
     let failure = Mutex::new(None);
     let fit = job::run(py, None, |watch| {
         let mut engine = Calls {
             run: &run,
-            fetch: fetch.as_ref(),
             monitor: watch.monitor.clone(),
             raised: None,
         };
@@ -221,15 +240,22 @@ pub fn evaluate_in_parts(
 
 /// The state of a task of an evaluation.
 #[pyfunction]
+#[pyo3(signature = (description, task, threads, storage = None))]
 pub fn log_part<'py>(
     py: Python<'py>,
     description: PyBackedBytes,
     task: PyBackedBytes,
     threads: usize,
+    storage: Option<StorageArgument>,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let state = py
-        .detach(|| robust_td_data::compute_task(&description, &task, threads))
-        .map_err(raised)?;
+    let state = py.detach(|| match storage {
+        None => robust_td_data::compute_task(&description, &task, threads),
+        Some((sizes, read)) => {
+            let storage = Arc::new(Ranges { sizes, read });
+            robust_td_data::compute_stored(&description, &task, threads, storage)
+        }
+    });
+    let state = state.map_err(raised)?;
     Ok(PyBytes::new(py, &state))
 }
 
@@ -272,6 +298,9 @@ fn evaluation(
     }
     if let Some(passes) = options.get("passes")? {
         evaluation = evaluation.passes(passes);
+    }
+    if let Some(learners) = options.get("learners")? {
+        evaluation = evaluation.learners(learners);
     }
     if let Some(replicates) = options.get("replicates")? {
         evaluation = evaluation.replicates(replicates);

@@ -127,6 +127,10 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value = "1", value_parser = count::parse, allow_negative_numbers = true)]
     passes: u64,
 
+    /// Average N independent learners, each on its own part of the files: 2 to 1024; not the answer of one learner
+    #[arg(long, value_name = "N", value_parser = count::parse, allow_negative_numbers = true)]
+    learners: Option<u64>,
+
     /// Number of bootstrap replicates for intervals, with --c auto: 8 to 4096, or 0 for no intervals [default: 64]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     replicates: Option<String>,
@@ -285,6 +289,9 @@ fn evaluation(arguments: &Arguments) -> Result<Evaluation, Failure> {
         .passes(arguments.passes)
         .threads(arguments.machine.threads())
         .confidence(arguments.confidence.level);
+    if let Some(learners) = arguments.learners {
+        evaluation = evaluation.learners(learners);
+    }
     if let [discount] = arguments.discount[..] {
         evaluation = evaluation.discount(discount);
     }

@@ -274,7 +274,15 @@ pub fn data(report: &EvaluationReport) -> Vec<(&'static str, String)> {
             "method",
             match report.solver {
                 Some(solver) => format!("{}, discount {}", solver.name(), report.discount),
-                None => format!("{}, discount {}", report.algorithm, report.discount),
+                None => {
+                    let average = report.learners.map_or(String::new(), |learners| {
+                        format!("average of {} learners of ", learners.averaged)
+                    });
+                    format!(
+                        "{average}{}, discount {}",
+                        report.algorithm, report.discount
+                    )
+                }
             },
         ),
     ];

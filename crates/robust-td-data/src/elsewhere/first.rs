@@ -20,6 +20,7 @@ use crate::reading::Reading;
 use crate::replay::Replay;
 use crate::schema::Schema;
 use crate::spec::Spec;
+use crate::stored::Seek;
 use crate::survey::{Block, Survey, end_pass, finish, for_each_part};
 
 /// What every task needs to know.
@@ -45,8 +46,10 @@ enum Step {
     Fit,
 }
 
-/// The numbers of rows of consecutive files, from a first one on.
-type Counts = (usize, Vec<u64>);
+/// The numbers of rows of consecutive files, from a first one on, and places in those that are text.
+type Counts = (usize, Vec<(u64, Vec<Seek>)>);
+/// The number of rows between two places.
+const STRIDE: u64 = 1 << 16;
 
 /// What consecutive rows show.
 #[derive(Serialize, Deserialize)]
@@ -101,7 +104,7 @@ pub(crate) fn take(replay: &mut Replay<'_>, spec: &Spec) -> Result<Option<Survey
     if (start, rows.len()) != (0, files) {
         return Err(misfit("a part is missing".to_owned()));
     }
-    let files = Arc::new(FileRows::new(&rows));
+    let files = Arc::new(FileRows::new(rows));
     first.step = Step::Survey;
     let (mut first, job, state) = run(first, &fitted, List::Rows(files.clone()))?;
     let part = first.part(&fitting, job, &state)?.whole(&files)?;
@@ -201,8 +204,8 @@ impl First {
         }
     }
 
-    /// The number of rows of a file, which must have the columns of the first.
-    fn count(&self, file: &String) -> Result<u64> {
+    /// The number of rows of a file, which must have the columns of the first; and places in it.
+    fn count(&self, file: &String) -> Result<(u64, Vec<Seek>)> {
         let mut log = self.log.log_of(std::slice::from_ref(file))?;
         log.expect_dimension(self.dimension);
         let mut reader = log.open_with(Purpose::Evaluate, 1)?;
@@ -215,13 +218,16 @@ impl First {
             });
         }
         if let Some(rows) = reader.stored_rows() {
-            return Ok(rows);
+            return Ok((rows, Vec::new()));
         }
-        let (mut batch, mut rows) = (Batch::default(), 0);
+        let (mut batch, mut rows, mut seeks) = (Batch::default(), 0, Vec::new());
         while reader.read(&mut batch)? {
             rows += batch.len() as u64;
+            let last = seeks.last().map_or(0, |place: &Seek| place.rows);
+            let place = reader.place().filter(|place| place.rows == rows);
+            seeks.extend(place.filter(|place| place.rows - last >= STRIDE));
         }
-        Ok(rows)
+        Ok((rows, seeks))
     }
 
     /// What rows of the log show.

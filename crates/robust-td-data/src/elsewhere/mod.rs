@@ -9,18 +9,25 @@
 //! | `survey` | 262,144 rows of the log | what the first pass over a log finds: see [`crate::survey`] |
 //! | `fit` | the same | sums for a later stage of a feature map |
 //! | `equations`, `scores`, `returns` | a node of 262,144 transitions | sums: see [`crate::solved::passes`] |
+//! | `norms`, `assess` | the same | sums: see [`crate::averaged`] |
+//! | `learn` | the shard of one learner | its answer |
 
 pub(crate) mod first;
 pub(crate) mod tasks;
+pub(crate) mod threads;
+
+use std::sync::Arc;
 
 use robust_td_core::features::FittingPart;
 use robust_td_core::sealed::{self, Kind};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::averaged;
 use crate::error::{Error, Result};
-use crate::reading::Reading;
+use crate::reading::{Here, Reading};
 use crate::solved::passes;
+use crate::stored::{Storage, Stores};
 use first::First;
 use tasks::Task;
 pub use tasks::Tasks;
@@ -37,15 +44,6 @@ pub trait Engine {
     /// # Errors
     /// Those of [`compute_task`], and those of the engine.
     fn run(&mut self, name: &'static str, description: Vec<u8>, tasks: Tasks) -> Result<Vec<u8>>;
-
-    /// Brings files to this machine, if they are not there; called with the first one, and with all before they are read here.
-    ///
-    /// # Errors
-    /// Those of the engine.
-    fn fetch(&mut self, files: &[String]) -> Result<()> {
-        let _ = files;
-        Ok(())
-    }
 }
 
 /// What every task of a pass needs to know.
@@ -54,6 +52,7 @@ pub trait Engine {
 pub(crate) enum Described {
     First(Box<First>),
     Pass(Box<passes::Described>),
+    Averaged(Box<averaged::passes::Described>),
 }
 
 /// The same, with what is exact only in bytes: what earlier passes showed of a feature map, and the texts of categories by their codes.
@@ -65,6 +64,15 @@ impl Described {
         match self {
             Self::First(first) => &first.log,
             Self::Pass(pass) => &pass.log,
+            Self::Averaged(pass) => &pass.log,
+        }
+    }
+
+    fn log_mut(&mut self) -> &mut Reading {
+        match self {
+            Self::First(first) => &mut first.log,
+            Self::Pass(pass) => &mut pass.log,
+            Self::Averaged(pass) => &mut pass.log,
         }
     }
 
@@ -92,13 +100,37 @@ impl Described {
 /// # Errors
 /// Bytes that are damaged or of another version, and those of reading the files.
 pub fn compute_task(description: &[u8], task: &[u8], threads: usize) -> Result<Vec<u8>> {
-    let (described, fitted, job) = Described::open(description)?;
-    let (task, versions) = Task::open(job, task)?;
+    compute_here(description, task, threads, Here::default())
+}
+
+/// As [`compute_task`], with files that a storage has.
+///
+/// # Errors
+/// As [`compute_task`], and those of the storage.
+pub fn compute_stored(
+    description: &[u8],
+    task: &[u8],
+    threads: usize,
+    storage: Arc<dyn Storage>,
+) -> Result<Vec<u8>> {
+    let here = Here {
+        stores: Stores(Some(storage)),
+        ..Here::default()
+    };
+    compute_here(description, task, threads, here)
+}
+
+/// The same, with what this machine adds.
+fn compute_here(description: &[u8], task: &[u8], threads: usize, here: Here) -> Result<Vec<u8>> {
+    let (mut described, fitted, job) = Described::open(description)?;
+    let (task, versions, seek) = Task::open(job, task)?;
+    described.log_mut().here = Here { seek, ..here };
     described
         .log()
         .check_sizes(*task.files().start(), &versions)?;
     match (described, task) {
         (Described::Pass(pass), Task::Node { mark, .. }) => pass.compute(job, mark, threads),
+        (Described::Averaged(pass), task) => pass.compute(job, &task, threads),
         (Described::First(first), task) => first.compute(&fitted, job, &task, threads),
         _ => Err(misfit("a task is one of another pass".to_owned())),
     }
@@ -129,6 +161,7 @@ pub fn merge_states<'a>(
     match described {
         Described::First(first) => first.merge(&fitted, job, states),
         Described::Pass(pass) => pass.merge(job, states),
+        Described::Averaged(pass) => pass.merge(job, states),
     }
 }
 

@@ -11,6 +11,7 @@ use crate::batch::Batch;
 use crate::error::Result;
 use crate::mark::{FileRows, LEAD, Mark, NODE, Places};
 use crate::reading::Version;
+use crate::stored::Seek;
 
 const TASK: Kind = Kind(b"node    ");
 /// The number of files whose rows a task counts.
@@ -25,22 +26,41 @@ pub(crate) enum Task {
     Rows { window: Window, last: usize },
     /// A node, and the last file that it may have rows of.
     Node { mark: Mark, last: usize },
+    /// What one of several learners learns from.
+    Shard { shard: Shard, last: usize },
+}
+
+/// Consecutive transitions of a log, or the episodes that start with one of these.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(crate) struct Shard {
+    /// Its number.
+    pub number: u64,
+    /// Where its transitions start.
+    pub mark: Mark,
+    /// The number of the first transition after them.
+    pub until: u64,
+    /// The number of transitions that are read for them.
+    pub end: u64,
 }
 
 impl Task {
-    /// A task, and the versions of its files.
+    /// A task, the versions of its files, and a place in the first of them if that is text.
     ///
     /// # Errors
     /// Bytes that are damaged or of another version or job.
-    pub fn open(job: sealed::Job, bytes: &[u8]) -> Result<(Self, Vec<Version>)> {
-        let (task, versions): (Self, Vec<Version>) = sealed::open(TASK, job, bytes)?;
+    pub fn open(job: sealed::Job, bytes: &[u8]) -> Result<(Self, Vec<Version>, Option<Seek>)> {
+        type All = (Task, Vec<Version>, Option<Seek>);
+        let (task, versions, seek): All = sealed::open(TASK, job, bytes)?;
         let whole = match &task {
             Self::Files { .. } => true,
             Self::Rows { window, .. } => window.lead <= LEAD && window.lead <= window.before,
-            Self::Node { mark, .. } => mark.lead <= LEAD && mark.before <= mark.start,
+            Self::Node { mark, .. } => is_whole(mark),
+            Self::Shard { shard, .. } => {
+                is_whole(&shard.mark) && shard.mark.start <= shard.until && shard.until <= shard.end
+            }
         };
         match whole {
-            true => Ok((task, versions)),
+            true => Ok((task, versions, seek)),
             false => Err(misfit("a task has impossible numbers".to_owned())),
         }
     }
@@ -51,8 +71,14 @@ impl Task {
             Self::Files { first, last } => *first..=*last,
             Self::Rows { window, last } => window.file..=*last,
             Self::Node { mark, last } => mark.file..=*last,
+            Self::Shard { shard, last } => shard.mark.file..=*last,
         }
     }
+}
+
+/// Whether the numbers of a mark are possible.
+fn is_whole(mark: &Mark) -> bool {
+    mark.lead <= LEAD && mark.before <= mark.start
 }
 
 /// Consecutive rows of a log.
@@ -119,6 +145,25 @@ pub(crate) enum List {
     Files,
     Rows(Arc<FileRows>),
     Nodes(Arc<Places>),
+    Shards(Arc<Places>, Shards),
+}
+
+/// How a log is shared among learners.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shards {
+    /// The number of learners.
+    pub count: u64,
+    /// The number of transitions.
+    pub transitions: u64,
+    /// Whether episodes are not divided.
+    pub whole: bool,
+}
+
+impl Shards {
+    /// The number of the first transition of a shard.
+    fn start(&self, number: u64) -> u64 {
+        (u128::from(self.transitions) * u128::from(number) / u128::from(self.count)) as u64
+    }
 }
 
 impl Tasks {
@@ -137,6 +182,7 @@ impl Tasks {
             List::Files => self.versions.len().div_ceil(FILES),
             List::Rows(files) => files.count().div_ceil(NODE) as usize,
             List::Nodes(places) => places.nodes(),
+            List::Shards(_, shards) => shards.count as usize,
         }
     }
 
@@ -177,8 +223,30 @@ impl Tasks {
                 let last = last.unwrap_or(self.versions.len().saturating_sub(1));
                 Task::Node { mark, last }
             }
+            List::Shards(places, shards) => {
+                let number = k as u64;
+                let (from, until) = (shards.start(number), shards.start(number + 1));
+                let (end, last) = match number + 1 == shards.count {
+                    true => (shards.transitions, None),
+                    false => places.reach(until, shards.whole),
+                };
+                let shard = Shard {
+                    number,
+                    mark: places.at(from)?,
+                    until,
+                    end: end.min(shards.transitions),
+                };
+                let last = last.unwrap_or(self.versions.len().saturating_sub(1));
+                Task::Shard { shard, last }
+            }
+        };
+        let seek = match (&self.list, &task) {
+            (List::Rows(files), Task::Rows { window, .. }) => files.seek(window.file, window.row),
+            (List::Nodes(places), Task::Node { mark, .. }) => places.seek(mark),
+            (List::Shards(places, _), Task::Shard { shard, .. }) => places.seek(&shard.mark),
+            _ => None,
         };
         let versions = self.versions.get(task.files()).unwrap_or_default();
-        Some(sealed::seal(TASK, self.job, &(task, versions)))
+        Some(sealed::seal(TASK, self.job, &(task, versions, seek)))
     }
 }

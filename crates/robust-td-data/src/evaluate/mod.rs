@@ -1,5 +1,6 @@
 //! Evaluates the policy of a log: solves for the TD fixed point, or steps through the log with a learner; returns a [`Fit`].
 
+mod averaging;
 mod following;
 mod learner_choice;
 mod learning;
@@ -8,12 +9,14 @@ pub(crate) mod request;
 mod resume;
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Instant;
 
 use crate::assess::assess;
 use crate::choice::Wanted;
 use crate::columns::ColumnMap;
 use crate::elsewhere::Engine;
+use crate::elsewhere::threads::Threads;
 use crate::error::{Error, Result};
 use crate::fit::Fit;
 use crate::inspect::DataReport;
@@ -29,6 +32,7 @@ use crate::solved::gather::Plan;
 use crate::solved::{self, Stage, Unit};
 use crate::source::Format;
 use crate::start_value::StartValue;
+use crate::stored::Storage;
 use crate::warning::Warning;
 use learning::Learning;
 use request::{Constant, Request, check_confidence, threads};
@@ -151,6 +155,7 @@ type Listener = Box<dyn FnMut(Progress<'_>) + Send>;
 /// | [`phi_inf`](Self::phi_inf) | measured; required on a stream by algorithms that use it, unless the feature map has a bound |
 /// | [`features`](Self::features), [`compare_features`](Self::compare_features) | `standardise + bias`, on a stream `identity + bias`; `identity` with an algorithm other than `auto` |
 /// | [`passes`](Self::passes) | 1 |
+/// | [`learners`](Self::learners) | one |
 /// | [`replicates`](Self::replicates) | 64 with auto and one pass, otherwise 0 |
 /// | [`sandwich`](Self::sandwich) | least squares runs alongside the learner for up to 64 features |
 /// | [`confidence`](Self::confidence) | 0.95 |
@@ -163,6 +168,8 @@ pub struct Evaluation {
     report_at: Option<ReportAt>,
     listener: Option<Listener>,
     resumed: Option<Model>,
+    /// The number of learners that are averaged.
+    learners: Option<u64>,
 }
 
 impl fmt::Debug for Evaluation {
@@ -188,6 +195,7 @@ impl Evaluation {
             report_at: None,
             listener: None,
             resumed: None,
+            learners: None,
         }
     }
 
@@ -274,6 +282,17 @@ impl Evaluation {
     #[must_use]
     pub fn passes(mut self, passes: u64) -> Self {
         self.request.passes = passes;
+        self
+    }
+
+    /// Averages this number of independent learners, from 2 to 1,024, each on its own part of the log: another answer than that of one learner on all
+    /// of it, but one that is computed in parallel, on whatever machines, to the same bits.
+    ///
+    /// Where there are episodes, a learner takes whole ones. Every learner has the step sizes for an equal share of the transitions. Intervals show how
+    /// learners differ; a bias that they share is not reduced by averaging, and where the average does not solve the equations of the log there are none.
+    #[must_use]
+    pub fn learners(mut self, learners: u64) -> Self {
+        self.learners = Some(learners);
         self
     }
 
@@ -406,6 +425,13 @@ impl Evaluation {
         self
     }
 
+    /// Reads the files that a storage has from there, by ranges, instead of from this machine.
+    #[must_use]
+    pub fn storage(mut self, storage: Arc<dyn Storage>) -> Self {
+        self.log = self.log.storage(storage);
+        self
+    }
+
     /// Learns from the log.
     ///
     /// # Errors
@@ -419,6 +445,15 @@ impl Evaluation {
             let option = OptionName::Passes;
             return Err(OptionError::ReadOnce { option }.into());
         }
+        if let Some(learners) = self.learners {
+            self.check_average(learners)?;
+            let mut engine = Threads {
+                threads: threads(self.threads),
+                monitor: self.log.monitored().clone(),
+                stores: self.log.stores().clone(),
+            };
+            return self.averaged(learners, &mut engine, started);
+        }
         self.use_columns()?;
         if let Some(wanted) = &self.request.wanted {
             self.check_choice(wanted)?;
@@ -427,6 +462,11 @@ impl Evaluation {
             self.check_variance()?;
         }
         let mut fit = match self.resumed.take() {
+            Some(Model::Averaged(_)) => {
+                return Err(Error::Model {
+                    message: "an average of learners cannot be resumed: no learner has seen all rows; evaluate all files again".into(),
+                });
+            }
             Some(Model::Solved(mut solved)) if solved.stream.is_some() => {
                 resume::streamed(&self.request, &solved, &self.log)?;
                 self.log.default_layout(&solved.read_as());
@@ -468,16 +508,22 @@ impl Evaluation {
     /// the name of an episode occurs again in a file after rows of others; then it is made here.
     ///
     /// # Errors
-    /// As [`run`](Self::run), those of the engine, and [`Error::NotInParts`] for what is not computed in parts: learners, streams and tables,
+    /// As [`run`](Self::run), those of the engine, and [`Error::NotInParts`] for what is not computed in parts: a learner that steps (unless several are averaged), streams and tables,
     /// resumed models, a horizon, a choice among maps, the variance of the return, policies that were not followed, interleaved episodes, and
     /// sparse or more than 4,000 features.
     pub fn run_in_parts(mut self, engine: &mut dyn Engine) -> Result<Fit> {
         let started = Instant::now();
         check_confidence(self.confidence)?;
         self.request.check()?;
+        if let Some(learners) = self.learners {
+            self.check_average(learners)?;
+            return self.averaged(learners, engine, started);
+        }
         let refused = match &self.resumed {
             Some(_) => Some("with a resumed model"),
-            None if !self.request.is_auto() => Some("with an algorithm that steps through the log"),
+            None if !self.request.is_auto() => Some(
+                "with an algorithm that steps through the log, unless the option learners asks for the average of several, which is another answer",
+            ),
             None => None,
         };
         if let Some(what) = refused {
@@ -525,6 +571,11 @@ impl Evaluation {
         for &discount in discounts {
             self.request.discount = Some(discount);
             self.request.check()?;
+        }
+        if self.learners.is_some() {
+            return Err(Error::NotAveraged {
+                what: "for several discounts at once".into(),
+            });
         }
         self.check_discounts(discounts)?;
         self.use_columns()?;

@@ -140,6 +140,8 @@ pub enum FindingKind {
     MeanTdError,
     /// Intervals that cannot be computed, or not trusted.
     IntervalsUnknown,
+    /// An average of independent learners, whose common bias its intervals do not show.
+    AverageOfLearners,
     /// Importance ratios that the algorithm does not use.
     UnusedRatios,
     /// A policy that was not followed takes actions where the log has none like them.
@@ -179,6 +181,7 @@ impl FindingKind {
                 | Self::LowRank
                 | Self::MeanTdError
                 | Self::IntervalsUnknown
+                | Self::AverageOfLearners
                 | Self::UnusedRatios
                 | Self::UnsupportedPolicy
                 | Self::EstimatorsDiffer

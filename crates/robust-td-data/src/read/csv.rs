@@ -23,6 +23,7 @@ use crate::read::csv_header::{Comments, Header, next_record};
 use crate::read::decimal;
 use crate::role::Role;
 use crate::row::{Bad, Ledger, LogRow, Place, refused_number};
+use crate::stored::Seek;
 use crate::value;
 
 /// The number of bytes and of records in which columns of text are recognised.
@@ -124,6 +125,19 @@ impl CsvRows {
 
     pub fn layout(&self) -> &Layout {
         &self.layout
+    }
+
+    /// The place after the rows so far; none before the first, or within rows that were parsed ahead.
+    pub fn place(&self) -> Option<Seek> {
+        let is_between = self.parsed.1 == self.parsed.0.len();
+        (!self.ready && is_between).then(|| self.lines.place(self.rows))
+    }
+
+    /// Reads on from another place of the same file.
+    pub fn jump(&mut self, input: Box<dyn Read + Send>, place: Seek) {
+        self.lines = Lines::from(&self.file, input, place);
+        (self.rows, self.ready) = (place.rows, false);
+        self.parsed = Default::default();
     }
 
     /// Adds rows until the batch is full; false when the file has no more.

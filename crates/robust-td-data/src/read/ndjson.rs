@@ -20,6 +20,7 @@ use crate::layout::{CellKind, Column, Layout, Target, Wanted};
 use crate::lines::Lines;
 use crate::read::json_scan::{Scan, Scanned};
 use crate::row::{Bad, Ledger, LogRow, Place, refused_number};
+use crate::stored::Seek;
 use crate::value;
 
 /// The rows of an NDJSON file.
@@ -94,6 +95,17 @@ impl NdjsonRows {
 
     pub fn layout(&self) -> &Layout {
         &self.layout
+    }
+
+    /// The place after the rows so far; none before the first.
+    pub fn place(&self) -> Option<Seek> {
+        (!self.ready).then(|| self.lines.place(self.rows))
+    }
+
+    /// Reads on from another place of the same file.
+    pub fn jump(&mut self, input: Box<dyn Read + Send>, place: Seek) {
+        self.lines = Lines::from(&self.file, input, place);
+        (self.rows, self.ready) = (place.rows, false);
     }
 
     /// Adds rows until the batch is full; false when the file has no more.

@@ -23,8 +23,8 @@ use robust_td_core::spread::Spread;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use solve::{
-    Request, Stage, check_undiscounted, plan, refused_map, solve, solve_each, solve_elsewhere,
-    solve_replay,
+    Request, Stage, check_parts, check_undiscounted, plan, refused_map, solve, solve_each,
+    solve_elsewhere, solve_replay,
 };
 pub use unit::Unit;
 use variance::Variance;

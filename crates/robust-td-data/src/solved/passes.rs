@@ -60,6 +60,9 @@ pub(super) enum Pass {
         identified: Option<Identified>,
         #[serde(with = "robust_td_core::exact_float")]
         all: Vec<f64>,
+        /// The constant that both add to values.
+        #[serde(with = "robust_td_core::exact_float")]
+        offset: f64,
         #[serde(with = "robust_td_core::exact_float")]
         edges: Vec<f64>,
     },
@@ -128,6 +131,7 @@ pub(crate) fn check(
         theta: predicts.value.theta.clone(),
         identified: predicts.identified.cloned(),
         all: predicts.all.theta.clone(),
+        offset: predicts.value.offset,
         edges: edges.pop().unwrap_or_default(),
     };
     run(elsewhere, log, plan, pass)
@@ -262,11 +266,12 @@ impl Described {
                 theta,
                 identified,
                 all,
+                offset,
                 edges,
             } => {
                 let value = |theta: &Vec<f64>| LinearValue {
                     theta: theta.clone(),
-                    offset: 0.0,
+                    offset: *offset,
                 };
                 let predicts = Predicts {
                     value: value(theta),

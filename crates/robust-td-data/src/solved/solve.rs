@@ -94,7 +94,7 @@ pub(crate) fn solve_elsewhere(
 }
 
 /// Refuses a log that is not read in parts.
-fn check_parts(map: &FeatureMap, report: &DataReport) -> Result<()> {
+pub(crate) fn check_parts(map: &FeatureMap, report: &DataReport) -> Result<()> {
     let what = match &report.schema {
         schema if schema.ratio || schema.policy.is_some() => {
             "for a policy that was not followed (rho or target columns)".to_owned()

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod ahead;
+mod averaged;
 mod bad_rows;
 mod blocks;
 mod columns;

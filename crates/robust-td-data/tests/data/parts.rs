@@ -413,3 +413,73 @@ fn what_is_not_computed_in_parts_is_refused() {
     let model = Model::from_json(&model.model().to_json().unwrap()).unwrap();
     assert!(refused(of(&plain).resume(model)).contains("resumed"));
 }
+
+/// Damages the rows before the last part while that is computed.
+struct Damaging<'a> {
+    files: &'a [String],
+    checked: usize,
+}
+
+impl Engine for Damaging<'_> {
+    fn run(&mut self, name: &'static str, description: Vec<u8>, tasks: Tasks) -> Result<Vec<u8>> {
+        let state = |k: usize| compute_task(&description, &tasks.get(k).unwrap(), 1);
+        let states = (0..tasks.len()).map(state).collect::<Result<Vec<_>>>()?;
+        if name != "rows" {
+            let file = &self.files[0];
+            let good = std::fs::read(file).unwrap();
+            let mut bad = good.clone();
+            let header = good.iter().position(|byte| *byte == b'\n').unwrap();
+            // Not the first records, which show what the columns are.
+            bad[header + (1 << 17)..good.len() / 2].fill(b'?');
+            std::fs::write(file, bad).unwrap();
+            let last = tasks.len() - 1;
+            assert_eq!(state(last)?, states[last], "{name}");
+            assert!(state(0).is_err(), "{name}");
+            std::fs::write(file, good).unwrap();
+            self.checked += 1;
+        }
+        merge_states(&description, states.iter().map(Vec::as_slice))
+    }
+}
+
+#[test]
+fn parts_of_text_are_read_from_where_they_start() {
+    for ending in ["csv", "ndjson"] {
+        let folder = tempfile::tempdir().unwrap();
+        let walk = Walk {
+            longest: 300.0,
+            header: "obs_0,reward,episode,terminated,truncated",
+            row: |place| {
+                let Place {
+                    x,
+                    reward,
+                    episode,
+                    end,
+                    ..
+                } = place;
+                format!("{x},{reward},{episode},{},{}", flag(end.0), flag(end.1))
+            },
+        };
+        let mut names = write(folder.path(), &walk, 1);
+        if ending == "ndjson" {
+            let text = std::fs::read_to_string(&names[0]).unwrap();
+            let keys: Vec<&str> = walk.header.split(',').collect();
+            let objects = text.lines().skip(1).map(|line| {
+                let pairs = keys.iter().zip(line.split(','));
+                let pairs: Vec<String> = pairs.map(|(key, x)| format!("\"{key}\":{x}")).collect();
+                format!("{{{}}}\n", pairs.join(","))
+            });
+            let path = folder.path().join("log.ndjson");
+            std::fs::write(&path, objects.collect::<String>()).unwrap();
+            names = vec![path.display().to_string()];
+        }
+        let log = || evaluate(names.clone()).discount(0.95);
+        let mut engine = Damaging {
+            files: &names,
+            checked: 0,
+        };
+        let parts = log().run_in_parts(&mut engine).unwrap();
+        assert!(engine.checked >= 4);
+        assert_same(&log().run().unwrap(), &parts);
+    }
+}

@@ -14,7 +14,13 @@ pub fn convergence(fit: &Fit, report: &EvaluationReport) -> Section {
         "Method",
         match report.solver {
             Some(solver) => format!("{} (algorithm {})", solver.name(), report.algorithm),
-            None => report.algorithm.into(),
+            None => match report.learners {
+                Some(learners) => format!(
+                    "average of {} learners (algorithm {})",
+                    learners.averaged, report.algorithm
+                ),
+                None => report.algorithm.into(),
+            },
         },
     )];
     let yes_or_no = |yes: bool| if yes { "yes" } else { "no" };

@@ -2,8 +2,6 @@
 //!
 //! All groups have the same rows, so their record batches fit together in order; memory is that of a few batches.
 
-use std::fs::File;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
@@ -17,6 +15,7 @@ use parquet::arrow::{ProjectionMask, parquet_to_arrow_field_levels};
 use super::budget::Budget;
 use super::pages::CheckedGroups;
 use crate::guard::guarded;
+use crate::stored::Stored;
 
 /// The number of batches that a group is ahead.
 const AHEAD: usize = 2;
@@ -35,7 +34,7 @@ pub(crate) struct ColumnGroups {
 impl ColumnGroups {
     /// Starts decoding the used columns in up to this number of groups; `None` if one reader does as well.
     pub(super) fn start(
-        path: &Path,
+        file: &Stored,
         metadata: &ArrowReaderMetadata,
         used: &[usize],
         size: Size<'_>,
@@ -50,7 +49,7 @@ impl ColumnGroups {
         }
         let mut groups = Vec::new();
         for group in divide(used, &sizes, threads) {
-            let file = File::open(path).map_err(|error| error.to_string())?;
+            let file = file.again().map_err(|error| error.to_string())?;
             let reader = reader(file, metadata, group, size)?;
             let (sender, receiver) = sync_channel(AHEAD);
             std::thread::Builder::new()
@@ -88,7 +87,7 @@ pub(super) type Size<'a> = (&'a Arc<Budget>, usize, u64);
 
 /// A reader of some columns, given by their indices.
 pub(super) fn reader(
-    file: File,
+    file: Stored,
     metadata: &ArrowReaderMetadata,
     columns: &[usize],
     (budget, left_out, skipped): Size<'_>,
@@ -96,7 +95,7 @@ pub(super) fn reader(
     let schema = metadata.parquet_schema();
     let mask = ProjectionMask::roots(schema, columns.iter().copied());
     let groups = CheckedGroups {
-        file: Arc::new(file),
+        file,
         metadata: metadata.metadata().clone(),
         budget: budget.clone(),
         left_out,

@@ -3,10 +3,11 @@
 //! The library builds the tree of columns by recursion, and skips unknown fields one by one, however many a list claims to have:
 //! a footer of a few bytes could exhaust the stack or take hours.
 
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
+use parquet::errors::ParquetError;
+use parquet::file::reader::ChunkReader as _;
 
 use super::thrift::{Fault, I32, LIST, STRUCT, Thrift};
+use crate::stored::Stored;
 
 /// The nesting of columns that is read.
 const DEEPEST: usize = 64;
@@ -14,34 +15,30 @@ const DEEPEST: usize = 64;
 const END: u64 = 8;
 
 /// Checks the description at the end of a file of this length.
-pub(super) fn check(mut file: &File, length: u64) -> Result<(), String> {
-    let mut end = [0; END as usize];
-    let failed = |error: std::io::Error| error.to_string();
+pub(super) fn check(file: &Stored, length: u64) -> Result<(), String> {
+    let failed = |error: ParquetError| error.to_string();
     let Some(place) = length.checked_sub(END) else {
         return Err(format!(
             "a file of {length} bytes is too short to be Parquet"
         ));
     };
-    file.seek(SeekFrom::Start(place)).map_err(failed)?;
-    file.read_exact(&mut end).map_err(failed)?;
-    let [a, b, c, d, mark @ ..] = end;
-    if mark != *b"PAR1" {
+    let end = file.get_bytes(place, END as usize).map_err(failed)?;
+    let [a, b, c, d, mark @ ..] = &end[..] else {
+        return Err("its end cannot be read".to_owned());
+    };
+    if mark != b"PAR1" {
         return Err(
             "it does not end like a Parquet file; it may be truncated or of another format"
                 .to_owned(),
         );
     }
-    let described = u64::from(u32::from_le_bytes([a, b, c, d]));
+    let described = u64::from(u32::from_le_bytes([*a, *b, *c, *d]));
     let Some(start) = place.checked_sub(described) else {
         return Err(format!(
             "its footer claims {described} bytes of a file of {length}"
         ));
     };
-    let mut bytes = Vec::new();
-    file.seek(SeekFrom::Start(start)).map_err(failed)?;
-    file.take(described)
-        .read_to_end(&mut bytes)
-        .map_err(failed)?;
+    let bytes = file.get_bytes(start, described as usize).map_err(failed)?;
     footer(&bytes).map_err(|fault| format!("its footer is damaged: {fault}"))
 }
 

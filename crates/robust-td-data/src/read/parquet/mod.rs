@@ -19,18 +19,18 @@ mod runs;
 mod thrift;
 mod window;
 
-use std::fs::File;
-use std::path::Path;
 use std::sync::Arc;
 
 use arrow_schema::{DataType, Schema};
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use parquet::arrow::parquet_to_arrow_schema;
+use parquet::file::reader::Length as _;
 
 use crate::error::{Error, Result};
 use crate::guard::guarded;
 use crate::layout::Wanted;
 use crate::read::arrow::{ArrowLayout, ArrowRows, Records};
+use crate::stored::Stored;
 
 pub(crate) use column_groups::ColumnGroups;
 
@@ -38,7 +38,7 @@ use budget::Budget;
 use column_groups::reader;
 
 /// The types of a Parquet file. Only the writer's hints say which integers are durations, and in which unit.
-fn with_durations(file: &File) -> parquet::errors::Result<ArrowReaderMetadata> {
+fn with_durations(file: &Stored) -> parquet::errors::Result<ArrowReaderMetadata> {
     let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
     let plain = ArrowReaderMetadata::load(file, options.clone())?;
     let contents = plain.metadata().file_metadata();
@@ -71,7 +71,7 @@ fn with_durations(file: &File) -> parquet::errors::Result<ArrowReaderMetadata> {
 /// is needed, in numbers from 1, are left out.
 pub(crate) fn open(
     name: &str,
-    (file, path): (File, &Path),
+    file: Stored,
     wanted: &Wanted,
     (batch_rows, threads, first_row): (usize, usize, u64),
 ) -> Result<ArrowRows> {
@@ -80,11 +80,7 @@ pub(crate) fn open(
         row: 0,
         message,
     };
-    let length = file.metadata().map_err(|source| Error::Open {
-        file: name.to_owned(),
-        source,
-    });
-    let length = length?.len();
+    let length = file.len();
     if length == 0 {
         return Err(Error::Empty {
             file: name.to_owned(),
@@ -105,7 +101,7 @@ pub(crate) fn open(
     let (left_out, before) = groups_before(&metadata, first_row);
     let skipped = first_row.saturating_sub(before + 1);
     let size = (&budget, left_out, skipped);
-    let groups = ColumnGroups::start(path, &metadata, used, size, threads);
+    let groups = ColumnGroups::start(&file, &metadata, used, size, threads);
     let records = match groups.map_err(damaged)? {
         Some(groups) => Records::Groups(groups),
         None => {

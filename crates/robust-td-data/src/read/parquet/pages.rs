@@ -1,6 +1,5 @@
 //! Reads the pages of a column of a Parquet file, each checked before memory is taken for it.
 
-use std::fs::File;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
@@ -14,14 +13,17 @@ use parquet::file::reader::ChunkReader;
 use super::budget::Budget;
 use super::contents::Contents;
 use super::page_header::{Kind, PageHeader};
+use crate::stored::Stored;
 
 /// The number of bytes in which the header of a page is looked for first, and the longest header.
 const FIRST: u64 = 256;
 const LONGEST: u64 = 1 << 20;
+/// The number of bytes of a column that are read together from elsewhere.
+const AHEAD: u64 = 1 << 20;
 
 /// The row groups of a file.
 pub(super) struct CheckedGroups {
-    pub file: Arc<File>,
+    pub file: Stored,
     pub metadata: Arc<ParquetMetaData>,
     pub budget: Arc<Budget>,
     /// The number of row groups at the start that are not read.
@@ -64,7 +66,7 @@ impl RowGroups for CheckedGroups {
 
 /// The parts of a column, one per row group.
 struct Chunks {
-    file: Arc<File>,
+    file: Stored,
     metadata: Arc<ParquetMetaData>,
     budget: Arc<Budget>,
     column: usize,
@@ -88,7 +90,7 @@ impl PageIterator for Chunks {}
 
 /// The pages of a column in a row group.
 struct Pages {
-    file: Arc<File>,
+    file: Stored,
     budget: Arc<Budget>,
     /// For messages.
     group: usize,
@@ -106,6 +108,8 @@ struct Pages {
     dictionary: usize,
     current: usize,
     contents: Arc<Mutex<Contents>>,
+    /// Bytes that were read together, from a place on, of a file that is stored elsewhere.
+    ahead: (u64, Bytes),
 }
 
 impl Pages {
@@ -126,7 +130,24 @@ impl Pages {
             dictionary: 0,
             current: 0,
             contents: chunks.contents.clone(),
+            ahead: (0, Bytes::new()),
         }
+    }
+
+    /// The next bytes of the column. Those of a file that is stored elsewhere are read in larger pieces, but only of this column and row group.
+    fn bytes(&mut self, length: usize) -> Result<Bytes> {
+        if let Stored::Here(..) = self.file {
+            return self.file.get_bytes(self.at, length);
+        }
+        let (from, bytes) = &self.ahead;
+        let start = self.at.checked_sub(*from).unwrap_or(u64::MAX);
+        if start.saturating_add(length as u64) > bytes.len() as u64 {
+            let most = self.left.min(AHEAD).max(length as u64);
+            let bytes = self.file.get_bytes(self.at, most as usize)?;
+            self.ahead = (self.at, bytes);
+        }
+        let start = (self.at - self.ahead.0) as usize;
+        Ok(self.ahead.1.slice(start..start + length))
     }
 
     fn fault(&self, message: impl std::fmt::Display) -> ParquetError {
@@ -158,7 +179,7 @@ impl Pages {
         let mut window = FIRST;
         let (header, length) = loop {
             let size = window.min(self.left);
-            let bytes = self.file.get_bytes(self.at, size as usize)?;
+            let bytes = self.bytes(size as usize)?;
             match PageHeader::read(&bytes) {
                 Ok(read) => break read,
                 // The header may continue.
@@ -213,7 +234,7 @@ impl Pages {
             Kind::Dictionary { .. } => self.dictionary += size,
             _ => self.current = size,
         }
-        let stored = self.file.get_bytes(self.at, header.stored_size)?;
+        let stored = self.bytes(header.stored_size)?;
         self.at += header.stored_size as u64;
         self.left -= header.stored_size as u64;
         // Levels of the second version are not compressed.
