@@ -127,7 +127,7 @@ def floats(name: str, values: Any) -> tuple[Floats, Flags | None]:
     if array.dtype == object:
         array = _of_objects(name, array)
     if array.dtype.kind in "US" and array.size:
-        raise Error(f"log: row 1, column {name}: {array.reshape(-1)[0]!r} is not a number")
+        raise Error(f"log: row 1, column {name}: {_shown(array.reshape(-1)[0])} is not a number")
     if array.dtype.kind not in "biuf":
         raise Error(f"log: column {name} has the type {array.dtype}, not a number")
     data, valid = _split(array)
@@ -203,6 +203,16 @@ def _word(name: str, row: int, value: Any) -> str:
         return value.decode() if isinstance(value, bytes) else str(value)
     except Exception:
         raise Error(f"log: row {row + 1}, column {name}: {_shown(value)} is not a name") from None
+
+
+def unencodable(name: str, values: Any) -> str | None:
+    """Where a column has text that is not Unicode, such as half of a surrogate pair."""
+    for row, value in enumerate(values if isinstance(values, list) else ()):
+        try:
+            (value or "").encode()
+        except UnicodeEncodeError:
+            return f"log: row {row + 1}, column {ascii(name)[1:-1]}: {_shown(value)} is not valid text"
+    return None
 
 
 def ids(name: str, values: Any) -> Column:

@@ -123,7 +123,7 @@ WRONG: list[Callable[[Any], Any]] = [
     lambda x: iter(x.tolist()),
     lambda x: Liar(),
     lambda x: [Liar() for _ in x],
-    lambda x: np.array([Liar() for _ in x], dtype=object),
+    lambda x: np.frompyfunc(lambda _: Liar(), 1, 1)(np.zeros(len(x))),
     lambda x: [10**400] * len(x),
     lambda x: [[1.0], [1.0, 2.0]] * (len(x) // 2),
     lambda x: [b"\xff\xfe"] * len(x),
@@ -236,7 +236,6 @@ def test_arrow_streams_of_every_kind(plain: dict[str, Any]) -> None:
         elif not isinstance(found, str):
             # Read as the numbers that it shows.
             columns = {column: table.column(column).to_numpy(zero_copy_only=False).astype(float) for column in table.column_names}
-            columns = {column: values for column, values in columns.items()}
             assert found == answer(rebuilt(columns)), name
         seen += 1
     assert seen > 20
@@ -281,7 +280,7 @@ def test_streams_that_fail_are_errors(plain: dict[str, Any]) -> None:
         cases.append(Broken(lambda make=make: pa.RecordBatchReader.from_batches(table.schema, make()).__arrow_c_stream__()))
     for case in cases:
         for call in (lambda log: rtd.evaluate(log, discount=DISCOUNT), rtd.inspect):
-            with pytest.raises((rtd.Error, KeyError)):
+            with pytest.raises(rtd.Error):
                 call(case)
     consumed = table.__arrow_c_stream__()
     pa.RecordBatchReader._import_from_c_capsule(consumed).read_all()
@@ -318,7 +317,12 @@ def test_predictions_of_hostile_arrays(plain: dict[str, Any]) -> None:
     obs = plain["obs"]
     exact = fit.predict(obs)
     for change in SAME:
-        assert np.array_equal(fit.predict(change(obs)), exact)
+        values = change(obs)
+        if isinstance(values, memoryview):
+            with pytest.raises(rtd.Error, match="memoryview"):
+                fit.predict(values)
+        else:
+            assert np.array_equal(fit.predict(values), exact)
     for change in WRONG:
         try:
             with warnings.catch_warnings():
