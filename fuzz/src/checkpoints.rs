@@ -9,9 +9,9 @@ use robust_td_engine::{Family, Lane, Mode, Options, Outcome, Plan, Results, Tabl
 use crate::{Verdict, refused};
 
 /// The first bytes of a checkpoint: mark, version, plan.
-const HEAD: usize = 8 + 4 + 32;
+pub(crate) const HEAD: usize = 8 + 4 + 32;
 /// All bytes before the contents: length and checksum, too.
-const HEADER: usize = HEAD + 8 + 32;
+pub(crate) const HEADER: usize = HEAD + 8 + 32;
 /// The number of sweeps that the first byte of an input chooses among.
 const CHOICES: u8 = 6;
 
@@ -79,7 +79,7 @@ fn sweep(choice: u8, plan: Plan, options: &Options<'_>) -> robust_td_engine::Res
 }
 
 /// A checkpoint with these contents.
-fn sealed(head: &[u8], body: &[u8]) -> Vec<u8> {
+pub(crate) fn sealed(head: &[u8], body: &[u8]) -> Vec<u8> {
     let mut bytes = head.to_vec();
     bytes.extend((body.len() as u64).to_le_bytes());
     let checksum = blake3::Hasher::new().update(&bytes).update(body).finalize();

@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod checkpoints;
+mod contests;
 mod jobs;
 mod logs;
 mod models;
@@ -47,6 +48,7 @@ pub const TARGETS: &[Target] = &[
     Target::new("parquet", logs::parquet, seeds::parquet),
     Target::new("model", models::model, seeds::model),
     Target::new("checkpoint", checkpoints::checkpoint, checkpoints::seeds),
+    Target::new("contests", contests::contests, contests::seeds),
     Target::new("lanes", jobs::lanes, jobs::lane_seeds),
     Target::new("parts", parts::parts, parts::seeds),
     Target::new("sweep", specs::sweep, seeds::sweep),

@@ -32,16 +32,45 @@ def as_array(name: str, values: Any) -> Any:
     try:
         return np.asanyarray(values)
     except ValueError as error:
-        raise Error(_ragged(name, values) or f"{name}: {error}") from None
-    except (TypeError, RuntimeError) as error:
-        raise Error(f"{name}: {error}") from None
+        raise Error(_ragged(name, values) or f"{name}: {_line(error)}") from None
+    except Exception as error:
+        # Whatever the object's own conversion raises.
+        raise Error(f"{name}: {_line(error)}") from None
+
+
+def _line(error: Exception) -> str:
+    """What an error says, in one line."""
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def _free() -> float:
+    """The bytes that may be taken: three quarters of what is free, or no limit where the system does not say."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as lines:
+            free = next(line for line in lines if line.startswith("MemAvailable:"))
+        return 0.75 * 1024 * int(free.split()[1])
+    except (OSError, StopIteration, ValueError):
+        return float("inf")
+
+
+def _contiguous(name: str, data: Any, kind: Any) -> Any:
+    """The same numbers in C order and of one type; a copy must fit, since a few bytes can stand for an array of any shape."""
+    needed = data.size * np.dtype(kind).itemsize
+    is_plain = data.dtype == kind and data.flags.c_contiguous and data.flags.aligned
+    if not is_plain and needed > 2**28 and needed > _free():
+        raise Error(f"{name} needs {needed / 1e9:.1f} GB of memory as plain numbers, but only {_free() / 1e9:.1f} GB may be taken")
+    try:
+        with np.errstate(all="ignore"):
+            return np.require(data, kind, ["C_CONTIGUOUS", "ALIGNED"])
+    except MemoryError:
+        raise Error(f"{name} needs {needed / 1e9:.1f} GB of memory as plain numbers, which the system does not have") from None
 
 
 def _ragged(name: str, values: Any) -> str | None:
     """What is wrong with rows of different lengths."""
     try:
         lengths = [len(row) for row in values]
-    except TypeError:
+    except Exception:
         return None
     for row, length in enumerate(lengths):
         if length != lengths[0]:
@@ -51,6 +80,15 @@ def _ragged(name: str, values: Any) -> str | None:
 
 def _missing(value: Any) -> bool:
     return value is None or type(value).__name__ in ("NAType", "NaTType") or value is np.ma.masked
+
+
+def _shown(value: Any) -> str:
+    """A value in a message; its own text may be long, or fail."""
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:
+        text = f"a {type(value).__name__}"
+    return text if len(text) <= 80 else text[:77] + "..."
 
 
 def _of_objects(name: str, array: Any) -> Any:
@@ -69,8 +107,8 @@ def _of_objects(name: str, array: Any) -> Any:
             if isinstance(value, (str, bytes)):
                 raise TypeError
             flat[i] = value
-        except (TypeError, ValueError):
-            raise Error(f"log: row {i // width + 1}, column {name}: {value!r} is not a number") from None
+        except Exception:
+            raise Error(f"log: row {i // width + 1}, column {name}: {_shown(value)} is not a number") from None
     return np.ma.MaskedArray(numbers, mask) if holes.any() else numbers
 
 
@@ -89,11 +127,11 @@ def floats(name: str, values: Any) -> tuple[Floats, Flags | None]:
     if array.dtype == object:
         array = _of_objects(name, array)
     if array.dtype.kind in "US" and array.size:
-        raise Error(f"log: row 1, column {name}: {array.reshape(-1)[0]!r} is not a number")
+        raise Error(f"log: row 1, column {name}: {_shown(array.reshape(-1)[0])} is not a number")
     if array.dtype.kind not in "biuf":
         raise Error(f"log: column {name} has the type {array.dtype}, not a number")
     data, valid = _split(array)
-    return np.require(data, np.float64, ["C_CONTIGUOUS", "ALIGNED"]), valid
+    return _contiguous(name, data, np.float64), valid
 
 
 def matrix(name: str, values: Any) -> tuple[Floats, Flags | None]:
@@ -136,7 +174,7 @@ def flags(name: str, values: Any) -> Column:
         return [str(value) for value in array], None
     if array.dtype.kind == "b":
         data, valid = _split(array)
-        return np.require(data, np.bool_, ["C_CONTIGUOUS"]).view(np.uint8), valid
+        return _contiguous(name, data, np.bool_).view(np.uint8), valid
     return floats(name, array)
 
 
@@ -159,21 +197,39 @@ def texts(name: str, values: Any) -> Column:
     return [None if _missing(value) or value != value else str(value) for value in array], None
 
 
+def _word(name: str, row: int, value: Any) -> str:
+    """The name of an episode or cluster."""
+    try:
+        return value.decode() if isinstance(value, bytes) else str(value)
+    except Exception:
+        raise Error(f"log: row {row + 1}, column {name}: {_shown(value)} is not a name") from None
+
+
+def unencodable(name: str, values: Any) -> str | None:
+    """Where a column has text that is not Unicode, such as half of a surrogate pair."""
+    for row, value in enumerate(values if isinstance(values, list) else ()):
+        try:
+            (value or "").encode()
+        except UnicodeEncodeError:
+            return f"log: row {row + 1}, column {ascii(name)[1:-1]}: {_shown(value)} is not valid text"
+    return None
+
+
 def ids(name: str, values: Any) -> Column:
     """Numbers or names of episodes or clusters."""
     array = single(name, values)
     if array.dtype.kind == "O":
-        if all(_missing(value) or isinstance(value, (int, np.integer)) for value in array):
+        if all(_missing(value) or (isinstance(value, (int, np.integer)) and -(2**63) <= value < 2**63) for value in array):
             present: Flags = np.array([not _missing(value) for value in array], dtype=np.bool_)
             numbers = np.array([0 if _missing(value) else int(value) for value in array], dtype=np.int64)
             return numbers, None if present.all() else present
-        return [None if _missing(value) else str(value) for value in array], None
+        return [None if _missing(value) else _word(name, row, value) for row, value in enumerate(array)], None
     if array.dtype.kind in "US":
-        return [value.decode() if isinstance(value, bytes) else str(value) for value in array], None
+        return [_word(name, row, value) for row, value in enumerate(array)], None
     if array.dtype.kind in "biu":
         data, valid = _split(array)
         kind = np.uint64 if data.dtype == np.uint64 else np.int64
-        return np.require(data, kind, ["C_CONTIGUOUS", "ALIGNED"]), valid
+        return _contiguous(name, data, kind), valid
     return floats(name, array)
 
 

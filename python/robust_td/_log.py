@@ -82,13 +82,23 @@ def source(
 
 def _paths(log: Any) -> list[str] | None:
     if isinstance(log, (str, os.PathLike)):
-        return [os.fspath(log)]
+        return [_path(log)]
     if isinstance(log, (list, tuple)):
         if not log:
             raise Error("no input file is given")
         if all(isinstance(path, (str, os.PathLike)) for path in log):
-            return [os.fspath(path) for path in log]
+            return [_path(path) for path in log]
     return None
+
+
+def _path(path: Any) -> str:
+    """A path as text; Python has names of files that are none."""
+    text = os.fsdecode(path)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise Error(f"the name of the file {ascii(text)} is not valid text: rename it, or open it with pyarrow") from None
+    return text
 
 
 def is_one_shot(log: Any) -> bool:
@@ -109,7 +119,13 @@ def of_arrow(
         if hasattr(log, "columns") and hasattr(log, "__getitem__"):
             return of_columns({str(name): log[name] for name in log.columns}, columns, layout, actions, used)
         raise Error(f"the {type(log).__name__} cannot be read as Arrow: {error}") from error
-    return Table.of_stream(capsule)
+    try:
+        return Table.of_stream(capsule)
+    except Error:
+        raise
+    except (TypeError, ValueError):
+        # No capsule, or that of something else.
+        raise Error(f"the {type(log).__name__} cannot be read as Arrow: it gives a {type(capsule).__name__} instead of a stream") from None
 
 
 def of_columns(
@@ -151,7 +167,11 @@ def of_columns(
                 continue
             raise
         prepared.append((name, *column))
-    return Table.of_columns(prepared)
+    try:
+        return Table.of_columns(prepared)
+    except UnicodeEncodeError as error:
+        where = (_arrays.unencodable(name, values) for name, values, _ in prepared)
+        raise Error(next(filter(None, where), f"log: a name of a column is not valid text: {error.reason}")) from None
 
 
 def _guess(name: str, values: Any) -> _arrays.Column:

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// The number of starts after which a command may end.
+/// The number of kills after which a command may end. The commands take a few seconds, so that they write checkpoints on the way.
 const ROUND: u64 = 10;
 
 /// A command that is killed. `OUT` stands for its output directory.
@@ -56,7 +56,7 @@ const VICTIMS: [Victim; 5] = [
                 "--scales",
                 "1",
                 "--simulate",
-                "5000",
+                "3000000",
                 "--resume",
                 "--out",
                 "OUT",
@@ -69,7 +69,7 @@ const VICTIMS: [Victim; 5] = [
                 "--scales",
                 "1",
                 "--simulate",
-                "5000",
+                "3000000",
                 "--resume",
                 "--out",
                 "OUT",
@@ -96,22 +96,31 @@ const VICTIMS: [Victim; 5] = [
     Victim {
         name: "experiment",
         arguments: [
-            &["experiment", "experiment.toml", "--out", "OUT"],
-            &["experiment", "other.toml", "--out", "OUT"],
+            &["experiment", "experiment.toml", "--resume", "--out", "OUT"],
+            &["experiment", "other.toml", "--resume", "--out", "OUT"],
         ],
         results: "results.csv",
     },
     Victim {
         name: "compare",
         arguments: [
-            &["compare", "two-state", "--horizon", "5000", "--out", "OUT"],
             &[
                 "compare",
                 "two-state",
                 "--horizon",
-                "5000",
+                "40000",
+                "--resume",
+                "--out",
+                "OUT",
+            ],
+            &[
+                "compare",
+                "two-state",
+                "--horizon",
+                "40000",
                 "--seed",
                 "2",
+                "--resume",
                 "--out",
                 "OUT",
             ],
@@ -170,12 +179,15 @@ fn options(arguments: &[String]) -> Option<(u64, Option<&str>)> {
 }
 
 fn run(kills: u64, only: Option<&str>) -> std::io::Result<bool> {
-    let program = fs::canonicalize(crate::target().join("release/robust-td"))?;
+    let built = crate::target().join("release/robust-td");
     let place = crate::target().join("faults");
     if place.exists() {
         fs::remove_dir_all(&place)?;
     }
     fs::create_dir_all(&place)?;
+    // A copy, so that a build meanwhile does not change the program.
+    fs::copy(built, place.join("program"))?;
+    let program = fs::canonicalize(place.join("program"))?;
     inputs(&place)?;
     let mut random = Random(20_250_601);
     let mut clean = true;
@@ -226,7 +238,8 @@ fn torment(
     fs::create_dir_all(&folder)?;
     let mut which = 0;
     while tally.kills < kills {
-        for _ in 0..ROUND {
+        let before = tally.kills;
+        while tally.kills < before + ROUND.min(kills - before) {
             let mut child = command(program, place, victim.arguments[which], &out).spawn()?;
             std::thread::sleep(whole.mul_f64(1.1 * random.uniform()));
             let running = child.try_wait()?.is_none();
@@ -303,13 +316,13 @@ fn contents(folder: &Path) -> std::io::Result<BTreeMap<String, Vec<u8>>> {
 fn inputs(place: &Path) -> std::io::Result<()> {
     let mut log = String::from("obs_0,obs_1,obs_2,reward,episode,terminated\n");
     let mut random = Random(7);
-    for k in 0..20_000_u64 {
+    for k in 0..60_000_u64 {
         let [x, y, z] = [random.uniform(), random.uniform(), random.uniform()];
         let last = u8::from(k % 20 == 19);
         log += &format!("{x},{y},{z},{},{},{last}\n", x - y * z, k / 20);
     }
-    let sweep = "problem = \"two-state\"\nc = [0.1, 1, 10]\nsteps = 200_000\nruns = 16\n";
-    let experiment = "problem = \"two-state\"\nalgorithms = [\"alg1:c=0.1\", \"bhandari-c\"]\nhorizon = 50_000\n\
+    let sweep = "problem = \"two-state\"\nc = [0.1, 1, 10]\nsteps = 20_000_000\nruns = 16\n";
+    let experiment = "problem = \"two-state\"\nalgorithms = [\"alg1:c=0.1\", \"bhandari-c\", \"lstd\", \"adatd\"]\nhorizon = 500_000\n\
          vary = { epsilon = [0.3, 0.1] }\nruns = 16\n";
     for (name, text) in [
         ("log.csv", log.as_str()),

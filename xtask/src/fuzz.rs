@@ -11,7 +11,7 @@ const ADDRESSES: u64 = 6 << 20;
 const TURN: u64 = 60;
 
 /// The targets of the fuzzer.
-const TARGETS: [&str; 14] = [
+const TARGETS: [&str; 15] = [
     "csv",
     "ndjson",
     "gzip",
@@ -19,6 +19,7 @@ const TARGETS: [&str; 14] = [
     "parquet",
     "model",
     "checkpoint",
+    "contests",
     "lanes",
     "parts",
     "sweep",
@@ -31,7 +32,7 @@ const TARGETS: [&str; 14] = [
 const HELP: &str = "\
 cargo xtask fuzz [--minutes N] [--target NAME]... [--seed S]
 
-Mutates the stored corpus for N minutes (default 5), shared by all targets or those named, in a build with overflow checks and debug
+Mutates the stored corpus for N minutes (default 5), shared by all targets or those named (more for logs, whose inputs take longer), in a build with overflow checks and debug
 assertions. Inputs that panic, abort, take more than 10 s or more than 500 MB are saved in target/fuzz; copy what is fixed to
 fuzz/corpus/<target>.";
 
@@ -79,9 +80,11 @@ pub fn run(arguments: &[String]) -> bool {
         return false;
     }
     let program = crate::target().join("checked/robust-td-fuzz");
-    let share = Duration::from_secs(plan.seconds / plan.targets.len().max(1) as u64);
+    let weights: u64 = plan.targets.iter().map(|target| weight(target)).sum();
     let mut tallies = BTreeMap::new();
     for target in &plan.targets {
+        let share = plan.seconds * weight(target) / weights.max(1);
+        let share = Duration::from_secs(share);
         let tally = fuzz(&program, target, share, plan.seed, &folder);
         println!("{}", row(target, &tally));
         tallies.insert(target, tally);
@@ -100,6 +103,14 @@ pub fn run(arguments: &[String]) -> bool {
         folder.display()
     );
     failed == 0
+}
+
+/// The share of the time that a target gets: more where an input takes long.
+fn weight(target: &str) -> u64 {
+    match target {
+        "csv" | "ndjson" | "parquet" | "experiment" => 4,
+        _ => 1,
+    }
 }
 
 fn row(target: &str, tally: &Tally) -> String {

@@ -28,7 +28,7 @@ cargo xtask <task>
   cluster   jobs on a cluster of Ray on this machine whose workers are killed at random; further arguments are passed on
   coverage  the coverage of intervals on simulated logs, a long table; further arguments are passed on
   faults    kill long commands at random moments (--kills N, 1000 by default; --only COMMAND) and compare what they leave, bytes and files
-  sanitize  the tests of the vector kernels under valgrind";
+  sanitize  the tests of the vector kernels under valgrind, AddressSanitizer and Miri, as far as these are installed";
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);

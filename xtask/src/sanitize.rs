@@ -1,7 +1,8 @@
-//! Runs the tests of the vector kernels under valgrind.
+//! Runs the tests of the vector kernels under the tools that find errors of memory.
 //!
-//! Valgrind knows AVX2 but not AVX-512, and reports a CPU without it, so the kernels up to AVX2 are checked. Miri and the sanitizers
-//! of the compiler need a nightly toolchain.
+//! Valgrind knows AVX2 but not AVX-512, and reports a CPU without it, so the kernels up to AVX2 are checked. AddressSanitizer runs the machine's
+//! own instructions, AVX-512 included. Miri interprets the portable code. The last two need a nightly toolchain; tools that are not installed are
+//! skipped with a message.
 
 use std::process::Command;
 
@@ -16,14 +17,39 @@ const PROGRAMS: [(&str, &str, &[&str]); 2] = [
     ),
 ];
 
-/// Whether valgrind finds nothing.
+/// Whether the tools that are installed find nothing; at least one must be.
 pub fn check() -> bool {
-    let found = Command::new("valgrind").arg("--version").output();
-    if !found.is_ok_and(|output| output.status.success()) {
-        eprintln!("valgrind is not installed");
-        return false;
+    let found = [
+        ("valgrind", valgrind as fn() -> Option<bool>),
+        ("AddressSanitizer", address_sanitizer),
+        ("Miri", miri),
+    ]
+    .map(|(name, run)| (name, run()));
+    for (name, passed) in found {
+        eprintln!(
+            "{name}: {}",
+            match passed {
+                Some(true) => "found nothing",
+                Some(false) => "failed",
+                None => "skipped, because it is not installed",
+            }
+        );
     }
-    PROGRAMS.into_iter().all(|(package, target, filters)| {
+    let ran: Vec<bool> = found.iter().filter_map(|(_, passed)| *passed).collect();
+    !ran.is_empty() && ran.into_iter().all(|passed| passed)
+}
+
+/// Whether a command succeeds, without its output.
+fn works(program: &str, arguments: &[&str]) -> bool {
+    let output = Command::new(program).args(arguments).output();
+    output.is_ok_and(|output| output.status.success())
+}
+
+fn valgrind() -> Option<bool> {
+    if !works("valgrind", &["--version"]) {
+        return None;
+    }
+    Some(PROGRAMS.into_iter().all(|(package, target, filters)| {
         let Some(program) = built(package, target) else {
             return false;
         };
@@ -35,7 +61,53 @@ pub fn check() -> bool {
             .args(filters)
             .status();
         status.is_ok_and(|status| status.success())
-    })
+    }))
+}
+
+/// Runs the nightly cargo on the tests of the SIMD crate, in a target folder of its own.
+fn nightly(words: &[&str], folder: &str, variables: [(&str, &str); 2]) -> bool {
+    eprintln!("== cargo +nightly {}", words.join(" "));
+    let status = Command::new("rustup")
+        .args(["run", "nightly", "cargo"])
+        .args(words)
+        .env("CARGO_TARGET_DIR", crate::target().join(folder))
+        .envs(variables)
+        .status();
+    status.is_ok_and(|status| status.success())
+}
+
+fn address_sanitizer() -> Option<bool> {
+    if !works("rustup", &["run", "nightly", "rustc", "--version"]) {
+        return None;
+    }
+    let target = "x86_64-unknown-linux-gnu";
+    let words = [
+        "test",
+        "--release",
+        "--package",
+        "robust-td-simd",
+        "--lib",
+        "--target",
+        target,
+    ];
+    let flags = [
+        ("RUSTFLAGS", "-Zsanitizer=address"),
+        ("PROPTEST_RNG_SEED", "1"),
+    ];
+    Some(nightly(&words, "asan", flags))
+}
+
+fn miri() -> Option<bool> {
+    if !works("rustup", &["run", "nightly", "cargo", "miri", "--version"]) {
+        return None;
+    }
+    let words = ["miri", "test", "--package", "robust-td-simd", "--lib"];
+    // Property tests look at the file system; a few cases take seconds.
+    let flags = [
+        ("MIRIFLAGS", "-Zmiri-disable-isolation"),
+        ("PROPTEST_CASES", "2"),
+    ];
+    Some(nightly(&words, "miri", flags))
 }
 
 /// Builds a test program; returns its path.

@@ -8,7 +8,7 @@ use robust_td::{Experiment, Sweep};
 use crate::failure::Failure;
 use crate::machine::Machine;
 use crate::progress::{self, Bar};
-use crate::{output, stop, text, wrong_file};
+use crate::{output, resume, stop, text, wrong_file};
 
 /// Run the same methods for each value of a parameter or of the horizon
 #[derive(Debug, Args)]
@@ -37,6 +37,7 @@ Optional keys:
 Examples:
   robust-td experiment experiments/robust-vs-fast.toml
   robust-td experiment experiments/one-shot.toml --out out/one-shot
+  robust-td experiment experiments/one-shot.toml --resume
 
 DIR gets results.csv, figure.svg, figure.png, report.html and manifest.json;
 with agents also agents.csv and agents.svg, the exact split
@@ -49,6 +50,10 @@ pub struct Arguments {
     /// Output directory [default: out/ plus the name of the spec]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+
+    /// Continue from the checkpoint in the output directory, if there is one
+    #[arg(long)]
+    resume: bool,
 
     /// Check the spec and report what would run, without running it
     #[arg(long)]
@@ -79,7 +84,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         Some(out) => out.clone(),
         None => Path::new("out").join(path.file_stem().unwrap_or_default()),
     };
-    // Checked up front, so that a long run does not fail at the end.
+    // Held until the results are written: the checkpoint and they belong together.
     let _lock = robust_td_data::files::open(&out)?;
     let stop = stop::catch();
     let varied = plan.varied().to_string();
@@ -94,10 +99,11 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             bar.show(progress.done, progress.total);
         })
         .cancel(stop.flag())
+        .checkpoint(&out)
+        .resume(arguments.resume)
         .command(crate::command_line())
         .run();
-    let results =
-        results.map_err(|error| Failure::from(error).if_stopped("nothing was written"))?;
+    let results = results.map_err(|error| resume::with_remedy(error, &out))?;
     stop.wait();
     drop(bar);
     results.write(&out)?;

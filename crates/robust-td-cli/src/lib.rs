@@ -25,6 +25,7 @@ mod problems;
 mod progress;
 mod report_argument;
 mod reproduce;
+mod resume;
 mod stop;
 mod sweep;
 mod text;

@@ -8,7 +8,7 @@ use robust_td::{Experiment, Sweep};
 
 use crate::failure::Failure;
 use crate::progress::{self, Bar};
-use crate::{count, machine, stop, text, wrong_file};
+use crate::{count, machine, resume, stop, text, wrong_file};
 
 /// Thread, kernel and resume options; they do not change the results.
 #[derive(Debug, Clone, Args)]
@@ -130,7 +130,7 @@ fn run_collection(
             bar.show(1000 * case as u64 + share as u64, 1000 * cases as u64);
         })
         .run(out)
-        .map_err(|error| with_remedy(error, out))?;
+        .map_err(|error| resume::with_remedy(error, out))?;
     stop.wait();
     drop(bar);
     progress::finish(&format!(
@@ -160,7 +160,7 @@ pub fn run_and_write(sweep: Sweep<'_>, machine: &Machine, out: &Path) -> Result<
         .resume(machine.resume)
         .progress(|progress| bar.show(progress.done, progress.total))
         .run()
-        .map_err(|error| with_remedy(error, out))?;
+        .map_err(|error| resume::with_remedy(error, out))?;
     stop.wait();
     drop(bar);
     results.write(out)?;
@@ -174,22 +174,4 @@ pub fn run_and_write(sweep: Sweep<'_>, machine: &Machine, out: &Path) -> Result<
         out.join("report.html").display()
     ));
     Ok(())
-}
-
-/// Adds the remedy for a checkpoint that cannot be resumed, and how to continue after a signal.
-fn with_remedy(error: robust_td::Error, out: &Path) -> Failure {
-    use robust_td_engine::Error as Engine;
-    match error {
-        robust_td::Error::Engine(
-            error @ (Engine::CheckpointDamaged { .. }
-            | Engine::CheckpointVersion { .. }
-            | Engine::CheckpointForeign { .. }),
-        ) => Failure::Usage(format!(
-            "{error}; remove it, or run without --resume to start from scratch"
-        )),
-        error => Failure::from(error).if_stopped(&format!(
-            "the checkpoint is in {}: run the same command with --resume to continue",
-            out.display()
-        )),
-    }
 }

@@ -1,7 +1,7 @@
 //! Defines the errors of this crate, each with the offending value.
 
 use crate::catalog::Setting;
-use crate::number::entries;
+use crate::number::{entries, plain};
 use crate::suggestion::or_known;
 
 /// An invalid chain, problem, schedule or request.
@@ -134,7 +134,7 @@ pub enum Error {
         iterations: usize,
     },
     /// A discount outside [0, 1).
-    #[error("discount is {value}, outside [0, 1)")]
+    #[error("discount is {}, outside [0, 1)", plain(*value))]
     Discount {
         /// The value.
         value: f64,
@@ -184,7 +184,7 @@ pub enum Error {
         what: &'static str,
     },
     /// A parameter outside its range.
-    #[error("{name} is {value}, but must be {expected}")]
+    #[error("{name} is {}, but must be {expected}", plain(*value))]
     Parameter {
         /// Its name.
         name: &'static str,
@@ -269,7 +269,7 @@ pub enum Error {
         known: Vec<&'static str>,
     },
     /// A parameter of a method outside its range.
-    #[error("{method}: {name} is {value}, but must be {expected}")]
+    #[error("{method}: {name} is {}, but must be {expected}", plain(*value))]
     MethodParameter {
         /// The method.
         method: &'static str,

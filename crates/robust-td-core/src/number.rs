@@ -26,6 +26,14 @@ pub fn whole(x: u64) -> String {
     format!("{x:e}")
 }
 
+/// The shortest text that reads back as the same number, for messages: very large and very small ones with an exponent.
+pub fn plain(x: f64) -> String {
+    match x == 0.0 || !x.is_finite() || (1e-6..1e16).contains(&x.abs()) {
+        true => x.to_string(),
+        false => format!("{x:e}"),
+    }
+}
+
 /// The shortest text that reads back as the same number; `inf` and `nan` for values that are not finite.
 pub fn csv(x: f64) -> String {
     if x.is_nan() {
@@ -53,6 +61,22 @@ pub fn entries(n: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn plain_numbers_are_exact_and_short() {
+        for (x, text) in [
+            (0.0, "0"),
+            (0.9, "0.9"),
+            (-1e15, "-1000000000000000"),
+            (5e-324, "5e-324"),
+            (-f64::MAX, "-1.7976931348623157e308"),
+            (1e-7, "1e-7"),
+            (f64::NAN, "NaN"),
+            (f64::INFINITY, "inf"),
+        ] {
+            assert_eq!(plain(x), text);
+        }
+    }
 
     #[test]
     fn short_numbers_keep_four_digits() {

@@ -34,7 +34,7 @@ mod threads;
 mod unit;
 mod walks;
 
-pub use contest::{Contest, ContestOptions, Entrant, Score, contest};
+pub use contest::{Contest, ContestOptions, Entrant, Score, Series, contest};
 pub use diagnostics::CurvePoint;
 pub use error::{Error, Result};
 pub use exact::exact;

@@ -107,13 +107,14 @@ impl Plan {
 }
 
 impl Contest {
-    /// The bytes that a contest needs, about.
+    /// The bytes that a contest needs, about; with a checkpoint the state is copied, encoded, collected, and read back.
     #[must_use]
-    pub fn memory(&self) -> u64 {
+    pub fn memory(&self, checkpoint: bool) -> u64 {
         let runs = self.runs as u64;
         let learners = self.entrants.iter().map(|entrant| {
             // What is saved of a learner is most of what it holds.
-            2 * crate::checkpoint::encode(&entrant.learner).len() as u64 + 256
+            let copies = if checkpoint { 2 + COPIES } else { 2 };
+            copies * crate::checkpoint::encode(&entrant.learner).len() as u64 + 256
         });
         let each = learners.fold(0, u64::saturating_add);
         let lanes = product(&[

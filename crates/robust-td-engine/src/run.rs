@@ -24,6 +24,8 @@ use crate::unit::{BLOCK, Scratch, UnitState};
 
 /// TD updates between two checks of the clock: a few milliseconds.
 const SLICE: u64 = 4_000_000;
+/// The time between checkpoints.
+pub(crate) const INTERVAL: Duration = Duration::from_millis(900);
 /// A unit that makes no step in this number of slices makes none for ever.
 const MOST_WITHOUT_A_STEP: u64 = 1 << 20;
 
@@ -66,7 +68,7 @@ impl Default for Options<'_> {
             checkpoint: None,
             resume: false,
             start: None,
-            interval: Duration::from_millis(900),
+            interval: INTERVAL,
             progress: None,
             cancel: None,
             max_memory: None,

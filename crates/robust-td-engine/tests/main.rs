@@ -2,6 +2,7 @@
 
 mod common;
 mod contest;
+mod contest_resume;
 mod exact;
 mod identical;
 mod published_points;

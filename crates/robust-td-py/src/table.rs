@@ -1,5 +1,6 @@
 //! Holds a log in memory for Python: an Arrow stream, or arrays that the package has prepared.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use arrow_array::{
@@ -27,7 +28,12 @@ impl Table {
     fn of_stream(py: Python<'_>, capsule: &Bound<'_, PyCapsule>) -> PyResult<Self> {
         let reader = foreign::stream(capsule)?;
         // The stream may take the lock itself.
-        let inside = py.detach(|| robust_td_data::Table::collect(reader.schema(), reader));
+        let collect = || robust_td_data::Table::collect(reader.schema(), reader);
+        // The Arrow library panics on batches that do not fit their schema; nothing of them is used then.
+        let inside = py.detach(|| catch_unwind(AssertUnwindSafe(collect)));
+        let inside = inside.map_err(|_| {
+            refused("the Arrow stream is damaged: a batch does not have the types of its schema")
+        })?;
         Ok(Self {
             inside: inside.map_err(raised)?,
         })

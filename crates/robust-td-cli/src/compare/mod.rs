@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::machine::Machine;
 use crate::problem_argument::ProblemArgument;
 use crate::progress::{self, Bar};
-use crate::{count, float, message, output, stop};
+use crate::{count, float, message, output, resume, stop};
 
 /// Compare methods on the same samples: required inputs, divergence and accuracy
 #[derive(Debug, Args)]
@@ -27,6 +27,7 @@ Examples:
   robust-td compare two-state --horizon 1e6 --algorithms alg1:c=0.1,bhandari-a
   robust-td compare paper-ring --horizon 1e6 --param bhandari-c.omega=0.01
   robust-td compare my-problem.toml --horizon 1e5 --runs 100 --out out/compare
+  robust-td compare two-state --horizon 1e9 --out out/long --resume
   robust-td compare two-state --horizon 1e6 --json
 
 The most specific setting wins: that of the entry, then --param ID.KEY, then
@@ -80,6 +81,10 @@ pub struct Arguments {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 
+    /// Continue from the checkpoint in the output directory, if there is one
+    #[arg(long, requires = "out")]
+    resume: bool,
+
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -95,7 +100,7 @@ pub struct Arguments {
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let problem = arguments.problem.load()?;
-    // Checked up front, so that a long run does not fail at the end.
+    // Held until the results are written: the checkpoint and they belong together.
     let directory = arguments.out.as_deref();
     let _lock = directory.map(robust_td_data::files::open).transpose()?;
     let stop = stop::catch();
@@ -111,6 +116,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         .progress(|progress| bar.show(progress.done, progress.total))
         .cancel(stop.flag())
         .command(crate::command_line());
+    if let Some(directory) = directory {
+        comparison = comparison.checkpoint(directory).resume(arguments.resume);
+    }
     if let Some(choices) = &arguments.algorithms {
         comparison = comparison.algorithms(choices.iter().map(|choice| &choice.label));
     }
@@ -121,8 +129,12 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         comparison = comparison.parameter("c", c);
     }
     let results = comparison.run();
-    let results =
-        results.map_err(|error| Failure::from(error).if_stopped("nothing was written"))?;
+    let results = results.map_err(|error| match directory {
+        Some(directory) => resume::with_remedy(error, directory),
+        None => {
+            Failure::from(error).if_stopped("nothing was written; with --out it can be resumed")
+        }
+    })?;
     stop.wait();
     drop(bar);
     if let Some(directory) = &arguments.out {

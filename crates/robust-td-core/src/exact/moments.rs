@@ -13,8 +13,10 @@
 //! C'(s') += P(s,s') ( K + eta phi (r (q + w m) + K' psi)' ),          K = C + w M
 //! ```
 //! and `E[S S']` need not be split by state. All updates have rank one or two, so a transition costs O(d^2), not the O(d^3) of
-//! the block matrices. The result is exact up to rounding, so it tests every bound in expectation deterministically.
+//! the block matrices. The result is exact up to rounding, so it tests every bound in expectation deterministically. An expectation of a
+//! square that overflows is infinite.
 
+use crate::iterate::nan_as_infinity;
 use crate::matrix::{add_scaled, dot, norm_sq};
 use crate::model::problem::Problem;
 
@@ -253,17 +255,14 @@ impl<'a> Moments<'a> {
     /// `E |theta_t|^2`.
     pub fn mean_norm_sq(&self) -> f64 {
         let d = self.problem.dimension();
-        self.now
-            .second
-            .chunks_exact(d * d)
-            .map(|block| trace(block, d))
-            .sum()
+        let traces = self.now.second.chunks_exact(d * d);
+        nan_as_infinity(traces.map(|block| trace(block, d)).sum())
     }
 
     /// `E |theta_t - theta*|^2`.
     pub fn mean_distance_sq(&self) -> f64 {
         let goal = self.problem.theta_star();
-        self.mean_norm_sq() - 2.0 * dot(&self.mean_theta(), goal) + norm_sq(goal)
+        nan_as_infinity(self.mean_norm_sq() - 2.0 * dot(&self.mean_theta(), goal) + norm_sq(goal))
     }
 
     /// `E f(theta_t)`.
@@ -271,9 +270,9 @@ impl<'a> Moments<'a> {
         self.expected_potential(&self.mean_theta(), &self.total(&self.now.second))
     }
 
-    /// `E avg_t`, the mean of the weighted average `S_t / sum_{k<t} w_k`; `theta_0` before the first step.
+    /// `E avg_t`, the mean of the weighted average `S_t / sum_{k<t} w_k`; `theta_t` while the weights are 0, as before the first step.
     pub fn mean_average(&self) -> Vec<f64> {
-        if self.steps == 0 {
+        if self.total_weight == 0.0 {
             return self.mean_theta();
         }
         self.total(&self.now.q)
@@ -284,11 +283,12 @@ impl<'a> Moments<'a> {
 
     /// `E f(avg_t)` of the weighted average.
     pub fn mean_f_of_average(&self) -> f64 {
-        if self.steps == 0 {
+        let total = self.total_weight;
+        if total == 0.0 {
             return self.mean_f();
         }
-        let scale = self.total_weight.powi(2);
-        let second: Vec<f64> = self.sum_squared.iter().map(|x| x / scale).collect();
+        // Not by the square, which can underflow to 0.
+        let second: Vec<f64> = self.sum_squared.iter().map(|x| x / total / total).collect();
         self.expected_potential(&self.mean_average(), &second)
     }
 
@@ -309,7 +309,7 @@ impl<'a> Moments<'a> {
                 sum += a.get(i, j) * spread;
             }
         }
-        sum
+        nan_as_infinity(sum)
     }
 }
 
@@ -356,7 +356,7 @@ pub fn expectation(problem: &Problem, horizon: u64, step_size: impl Fn(u64) -> f
     }
     let (mut argmax, mut max_norm_sq) = (0, norm_sq[0]);
     for (t, &value) in norm_sq.iter().enumerate() {
-        if value > max_norm_sq || (value.is_nan() && !max_norm_sq.is_nan()) {
+        if value > max_norm_sq {
             (argmax, max_norm_sq) = (t as u64, value);
         }
     }
@@ -385,10 +385,11 @@ pub struct BiasAndSpread {
 impl Moments<'_> {
     /// Splits `E f(avg_t)` into the part that averaging over independent runs removes and the rest.
     pub fn bias_and_spread(&self) -> BiasAndSpread {
-        let bias = self.problem.f(&self.mean_average());
+        let bias = nan_as_infinity(self.problem.f(&self.mean_average()));
         BiasAndSpread {
             bias,
-            spread: self.mean_f_of_average() - bias,
+            // Both may have overflowed.
+            spread: nan_as_infinity(self.mean_f_of_average() - bias),
         }
     }
 }

@@ -33,8 +33,10 @@ mod dispatch;
 mod judge;
 mod pack;
 mod race;
+mod saved;
 mod scalar;
 mod score;
+mod series;
 mod solo;
 mod step;
 mod team;
@@ -53,6 +55,7 @@ use crate::run::Progress;
 
 pub use crate::diagnostics::Estimate;
 pub use score::{CurvePoint, Score};
+pub use series::Series;
 
 /// A participating method.
 #[derive(Debug, Clone)]
@@ -150,14 +153,10 @@ impl Default for ContestOptions<'_> {
     }
 }
 
-/// Runs a contest; one score per entrant, in order.
+/// Runs a contest without a checkpoint; one score per entrant, in order. [`Series`] has one.
 ///
 /// # Errors
 /// When the contest fails [`Contest::check`], this CPU does not support the kernel, or the contest is cancelled.
 pub fn contest(contest: &Contest, options: &ContestOptions<'_>) -> Result<Vec<Score>> {
-    contest.check()?;
-    crate::memory::check(contest.runs, contest.memory(), options.max_memory)?;
-    // Learners that run individually use vectors of their own, which follow the process-wide kernel.
-    robust_td_simd::set_kernel(options.kernel)?;
-    race::run(contest, options)
+    Series::unsaved(1).run(0, contest, options)
 }

@@ -8,6 +8,7 @@ use robust_td_core::schedule::Schedule;
 
 use super::dispatch;
 use super::judge::Answer;
+use super::saved::PackState;
 use super::step::Job;
 use super::trajectories::{BLOCK, Course, Walkers};
 use crate::kernel::{Kernel, Line, PACK};
@@ -30,7 +31,7 @@ pub struct Pack {
     eta: Vec<Line>,
     weight: Vec<Line>,
     /// Sums of the weights so far.
-    totals: [f64; PACK],
+    pub totals: [f64; PACK],
 }
 
 impl Pack {
@@ -85,12 +86,7 @@ impl Pack {
 pub struct PackRuns {
     runs: usize,
     dimension: usize,
-    /// For each run and coordinate: the iterate and the weighted sum of iterates.
-    theta: Vec<Line>,
-    sum: Vec<Line>,
-    /// For each run: the maximum of |theta_t|^2 and the number of projections.
-    max: Vec<Line>,
-    projections: Vec<Line>,
+    state: PackState,
     /// For each step of the block: the sum over these runs of |theta_t|^2.
     norms: Vec<Line>,
 }
@@ -98,16 +94,26 @@ pub struct PackRuns {
 impl PackRuns {
     /// `runs` runs at theta_0 = 0.
     pub fn new(dimension: usize, runs: usize) -> Self {
-        let lines = |count: usize| vec![Line::default(); count];
         Self {
             runs,
             dimension,
-            theta: lines(runs * dimension),
-            sum: lines(runs * dimension),
-            max: lines(runs),
-            projections: lines(runs),
-            norms: lines(BLOCK),
+            state: PackState::new(dimension, runs),
+            norms: vec![Line::default(); BLOCK],
         }
+    }
+
+    /// What is saved.
+    pub fn state(&self) -> &PackState {
+        &self.state
+    }
+
+    /// Takes a saved state, unless it cannot be that of these lanes after `done` samples.
+    pub fn restore(&mut self, state: PackState, done: u64) -> bool {
+        let fits = state.fits(&self.state, done);
+        if fits {
+            self.state = state;
+        }
+        fits
     }
 
     /// Follows the trajectories of a course through a block of at most [`BLOCK`] steps.
@@ -131,10 +137,10 @@ impl PackRuns {
             pull: &pack.pull,
             radius: &pack.radius,
             radius_sq: &pack.radius_sq,
-            theta: &mut self.theta,
-            sum: &mut self.sum,
-            max: &mut self.max,
-            projections: &mut self.projections,
+            theta: &mut self.state.theta,
+            sum: &mut self.state.sum,
+            max: &mut self.state.max,
+            projections: &mut self.state.projections,
             norms: &mut self.norms,
         };
         dispatch::run(kernel, &mut job);
@@ -151,10 +157,8 @@ impl PackRuns {
     pub fn answers(&self, pack: &Pack, lane: usize) -> impl Iterator<Item = Answer> {
         let last = pack.recipes[lane].output.last_weight();
         let total = pack.totals[lane] + last;
-        let coordinates = self
-            .theta
-            .chunks(self.dimension)
-            .zip(self.sum.chunks(self.dimension));
+        let (theta, sum) = (&self.state.theta, &self.state.sum);
+        let coordinates = theta.chunks(self.dimension).zip(sum.chunks(self.dimension));
         coordinates.map(move |(theta, sum)| {
             let average = |(theta, sum): (&Line, &Line)| {
                 let (theta, sum) = (theta.0[lane], sum.0[lane]);
@@ -173,18 +177,19 @@ impl PackRuns {
 
     /// The number of diverged runs of a method.
     pub fn diverged(&self, lane: usize) -> usize {
-        let iterates = self.theta.chunks(self.dimension);
+        let iterates = self.state.theta.chunks(self.dimension);
         let diverged = |(theta, max): &(&[Line], &Line)| {
             // NaN persists in the iterate, but the maximum does not show it.
             let lost = theta.iter().any(|theta| !theta.0[lane].is_finite());
             lost || !(max.0[lane] <= DIVERGENCE_THRESHOLD)
         };
-        iterates.zip(&self.max).filter(diverged).count()
+        iterates.zip(&self.state.max).filter(diverged).count()
     }
 
     /// The number of projections in all runs of a method, if it projects.
     pub fn projections(&self, pack: &Pack, lane: usize) -> Option<u64> {
-        let count = || self.projections.iter().map(|run| run.0[lane] as u64).sum();
+        let runs = self.state.projections.iter();
+        let count = || runs.map(|run| run.0[lane] as u64).sum();
         pack.recipes[lane].radius.map(|_| count())
     }
 }

@@ -1,33 +1,62 @@
 //! Drives all entrants through the blocks of a contest.
 
 use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
 use super::judge::{Answer, Judge};
+use super::saved::{Record, Saved};
 use super::score::{CurvePoint, Score};
+use super::series::Keeper;
 use super::team::Team;
 use super::trajectories::{BLOCK, Course, Walkers};
 use super::{Contest, ContestOptions};
-use crate::diagnostics::{Estimate, Peak};
+use crate::diagnostics::Estimate;
 use crate::error::{Error, Result};
 use crate::generators::GROUP;
 use crate::grid::log_spaced;
 use crate::run::Progress;
 use crate::threads::{for_each, threads};
 
-/// Runs a validated contest, unless it is cancelled.
-pub fn run(contest: &Contest, options: &ContestOptions<'_>) -> Result<Vec<Score>> {
+/// The time of a block, about: how soon a contest stops or saves its state.
+const PACE: Duration = Duration::from_millis(100);
+/// The length of the first block. Results do not depend on the lengths.
+const FIRST_BLOCK: usize = 64;
+
+/// Runs a validated contest from its start or a saved state, unless it is cancelled.
+pub(super) fn run(
+    contest: &Contest,
+    options: &ContestOptions<'_>,
+    start: Option<Saved>,
+    keeper: &mut Keeper<'_>,
+) -> Result<Vec<Score>> {
     let mut race = Race::new(contest, options);
+    if let Some(saved) = start {
+        keeper.require(race.restore(saved))?;
+    }
     race.report();
-    for cut in log_spaced(contest.horizon, contest.points_per_decade) {
+    let (mut longest, begun) = (FIRST_BLOCK, race.done);
+    let cuts = log_spaced(contest.horizon, contest.points_per_decade);
+    // The points up to a saved state are in it.
+    for cut in cuts.into_iter().filter(|&cut| cut > begun) {
         while race.done < cut {
             if options
                 .cancel
                 .is_some_and(|cancel| cancel.load(Ordering::Relaxed))
             {
+                keeper.save(|| race.state())?;
                 let Progress { done, total } = race.progress();
                 return Err(Error::Cancelled { done, total });
             }
-            race.block((cut - race.done).min(BLOCK as u64) as usize)?;
+            if keeper.is_due() {
+                keeper.save(|| race.state())?;
+            }
+            let start = Instant::now();
+            race.block((cut - race.done).min(longest as u64) as usize)?;
+            longest = match start.elapsed() {
+                long if long > PACE => (longest / 2).max(1),
+                short if short < PACE / 4 => (2 * longest).min(BLOCK),
+                _ => longest,
+            };
             race.report();
         }
         race.read_curves();
@@ -54,8 +83,7 @@ struct Race<'a> {
 struct Standing {
     team: usize,
     lane: usize,
-    peak: Peak,
-    curve: Vec<CurvePoint>,
+    record: Record,
 }
 
 impl<'a> Race<'a> {
@@ -83,6 +111,35 @@ impl<'a> Race<'a> {
         }
     }
 
+    /// What is saved.
+    fn state(&self) -> Saved {
+        let positions = self.walkers.iter().map(Walkers::position);
+        let records = self.standings.iter().map(|standing| &standing.record);
+        Saved {
+            done: self.done,
+            positions: positions.cloned().collect(),
+            teams: self.teams.iter().map(Team::state).collect(),
+            records: records.cloned().collect(),
+        }
+    }
+
+    /// Takes a saved state; whether it can be that of the contest. If not, the race is of no use.
+    fn restore(&mut self, saved: Saved) -> bool {
+        let (done, states) = (saved.done, self.contest.problem.states());
+        let fits = saved.fits(self.contest)
+            && saved.positions.len() == self.walkers.len()
+            && saved.teams.len() == self.teams.len()
+            && (self.walkers.iter_mut().zip(saved.positions))
+                .all(|(walkers, position)| walkers.restore(position, states))
+            && (self.teams.iter_mut().zip(saved.teams))
+                .all(|(team, state)| team.restore(state, done));
+        for (standing, record) in self.standings.iter_mut().zip(saved.records) {
+            standing.record = record;
+        }
+        self.done = done;
+        fits
+    }
+
     /// Advances all entrants by `count` samples.
     fn block(&mut self, count: usize) -> Result<()> {
         let (kernel, course, done) = (self.options.kernel, &self.course, self.done);
@@ -104,7 +161,7 @@ impl<'a> Race<'a> {
         for standing in &mut self.standings {
             self.teams[standing.team].write_norms(standing.lane, &mut sums[..count]);
             for (step, &sum) in (done + 1..).zip(&sums[..count]) {
-                standing.peak.see(sum, step);
+                standing.record.peak.see(sum, step);
             }
         }
         self.done += count as u64;
@@ -113,10 +170,11 @@ impl<'a> Race<'a> {
 
     /// The samples processed by all entrants in all runs.
     fn progress(&self) -> Progress {
-        let per_sample = (self.contest.entrants.len() * self.contest.runs) as u64;
+        let per_sample =
+            (self.contest.entrants.len() as u64).saturating_mul(self.contest.runs as u64);
         Progress {
-            done: self.done * per_sample,
-            total: self.contest.horizon * per_sample,
+            done: self.done.saturating_mul(per_sample),
+            total: self.contest.work(),
         }
     }
 
@@ -129,7 +187,7 @@ impl<'a> Race<'a> {
     fn read_curves(&mut self) {
         for standing in &mut self.standings {
             let answers = self.teams[standing.team].answers(standing.lane);
-            standing.curve.push(CurvePoint {
+            standing.record.curve.push(CurvePoint {
                 samples: self.done,
                 f: self.judge.estimate(&answers, Judge::f),
             });
@@ -148,12 +206,12 @@ impl<'a> Race<'a> {
                 d_norm_sq: judge.estimate(&answers, Judge::d_norm_sq),
                 theta_error_sq: judge.estimate(&answers, Judge::theta_error_sq),
                 f_of_mean: judge.f(&Answer::mean(&answers)),
-                max_mean_theta_norm_sq: standing.peak.sum / runs,
-                peak_step: standing.peak.step,
+                max_mean_theta_norm_sq: standing.record.peak.sum / runs,
+                peak_step: standing.record.peak.step,
                 divergence_rate: team.diverged(lane) as f64 / runs,
                 projections: team.projections(lane).map(|count| count as f64 / runs),
                 updates: team.updates(lane, self.done),
-                curve: standing.curve,
+                curve: standing.record.curve,
             }
         };
         self.standings.into_iter().map(score).collect()
@@ -165,8 +223,7 @@ impl Standing {
         Self {
             team,
             lane,
-            peak: Peak::default(),
-            curve: Vec::new(),
+            record: Record::default(),
         }
     }
 }

@@ -1,12 +1,14 @@
 //! Defines the results reported for each entrant.
 
+use serde::{Deserialize, Serialize};
+
 use crate::diagnostics::Estimate;
 
 /// The results of an entrant over all runs.
 ///
 /// f, the D-norm and the distance are those of the method's own output after the last sample, such
 /// as an average of its iterates. Values that are not finite are reported as infinite.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Score {
     /// f(output) = (1-gamma) |V - V*|_D^2 + gamma |V - V*|_Dir^2 with V the output's values.
     pub f: Estimate,
@@ -33,7 +35,7 @@ pub struct Score {
 }
 
 /// A point of a learning curve.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CurvePoint {
     /// The number of samples.
     pub samples: u64,

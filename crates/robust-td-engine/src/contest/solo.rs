@@ -4,6 +4,7 @@ use robust_td_core::learner::Learner;
 use robust_td_core::registry::AnyLearner;
 
 use super::judge::Answer;
+use super::saved::learner_fits;
 use super::trajectories::{BLOCK, Course, Walkers};
 
 /// Up to eight runs of one entrant.
@@ -36,6 +37,21 @@ impl Solo {
         }
     }
 
+    /// The learners, to be saved.
+    pub fn learners(&self) -> &[AnyLearner] {
+        &self.learners
+    }
+
+    /// Takes saved learners, unless they cannot be these after `done` samples.
+    pub fn restore(&mut self, learners: Vec<AnyLearner>, done: u64) -> bool {
+        let fits = learners.len() == self.learners.len()
+            && (learners.iter().zip(&self.learners)).all(|(own, new)| learner_fits(own, new, done));
+        if fits {
+            self.learners = learners;
+        }
+        fits
+    }
+
     /// Adds |theta_t|^2 over these runs to the sums of the block's steps.
     pub fn add_norms(&self, sums: &mut [f64]) {
         for (sum, norm) in sums.iter_mut().zip(&self.norms) {
@@ -58,7 +74,8 @@ impl Solo {
 
     /// Projections in all runs, for a method that projects.
     pub fn projections(&self) -> Option<u64> {
-        self.learners.iter().map(Learner::projections).sum()
+        let counts = self.learners.iter().map(Learner::projections);
+        counts.reduce(|sum, count| Some(sum?.saturating_add(count?)))?
     }
 
     /// Updates of each run.

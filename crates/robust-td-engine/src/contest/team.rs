@@ -3,6 +3,7 @@
 use super::Contest;
 use super::judge::Answer;
 use super::pack::{Pack, PackRuns, lane_recipe};
+use super::saved::SavedTeam;
 use super::solo::Solo;
 use super::trajectories::{Course, Walkers};
 use crate::generators::GROUP;
@@ -49,6 +50,36 @@ impl Team {
             }
         }));
         teams
+    }
+
+    /// What is saved.
+    pub fn state(&self) -> SavedTeam {
+        match &self.runs {
+            Runs::Pack(pack, groups) => {
+                let groups = groups.iter().map(|runs| runs.state().clone());
+                SavedTeam::Pack(pack.totals, groups.collect())
+            }
+            Runs::Solo(groups) => {
+                let groups = groups.iter().map(|runs| runs.learners().to_vec());
+                SavedTeam::Solo(groups.collect())
+            }
+        }
+    }
+
+    /// Takes a saved state, unless it cannot be that of this team after `done` samples.
+    pub fn restore(&mut self, state: SavedTeam, done: u64) -> bool {
+        match (&mut self.runs, state) {
+            (Runs::Pack(pack, groups), SavedTeam::Pack(totals, saved)) => {
+                pack.totals = totals;
+                groups.len() == saved.len()
+                    && (groups.iter_mut().zip(saved)).all(|(runs, state)| runs.restore(state, done))
+            }
+            (Runs::Solo(groups), SavedTeam::Solo(saved)) => {
+                groups.len() == saved.len()
+                    && (groups.iter_mut().zip(saved)).all(|(runs, state)| runs.restore(state, done))
+            }
+            _ => false,
+        }
     }
 
     /// Whether these are lanes, which need the course's table.

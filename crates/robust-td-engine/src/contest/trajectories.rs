@@ -3,6 +3,7 @@
 use robust_td_core::Problem;
 use robust_td_core::learner::Transition;
 use robust_td_simd::{Simd, Work};
+use serde::{Deserialize, Serialize};
 
 use crate::generators::{GROUP, Generators, StreamGroup};
 use crate::kernel::Kernel;
@@ -65,11 +66,17 @@ impl<'a> Course<'a> {
     }
 }
 
+/// Where eight trajectories are.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Position {
+    generators: Generators,
+    states: [u32; GROUP],
+}
+
 /// Eight trajectories in progress.
 #[derive(Debug)]
 pub struct Walkers {
-    generators: Generators,
-    states: [u32; GROUP],
+    position: Position,
     draws: Vec<[u64; GROUP]>,
     visits: Vec<[u32; GROUP]>,
     entries: Vec<[u32; GROUP]>,
@@ -79,12 +86,32 @@ impl Walkers {
     /// The runs `first`, `first + 1`, ... before their first step.
     pub fn new(problem: &Problem, seed: u64, first: usize) -> Self {
         Self {
-            generators: Generators::Stream(StreamGroup::new(seed, first as u64)),
-            states: [problem.start() as u32; GROUP],
+            position: Position {
+                generators: Generators::Stream(StreamGroup::new(seed, first as u64)),
+                states: [problem.start() as u32; GROUP],
+            },
             draws: vec![[0; GROUP]; BLOCK],
             visits: vec![[0; GROUP]; BLOCK],
             entries: vec![[0; GROUP]; BLOCK],
         }
+    }
+
+    /// What is saved.
+    pub fn position(&self) -> &Position {
+        &self.position
+    }
+
+    /// Takes a saved position, unless the chain cannot be in its states.
+    pub fn restore(&mut self, position: Position, states: usize) -> bool {
+        let fits = position.generators.is_like(&self.position.generators)
+            && position
+                .states
+                .iter()
+                .all(|&state| (state as usize) < states);
+        if fits {
+            self.position = position;
+        }
+        fits
     }
 
     /// The transitions of the block, by step and trajectory.
@@ -116,8 +143,7 @@ impl Work for Walk<'_> {
     #[inline(always)]
     fn run<S: Simd>(&mut self, s: S) {
         let Walkers {
-            generators,
-            states,
+            position: Position { generators, states },
             draws,
             visits,
             entries,

@@ -211,7 +211,11 @@ impl ExactSweep {
             }
         }
         std::array::from_fn(|l| {
-            let weight = state.weight[l];
+            // Without weight the sums are 0, too, and f is that of theta_0.
+            let weight = match state.weight[l] {
+                0.0 => 1.0,
+                weight => weight,
+            };
             let mut f = square[l] / weight / weight;
             for i in 0..d {
                 for j in 0..d {

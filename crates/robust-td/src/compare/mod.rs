@@ -10,6 +10,7 @@ mod write;
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
+use std::time::Instant;
 
 use robust_td_core::catalog::Setting;
 use robust_td_core::{Mixing, Problem};
@@ -17,8 +18,9 @@ use robust_td_engine::contest::ContestOptions;
 use robust_td_engine::{Kernel, Progress};
 
 use crate::contest::choice::{Choice, Override};
-use crate::contest::run::Length;
-use crate::contest::{ContestError, field, run};
+use crate::contest::kept::Kept;
+use crate::contest::run::{Length, Outcome, race};
+use crate::contest::{ContestError, field};
 use crate::error::Result;
 
 pub use json::ComparisonReport;
@@ -64,6 +66,7 @@ pub struct Comparison<'a> {
     progress: Option<Box<dyn Fn(Progress) + Send + Sync + 'a>>,
     cancel: Option<&'a AtomicBool>,
     command: String,
+    kept: Kept,
 }
 
 impl<'a> Comparison<'a> {
@@ -86,6 +89,7 @@ impl<'a> Comparison<'a> {
             progress: None,
             cancel: None,
             command: String::new(),
+            kept: Kept::default(),
         }
     }
 
@@ -150,13 +154,25 @@ impl<'a> Comparison<'a> {
         self
     }
 
+    /// Keeps a checkpoint in this directory, which is created; [`ComparisonResults::write`] removes it.
+    pub fn checkpoint(mut self, directory: impl AsRef<Path>) -> Self {
+        self.kept.keep_in(directory.as_ref());
+        self
+    }
+
+    /// Whether to continue from the checkpoint if there is one, to the same bits.
+    pub fn resume(mut self, resume: bool) -> Self {
+        self.kept.resume = resume;
+        self
+    }
+
     /// Called at the start and after each block of samples.
     pub fn progress(mut self, progress: impl Fn(Progress) + Send + Sync + 'a) -> Self {
         self.progress = Some(Box::new(progress));
         self
     }
 
-    /// Stops the comparison soon after this becomes true.
+    /// Stops the comparison soon after this becomes true, with the checkpoint, if any, up to date.
     pub fn cancel(mut self, cancel: &'a AtomicBool) -> Self {
         self.cancel = Some(cancel);
         self
@@ -172,8 +188,8 @@ impl<'a> Comparison<'a> {
     ///
     /// # Errors
     /// An invalid method, parameter or size ([`ContestError`]), and a named method that does not
-    /// apply. When no methods are named, those that do not apply are skipped, with the reason. A cancelled comparison
-    /// returns [`robust_td_engine::Error::Cancelled`].
+    /// apply. When no methods are named, those that do not apply are skipped, with the reason. A checkpoint that is damaged or belongs
+    /// to another comparison, or whose directory another process writes to. A cancelled comparison returns [`robust_td_engine::Error::Cancelled`].
     pub fn run(self) -> Result<ComparisonResults> {
         if self.length.horizon == 0 {
             return Err(ContestError::NoHorizon.into());
@@ -208,7 +224,14 @@ impl<'a> Comparison<'a> {
             cancel: self.cancel,
             max_memory: robust_td_data::memory::limit(),
         };
-        let outcome = run::run(self.problem, &field.contestants, self.length, &options)?;
+        let contest = race(self.problem, &field.contestants, self.length);
+        let (_lock, mut series) = self.kept.open(std::iter::once_with(|| contest.clone()))?;
+        let start = Instant::now();
+        let scores = series.run(0, &contest, &options)?;
+        let outcome = Outcome {
+            scores,
+            seconds: start.elapsed().as_secs_f64(),
+        };
         Ok(ComparisonResults {
             name: self.name,
             settings: self.settings,
@@ -220,6 +243,7 @@ impl<'a> Comparison<'a> {
             threads: robust_td_engine::threads(self.threads),
             kernel: kernel.name(),
             command: self.command,
+            kept: self.kept,
         })
     }
 }
@@ -250,7 +274,7 @@ impl ComparisonResults {
     }
 
     /// Writes `compare.csv`, `curves.csv`, `compare.svg`, `compare.png`, `report.html` and `manifest.json` into a directory, which
-    /// is created.
+    /// is created, and removes the checkpoint of the comparison.
     pub fn write(&self, directory: impl AsRef<Path>) -> Result<()> {
         write::write(self, directory.as_ref())
     }

@@ -6,6 +6,7 @@ use robust_td_core::{Mixing, Problem};
 use robust_td_engine::contest::Score;
 
 use crate::contest::field::{Contestant, Field};
+use crate::contest::kept::Kept;
 use crate::contest::run::{Length, Outcome};
 use crate::number;
 
@@ -32,6 +33,8 @@ pub struct ComparisonResults {
     pub kernel: &'static str,
     /// The command line; empty if there was none.
     pub command: String,
+    /// Where its checkpoint is, if it has one.
+    pub(super) kept: Kept,
 }
 
 impl ComparisonResults {

@@ -44,7 +44,9 @@ pub fn write(comparison: &ComparisonResults, directory: &Path) -> Result<()> {
     set.add("report.html", page.as_bytes())?;
     let manifest = serde_json::to_string_pretty(&manifest(comparison)).map_err(Error::Manifest)?;
     set.add("manifest.json", (manifest + "\n").as_bytes())?;
-    Ok(set.commit()?)
+    set.commit()?;
+    comparison.kept.remove();
+    Ok(())
 }
 
 fn manifest(comparison: &ComparisonResults) -> Manifest<'_> {

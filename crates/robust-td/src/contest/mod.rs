@@ -4,6 +4,7 @@ pub mod choice;
 mod error;
 pub mod field;
 pub(crate) mod figure;
+pub(crate) mod kept;
 pub mod run;
 
 pub use choice::{Choice, Override};

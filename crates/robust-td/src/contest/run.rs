@@ -1,14 +1,11 @@
-//! Runs a field of methods on the engine.
-
-use robust_td_core::schedule::SHORTEST_HORIZON;
-use std::time::Instant;
+//! Sets up a field of methods for the engine.
 
 use robust_td_core::Problem;
-use robust_td_engine::contest::{Contest, ContestOptions, Entrant, Score, contest};
+use robust_td_core::schedule::SHORTEST_HORIZON;
+use robust_td_engine::contest::{Contest, Entrant, Score};
 
 use super::error::ContestError;
 use super::field::Contestant;
-use crate::error::Result;
 
 /// The size of a contest.
 #[derive(Debug, Clone, Copy)]
@@ -55,19 +52,13 @@ pub struct Outcome {
     pub seconds: f64,
 }
 
-/// Runs the contestants on the same trajectories.
-pub fn run(
-    problem: &Problem,
-    contestants: &[Contestant],
-    length: Length,
-    options: &ContestOptions<'_>,
-) -> Result<Outcome> {
-    length.check()?;
+/// The contestants on the same trajectories, within the limits of [`Length::check`].
+pub fn race(problem: &Problem, contestants: &[Contestant], length: Length) -> Contest {
     let entrant = |contestant: &Contestant| Entrant {
         label: contestant.label.clone(),
         learner: contestant.prepared.learner.clone(),
     };
-    let race = Contest {
+    Contest {
         problem: problem.clone(),
         entrants: contestants.iter().map(entrant).collect(),
         horizon: length.horizon,
@@ -75,11 +66,5 @@ pub fn run(
         runs: length.runs as usize,
         seed: length.seed,
         points_per_decade: length.points_per_decade,
-    };
-    let start = Instant::now();
-    let scores = contest(&race, options)?;
-    Ok(Outcome {
-        scores,
-        seconds: start.elapsed().as_secs_f64(),
-    })
+    }
 }

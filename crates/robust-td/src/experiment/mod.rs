@@ -16,7 +16,8 @@ use std::time::Instant;
 use robust_td_engine::contest::{ContestOptions, Score};
 use robust_td_engine::{Kernel, Progress};
 
-use crate::contest::run::{self};
+use crate::contest::kept::Kept;
+use crate::contest::run::race;
 use crate::error::{Error, Result};
 use crate::spec_file;
 
@@ -52,6 +53,7 @@ pub struct Experiment<'a> {
     progress: Option<Box<Observer<'a>>>,
     cancel: Option<&'a AtomicBool>,
     command: String,
+    kept: Kept,
 }
 
 /// A progress callback: the point that runs, and how far it is.
@@ -70,6 +72,7 @@ impl<'a> Experiment<'a> {
             progress: None,
             cancel: None,
             command: String::new(),
+            kept: Kept::default(),
         })
     }
 
@@ -116,13 +119,25 @@ impl<'a> Experiment<'a> {
         self
     }
 
+    /// Keeps a checkpoint in this directory, which is created; [`ExperimentResults::write`] removes it.
+    pub fn checkpoint(mut self, directory: impl AsRef<Path>) -> Self {
+        self.kept.keep_in(directory.as_ref());
+        self
+    }
+
+    /// Whether to continue from the checkpoint if there is one, to the same bits.
+    pub fn resume(mut self, resume: bool) -> Self {
+        self.kept.resume = resume;
+        self
+    }
+
     /// Called at the start of each point and after each of its blocks of samples.
     pub fn progress(mut self, progress: impl Fn(&Point, Progress) + Sync + 'a) -> Self {
         self.progress = Some(Box::new(progress));
         self
     }
 
-    /// Stops the experiment soon after this becomes true.
+    /// Stops the experiment soon after this becomes true, with the checkpoint, if any, up to date.
     pub fn cancel(mut self, cancel: &'a AtomicBool) -> Self {
         self.cancel = Some(cancel);
         self
@@ -137,13 +152,20 @@ impl<'a> Experiment<'a> {
     /// Runs all points.
     ///
     /// # Errors
-    /// A kernel that this CPU lacks, and threads that cannot be started. A cancelled experiment returns
+    /// A kernel that this CPU lacks, threads that cannot be started, and a checkpoint that is damaged or belongs to another experiment, or whose
+    /// directory another process writes to. A cancelled experiment returns
     /// [`robust_td_engine::Error::Cancelled`].
     pub fn run(self) -> Result<ExperimentResults> {
         let kernel = self.kernel.check().map_err(robust_td_engine::Error::from)?;
         let start = Instant::now();
-        let mut scores = Vec::with_capacity(self.plan.points.len());
-        for point in &self.plan.points {
+        let points = &self.plan.points;
+        for point in points {
+            point.length.check()?;
+        }
+        let contest = |point: &Point| race(&point.problem, &point.contestants, point.length);
+        let (_lock, mut series) = self.kept.open(points.iter().map(contest))?;
+        let mut scores = Vec::with_capacity(points.len());
+        for (place, point) in points.iter().enumerate() {
             let observe = |progress: Progress| {
                 if let Some(observer) = &self.progress {
                     observer(point, progress);
@@ -156,8 +178,7 @@ impl<'a> Experiment<'a> {
                 cancel: self.cancel,
                 max_memory: robust_td_data::memory::limit(),
             };
-            let outcome = run::run(&point.problem, &point.contestants, point.length, &options)?;
-            scores.push(outcome.scores);
+            scores.push(series.run(place, &contest(point), &options)?);
         }
         Ok(ExperimentResults {
             splits: agents::splits(&self.plan, &scores),
@@ -167,6 +188,7 @@ impl<'a> Experiment<'a> {
             seconds: start.elapsed().as_secs_f64(),
             threads: robust_td_engine::threads(self.threads),
             kernel: kernel.name(),
+            kept: self.kept,
         })
     }
 }
@@ -187,6 +209,7 @@ pub struct ExperimentResults {
     pub threads: usize,
     /// The kernel that ran.
     pub kernel: &'static str,
+    kept: Kept,
 }
 
 impl ExperimentResults {
@@ -197,7 +220,7 @@ impl ExperimentResults {
     }
 
     /// Writes `results.csv`, `report.html`, `manifest.json`, the figures and, if the spec has agents, `agents.csv` into a
-    /// directory, which is created.
+    /// directory, which is created, and removes the checkpoint of the experiment.
     pub fn write(&self, directory: impl AsRef<Path>) -> Result<()> {
         write::write(self, directory.as_ref())
     }

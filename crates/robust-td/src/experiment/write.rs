@@ -43,5 +43,7 @@ pub fn write(results: &ExperimentResults, directory: &Path) -> Result<()> {
     let manifest =
         serde_json::to_string_pretty(&page::manifest(results)).map_err(Error::Manifest)?;
     set.add("manifest.json", (manifest + "\n").as_bytes())?;
-    Ok(set.commit()?)
+    set.commit()?;
+    results.kept.remove();
+    Ok(())
 }

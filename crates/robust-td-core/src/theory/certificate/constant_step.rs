@@ -7,6 +7,11 @@
 //! E|theta_t - theta*|^2 <= 3.7 x^2,     E f(avg_T) <= kap phi_inf^2 (14.8 + 7.4 sqrt(8u+1)) x^2 / sqrt T
 //! ```
 //!
+//! The bound grows with `|theta*|`, `Gs` and the lag. It is **not** monotone in the discount, even with `|theta*|` and `Gs` fixed: it has the factor
+//! `kap x^2 = max(kap |theta*|^2, Gs^2/(kap phi_inf^4))`, whose second term falls as `kap` rises, because the step is smaller. `theta*` and `Gs` also
+//! change with the discount, and `Gs` may fall: with constant rewards and a constant feature it is 0 for every discount. Nor is it monotone in
+//! `phi_inf` with `Gs` fixed, and it falls with `T` only as long as the lag stays the same.
+//!
 //! Proved by bounding certificate Y. Unlike Algorithm 1 the step needs the mixing time; like it, nothing depends on `omega`.
 
 use super::{Certificate, Hypothesis, Inputs, Relation};

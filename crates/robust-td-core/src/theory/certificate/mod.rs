@@ -9,6 +9,10 @@
 //! | Y | [`centred`] | any decreasing convex ones | mixing distances, `theta*` |
 //! | C | [`constant_step`] | one tuned constant | mixing distances, `theta*` |
 //!
+//! Monotone, with the other inputs fixed: P in `r_inf` and `|theta*|`; X in `r_inf`, `|theta*|`, the mixing distances and the discount; Y in `|theta*|`,
+//! `Gs`, `G0`, the mixing distances and the discount; C as its file says, not in the discount. As functions of a *problem*, where `theta*` and `Gs` change
+//! with the discount, none of them is monotone in it.
+//!
 //! Every bound is on an expectation; Markov's inequality gives `P(f(avg) >= x) <= bound / x`.
 
 pub mod centred;

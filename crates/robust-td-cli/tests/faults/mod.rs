@@ -5,6 +5,9 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used)]
 
+mod kills;
+mod resumed;
+
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -28,7 +31,8 @@ fn log(rows: usize) -> String {
 
 const SWEEP: &[u8] = b"problem = \"two-state\"\nc = [0.1, 1, 10]\nsteps = 100_000_000\nruns = 64\n";
 const EXPERIMENT: &[u8] =
-    b"problem = \"two-state\"\nalgorithms = [\"alg1:c=1\"]\nhorizon = 1_000_000_000\n";
+    b"problem = \"two-state\"\nalgorithms = [\"alg1:c=1\", \"lstd\"]\nhorizon = 1_000_000_000\n\
+    vary = { epsilon = [0.3, 0.1] }\n";
 
 fn program(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_robust-td"));
@@ -83,65 +87,6 @@ fn names(folder: &Path) -> Vec<String> {
         .collect();
     names.sort();
     names
-}
-
-#[test]
-fn a_signal_leaves_a_checkpoint() {
-    let folder = folder([("sweep.toml", SWEEP)]);
-    for (name, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
-        let out = folder.path().join(name);
-        let arguments = ["sweep", "sweep.toml", "--out", name, "--resume"];
-        let mut child = program(folder.path(), &arguments)
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        wait_for(&out.join("checkpoint"));
-        signal(&child, name);
-        assert_eq!(wait(&mut child).code(), Some(code));
-        let message = text(child.stderr.unwrap());
-        assert!(
-            message.starts_with(&format!("stopped by SIG{name} at ")),
-            "{message}"
-        );
-        assert!(message.contains("--resume"), "{message}");
-        assert_eq!(message.lines().count(), 1);
-        assert_eq!(names(&out), ["checkpoint"]);
-    }
-}
-
-#[test]
-fn commands_without_a_state_end_and_write_nothing() {
-    let folder = folder([("experiment.toml", EXPERIMENT)]);
-    let long: [&[&str]; 2] = [
-        &[
-            "compare",
-            "two-state",
-            "--horizon",
-            "1e9",
-            "--algorithms",
-            "alg1:c=1",
-            "--out",
-            "compare",
-        ],
-        &["experiment", "experiment.toml", "--out", "experiment"],
-    ];
-    for arguments in long {
-        let out = folder.path().join(arguments[0]);
-        let mut child = program(folder.path(), arguments)
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        wait_for(&out);
-        std::thread::sleep(Duration::from_millis(200));
-        signal(&child, "TERM");
-        assert_eq!(wait(&mut child).code(), Some(143));
-        let message = text(child.stderr.unwrap());
-        assert!(
-            message.starts_with("stopped by SIGTERM") && message.contains("nothing was written"),
-            "{message}"
-        );
-        assert!(!out.exists());
-    }
 }
 
 #[test]
@@ -518,66 +463,4 @@ fn control_characters_are_escaped_and_messages_are_short() {
     assert!(!run.stderr.contains('\x1b'), "{}", run.stderr);
     let run = run_in(folder.path(), &["inspect", "header.csv"]);
     assert!(!run.stdout.contains('\x1b') && !run.stderr.contains('\x1b'));
-}
-
-/// Kills a command at many moments, then runs it to the end.
-#[test]
-fn kills_leave_no_trace() {
-    let folder = folder([
-        ("log.csv", log(30_000).as_bytes()),
-        (
-            "sweep.toml",
-            &b"problem = \"two-state\"\nc = [0.1, 1, 10]\nsteps = 300_000\nruns = 16\n"[..],
-        ),
-    ]);
-    let cases: [(&[&str], &str); 2] = [
-        (
-            &["sweep", "sweep.toml", "--resume", "--out", "OUT"],
-            "results.csv",
-        ),
-        (
-            &[
-                "evaluate",
-                "log.csv",
-                "--discount",
-                "0.9",
-                "--out",
-                "OUT/model.json",
-            ],
-            "model.json",
-        ),
-    ];
-    for (arguments, result) in cases {
-        let run = |out: &str| -> Vec<String> {
-            fs::create_dir_all(folder.path().join(out)).unwrap();
-            arguments
-                .iter()
-                .map(|word| word.replace("OUT", out))
-                .collect()
-        };
-        let start = |words: &[String]| {
-            let words: Vec<&str> = words.iter().map(String::as_str).collect();
-            let mut command = program(folder.path(), &words);
-            command.stdout(Stdio::null()).stderr(Stdio::null());
-            command.spawn().unwrap()
-        };
-        let expected = run("once");
-        let begun = Instant::now();
-        assert!(wait(&mut start(&expected)).success());
-        let whole = begun.elapsed();
-        let killed = run("killed");
-        for k in 0..12 {
-            let mut child = start(&killed);
-            std::thread::sleep(whole * k / 12);
-            child.kill().unwrap();
-            child.wait().unwrap();
-        }
-        assert!(wait(&mut start(&killed)).success());
-        let read = |out: &str| fs::read(folder.path().join(out).join(result)).unwrap();
-        assert!(read("once") == read("killed"), "{result}");
-        assert_eq!(
-            names(&folder.path().join("killed")),
-            names(&folder.path().join("once"))
-        );
-    }
 }
