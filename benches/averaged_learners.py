@@ -24,11 +24,9 @@ METHODS: list[tuple[str, dict[str, float]]] = [
     ("lstd", {}),
     ("samsonov", {"step": 0.2, "drop": 1}),
     ("samsonov", {"step": 0.02, "drop": 1}),
-    ("samsonov", {"step": 0.005, "drop": 1}),
     ("bhandari-b", {"step": 0.05, "radius": 1e3}),
     ("alg1", {}),
     ("alg1", {"c": 0.05}),
-    ("alg1-const", {"c": 0.5}),
 ]
 #: The 97.5 % quantiles of Student's t with 7 and 31 degrees of freedom.
 LEARNERS = {8: 2.3646, 32: 2.0395}

@@ -176,8 +176,8 @@ def evaluate(
     learners
         Averages this number of independent learners of such an algorithm, from 2 to 1,024, each on its own part of the files: not the answer of one
         learner, but one that is computed in parallel, also by an executor, to the same bits. Where there are episodes, a learner takes whole ones.
-        Intervals show how learners differ (Student's t); a bias that they share is not reduced by averaging. Where the average does not
-        solve the equations of the log, ``converged`` is False and there are no intervals.
+        A bias that learners share is not reduced by averaging, nor seen in how they differ. So there are intervals (Student's t, of how learners
+        differ) only where the residual of the log's equations excludes such a bias: often for ``lstd``, seldom for algorithms that step.
     replicates
         The number of bootstrap replicates of ``alg1`` without c; by default 64.
     sandwich
