@@ -25,19 +25,23 @@
 //! Skipped bad rows leave a gap, and they may belong to any episode. Rows are not paired across it: the waiting rows of all open
 //! episodes have an unknown successor and are left out, and the transition of each after the gap restarts.
 
+mod step;
 mod stretch;
+mod waiting;
 
 use std::ops::ControlFlow;
 
 use robust_td_core::learner::{Features, Outcome};
 use serde::{Deserialize, Serialize};
 
-use crate::actions::{Choice, Choices, SavedChoice};
 use crate::batch::Batch;
 use crate::recent::{self, Noted, Recent};
 use crate::schema::Schema;
+pub use step::Step;
+pub(crate) use step::StepRows;
 use stretch::OneByOne;
 pub(crate) use stretch::{Count, Stretch, Visit, plain_until};
+use waiting::{RowView, Waiting};
 
 /// The memory for open episodes, in bytes.
 const BYTES: u64 = 1 << 29;
@@ -45,83 +49,6 @@ const BYTES: u64 = 1 << 29;
 const STREAM_BYTES: u64 = 1 << 27;
 /// The memory of an open episode beside its observation.
 const EACH: usize = 128;
-
-/// One transition, in raw observations.
-///
-/// The field order is fixed: with the reward next to the ratio, the CPU would load both at once and have to
-/// wait until both are stored.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[repr(C)]
-pub struct Step<'a> {
-    /// The reward of the transition.
-    pub reward: f64,
-    /// The observation before the transition.
-    pub obs: &'a [f64],
-    /// The outcome; its features are the raw next observation.
-    pub outcome: Outcome<'a>,
-    /// The importance ratio of the action; 1 if the log has none.
-    pub ratio: f64,
-    /// Whether no transition of the log leads here, so that eligibility traces start from zero.
-    ///
-    /// True for the first transition of the log, of an episode, and after a gap. The outcome of the previous
-    /// transition does not determine it: its episode may have stopped without a flag.
-    pub restart: bool,
-    /// Whether it restarts after a gap, so that its row may not be the first of its episode.
-    pub after_gap: bool,
-    /// The batch rows of `obs` and of the next observation, if the latter is another row.
-    pub(crate) rows: Option<StepRows>,
-    /// A batch row of the same episode and cluster.
-    pub(crate) row: usize,
-    /// The actions and policies of the batch, and those of the observation if it was in the previous batch.
-    choices: &'a Choices,
-    saved: Option<&'a SavedChoice>,
-    /// The number of its episode, from 0 in the order of their first transitions. After a gap that of the episode before it,
-    /// unless it is known to be another one.
-    pub run: u64,
-    /// Whether a transition leads here, but that of another episode came between.
-    pub resumes: bool,
-}
-
-/// Rows of the current batch.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct StepRows {
-    /// The row that the transition leaves; `None` if it was in the previous batch.
-    pub here: Option<usize>,
-    /// The last row that the transition needs: the next one, or the row itself if nothing follows.
-    pub last: usize,
-}
-
-impl<'a> Step<'a> {
-    /// Whether its row is the first of an episode, as far as the log shows.
-    #[must_use]
-    pub fn starts_episode(&self) -> bool {
-        self.restart && !self.after_gap
-    }
-
-    /// The action, and the policy here and at the next observation, if the log has them.
-    pub(crate) fn choice(&self) -> Choice<'a> {
-        let Some(StepRows { here, last }) = self.rows else {
-            return self.choices.get(self.row);
-        };
-        let mut choice = match here {
-            Some(here) => self.choices.get(here),
-            None => self.saved.map_or(Choice::default(), SavedChoice::view),
-        };
-        if self.outcome.next_features().is_some() {
-            choice.next = self.choices.get(last).own;
-        }
-        choice
-    }
-
-    /// The observation to bootstrap from, if anything follows.
-    #[must_use]
-    pub fn next_obs(&self) -> Option<&'a [f64]> {
-        match self.outcome.next_features() {
-            Some(Features::Dense(next)) => Some(next),
-            _ => None,
-        }
-    }
-}
 
 /// The state of pairing between two rows; saved and restored, it resumes with the same transitions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -172,19 +99,6 @@ struct Open {
     /// The number of gaps in the log before its last row.
     #[serde(deserialize_with = "robust_td_core::count::read")]
     gaps: u64,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Waiting {
-    #[serde(with = "robust_td_core::exact_float")]
-    obs: Vec<f64>,
-    #[serde(with = "robust_td_core::exact_float")]
-    reward: f64,
-    #[serde(with = "robust_td_core::exact_float")]
-    ratio: f64,
-    truncated: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    choice: Option<SavedChoice>,
 }
 
 impl Default for Pairing {
@@ -629,87 +543,3 @@ impl Pairing {
 /// Open episodes that a fork needs.
 #[derive(Debug)]
 pub(crate) struct NotedEpisodes(Noted<Open>);
-
-/// The parts of a row that a transition uses.
-#[derive(Clone, Copy)]
-struct RowView<'a> {
-    obs: &'a [f64],
-    reward: f64,
-    ratio: f64,
-    truncated: bool,
-    /// Its index in the batch, if it is in the batch, or else its action and policy.
-    row: Option<usize>,
-    saved: Option<&'a SavedChoice>,
-}
-
-impl<'a> RowView<'a> {
-    #[inline(always)]
-    fn of(batch: &'a Batch, i: usize) -> Self {
-        Self {
-            obs: batch.obs(i),
-            reward: batch.rewards[i],
-            ratio: batch.ratios[i],
-            truncated: batch.truncated[i],
-            row: Some(i),
-            saved: None,
-        }
-    }
-
-    #[inline(always)]
-    fn step(
-        self,
-        outcome: Outcome<'a>,
-        pairing: &mut Pairing,
-        choices: &'a Choices,
-        last: usize,
-        resumes: bool,
-    ) -> Step<'a> {
-        Step {
-            obs: self.obs,
-            reward: self.reward,
-            outcome,
-            ratio: self.ratio,
-            restart: pairing.now.restart,
-            after_gap: pairing.now.gap,
-            rows: Some(StepRows {
-                here: self.row,
-                last,
-            }),
-            row: last,
-            choices,
-            saved: self.saved,
-            run: pairing.run(),
-            resumes: resumes && !pairing.now.restart,
-        }
-    }
-
-    /// A copy of a row of the batch that outlives it.
-    fn save(self, batch: &Batch) -> Waiting {
-        let choice = (self.row.filter(|_| batch.has_choices())).map(|i| batch.choices.get(i));
-        Waiting {
-            obs: self.obs.to_vec(),
-            reward: self.reward,
-            ratio: self.ratio,
-            truncated: self.truncated,
-            choice: choice.map(SavedChoice::of),
-        }
-    }
-}
-
-impl Waiting {
-    /// The number of numbers in its vectors.
-    fn len(&self) -> usize {
-        self.obs.len() + self.choice.as_ref().map_or(0, SavedChoice::len)
-    }
-
-    fn view(&self) -> RowView<'_> {
-        RowView {
-            obs: &self.obs,
-            reward: self.reward,
-            ratio: self.ratio,
-            truncated: self.truncated,
-            row: None,
-            saved: self.choice.as_ref(),
-        }
-    }
-}
