@@ -92,7 +92,7 @@ pub(crate) struct Run<'a> {
     /// The number of the first in the log, from 0.
     pub number: u64,
     /// The number of their episode.
-    pub run: u64,
+    pub episode: u64,
     pub cluster: u64,
 }
 
@@ -100,6 +100,22 @@ impl<'a> Run<'a> {
     /// The number of transitions.
     pub fn len(&self) -> usize {
         self.rewards.len()
+    }
+
+    /// Transitions that are all the same but for their numbers.
+    #[cfg(test)]
+    pub fn of_numbers(numbers: &'a [f64], number: u64) -> Self {
+        Self {
+            phi: numbers,
+            next: numbers,
+            is_sequence: true,
+            rewards: numbers,
+            ratios: numbers,
+            obs: numbers,
+            number,
+            episode: 3,
+            cluster: 5,
+        }
     }
 
     /// The transitions one by one.
@@ -153,20 +169,18 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Calls `take` with the longest parts in which a property of the numbers in the log is the same. Numbers with the same property must
-    /// be consecutive.
+    /// Calls `take` with the longest parts in which `of` the number in the log is the same. It must not return to a value that it had: for
+    /// most runs only both ends are looked at.
     pub fn split<T: PartialEq>(&self, of: impl Fn(u64) -> T, mut take: impl FnMut(T, &Self)) {
         let mut start = 0;
         while start < self.len() {
             let at = |row: usize| of(self.number + row as u64);
-            let (property, last) = (at(start), self.len() - 1);
-            let end = match at(last) == property {
+            let (value, last) = (at(start), self.len() - 1);
+            let end = match at(last) == value {
                 true => self.len(),
-                false => (start..last)
-                    .find(|&row| at(row) != property)
-                    .unwrap_or(last),
+                false => (start..last).find(|&row| at(row) != value).unwrap_or(last),
             };
-            take(property, &self.part(start..end));
+            take(value, &self.part(start..end));
             start = end;
         }
     }
@@ -329,8 +343,8 @@ impl<V: Visitor> Visit for Walk<'_, V> {
                 ratios: &batch.ratios[own.clone()],
                 obs: &batch.obs[own.start * d..own.end * d],
                 number,
-                run: stretch.run,
-                cluster: batch.clusters[stretch.row],
+                episode: stretch.run,
+                cluster: batch.clusters[stretch.cluster_row],
             });
             self.left -= own.len() as u64;
         }

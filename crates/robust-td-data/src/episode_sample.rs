@@ -97,8 +97,8 @@ impl Traces {
     /// The same for several transitions.
     pub fn consider_run(&mut self, run: &Run<'_>) {
         let chosen = match self.last {
-            Some((last, chosen)) if last == run.run => chosen,
-            _ => self.choose(run.run, false),
+            Some((last, chosen)) if last == run.episode => chosen,
+            _ => self.choose(run.episode, false),
         };
         if let Some(i) = chosen {
             self.traces[i].add_run(run);

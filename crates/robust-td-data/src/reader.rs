@@ -63,6 +63,9 @@ pub struct Reader {
     stores: Stores,
 }
 
+/// The length of a text file from which on threads are worth starting.
+const SMALLEST: u64 = 1 << 20;
+
 enum Rows {
     Csv(Box<CsvRows>),
     Ndjson(Box<NdjsonRows>),
@@ -85,6 +88,8 @@ impl Rows {
     ) -> Result<(Self, bool)> {
         let batch_rows = ledger.batch_rows;
         let (name, format) = (source.name().to_owned(), source.format());
+        let length = source.path().and_then(|path| path.metadata().ok());
+        let length = length.map_or(0, |found| found.len());
         let (input, stored) = match source.open(opening)? {
             Opened::File(file) => {
                 let size = (batch_rows, threads, first_row);
@@ -103,7 +108,10 @@ impl Rows {
             }
             _ => {
                 // What is read before a jump is not used.
-                let threads = if seek.is_some() { 1 } else { threads };
+                let threads = match seek.is_none() && length >= SMALLEST {
+                    true => threads,
+                    false => 1,
+                };
                 Self::Csv(Box::new(CsvRows::open(&name, input, wanted, threads)?))
             }
         };

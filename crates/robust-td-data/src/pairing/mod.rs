@@ -262,7 +262,7 @@ impl Pairing {
                     self.transitions += (end - i) as u64;
                     let stretch = Stretch {
                         rows: i..end,
-                        row: i,
+                        cluster_row: i,
                         run: self.now.run,
                     };
                     i = end;
@@ -337,7 +337,7 @@ impl Pairing {
                     self.transitions += (end - i) as u64;
                     let stretch = Stretch {
                         rows: i - 1..end - 1,
-                        row: i,
+                        cluster_row: i,
                         run: self.now.run,
                     };
                     if visit.stretch(stretch).is_break() {

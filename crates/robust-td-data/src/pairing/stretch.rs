@@ -13,7 +13,7 @@ pub(crate) struct Stretch {
     /// The rows that the transitions leave. Each leads to the next row, unless rows contain their next observations.
     pub rows: Range<usize>,
     /// A row of the batch in the same cluster.
-    pub row: usize,
+    pub cluster_row: usize,
     /// The number of their episode.
     pub run: u64,
 }
@@ -142,7 +142,7 @@ mod tests {
                     Some(next) => next[0],
                     None => self.batch.obs(i + 1)[0],
                 };
-                let cluster = self.batch.clusters[stretch.row];
+                let cluster = self.batch.clusters[stretch.cluster_row];
                 let reward = self.batch.rewards[i];
                 self.seen
                     .push((reward, Some(next), stretch.run, false, cluster));

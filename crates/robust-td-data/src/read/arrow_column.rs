@@ -140,41 +140,39 @@ impl ArrowColumn {
 
     /// Adds some cells to their column of a batch; false, perhaps after some of them, if one is bad. Observations are left out.
     pub fn append(&self, rows: Range<usize>, batch: &mut Batch) -> bool {
-        let names = match self.target {
+        let (flags, names) = match self.target {
             Target::Obs(_) | Target::NextObs(_) => return true,
             _ if self.array.is_some() => return false,
-            Target::Cluster => &mut batch.clusters,
-            _ => &mut batch.episodes,
+            Target::Terminated => (Some(&mut batch.terminated), None),
+            Target::Truncated => (Some(&mut batch.truncated), None),
+            Target::Episode => (None, Some(&mut batch.episodes)),
+            Target::Cluster => (None, Some(&mut batch.clusters)),
+            _ => (None, None),
         };
-        let flags = match self.target {
-            Target::Terminated => &mut batch.terminated,
-            _ => &mut batch.truncated,
-        };
-        match (&self.cells, self.target) {
-            (Cells::Numbers(numbers), Target::Reward) => {
+        match (&self.cells, self.target, flags, names) {
+            (Cells::Numbers(numbers), Target::Reward, ..) => {
+                let good = |good, x: &f64| good & x.is_finite();
                 batch.rewards.extend_from_slice(&numbers[rows.clone()]);
-                numbers[rows]
-                    .iter()
-                    .fold(true, |good, x| good & x.is_finite())
+                numbers[rows].iter().fold(true, good)
             }
-            (Cells::Numbers(numbers), Target::Ratio) => {
+            (Cells::Numbers(numbers), Target::Ratio, ..) => {
                 let good = |x: &f64| x.is_finite() && *x >= 0.0;
                 batch.ratios.extend_from_slice(&numbers[rows.clone()]);
                 numbers[rows].iter().all(good)
             }
-            (Cells::Numbers(numbers), Target::Terminated | Target::Truncated) => {
+            (Cells::Numbers(numbers), _, Some(flags), _) => {
                 put(&numbers[rows], flags, |&x| value::numeric_flag(x))
             }
-            (Cells::Text(text), Target::Terminated | Target::Truncated) => {
+            (Cells::Text(text), _, Some(flags), _) => {
                 put(rows, flags, |i| value::flag(text.value(i).as_bytes()))
             }
-            (Cells::Numbers(numbers), Target::Episode | Target::Cluster) => {
+            (Cells::Numbers(numbers), _, _, Some(names)) => {
                 put(&numbers[rows], names, |&x| value::numeric_episode(x))
             }
-            (Cells::Whole(numbers, _), Target::Episode | Target::Cluster) => {
+            (Cells::Whole(numbers, _), _, _, Some(names)) => {
                 put(&numbers[rows], names, |&x| Ok(value::whole_episode(x)))
             }
-            (Cells::Text(text), Target::Episode | Target::Cluster) => {
+            (Cells::Text(text), _, _, Some(names)) => {
                 put(rows, names, |i| value::episode(text.value(i).as_bytes()))
             }
             _ => false,

@@ -29,9 +29,7 @@ use crate::value;
 /// The number of bytes and of records in which columns of text are recognised.
 const AHEAD: usize = 1 << 16;
 const LOOKED_AT: usize = 100;
-/// The size of a file from which on threads are worth starting.
-const SMALLEST: usize = 1 << 20;
-/// A number is short if a separator is among the bytes from the former to the latter.
+/// A number is short if a separator is among the bytes from `SHORTEST` to `SHORT`.
 const SHORTEST: usize = 1;
 const SHORT: usize = 13;
 
@@ -104,7 +102,6 @@ impl CsvRows {
         // Streams are not read ahead.
         if threads > 1
             && wanted.looks_ahead
-            && lines.ahead(SMALLEST)?.len() >= SMALLEST
             && let Some(parser) = Parser::of(&layout, style, comments)
         {
             lines.in_blocks(|input, rest| Blocks::start(input, rest, parser, threads))?;

@@ -4,7 +4,7 @@
 //! line, as without threads. So rows, messages and line numbers do not depend on the number of threads.
 
 use std::collections::VecDeque;
-use std::io::{self, Read};
+use std::io::{self, Cursor, Read};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -18,6 +18,8 @@ use crate::row::LogRow;
 
 /// The number of bytes in a block, or a little more.
 const BLOCK: usize = 1 << 18;
+/// The maximum number of threads, which bounds the memory of blocks under way.
+const MOST_THREADS: usize = 8;
 /// The number of blocks per thread that are under way.
 const AHEAD: usize = 2;
 
@@ -92,8 +94,10 @@ pub(crate) struct Blocks {
     jobs: SyncSender<Job>,
     under_way: VecDeque<io::Result<Receiver<Block>>>,
     most: usize,
-    /// Bytes that are read line by line, and the number that were.
-    pending: (Vec<u8>, usize),
+    /// Bytes that are read line by line.
+    pending: Cursor<Vec<u8>>,
+    /// Why the input could not be read further than the last block.
+    failure: Option<io::Error>,
 }
 
 impl Blocks {
@@ -104,6 +108,7 @@ impl Blocks {
         parser: Parser,
         threads: usize,
     ) -> io::Result<Self> {
+        let threads = threads.min(MOST_THREADS);
         let most = AHEAD * threads;
         let (jobs, waiting) = sync_channel::<Job>(most);
         let waiting = Arc::new((Mutex::new(waiting), parser));
@@ -120,13 +125,14 @@ impl Blocks {
             jobs,
             under_way: VecDeque::new(),
             most,
-            pending: (Vec::new(), 0),
+            pending: Cursor::default(),
+            failure: None,
         })
     }
 
     /// Whether no byte is to be read line by line.
     pub fn is_between(&self) -> bool {
-        self.pending.1 == self.pending.0.len()
+        self.pending.position() == self.pending.get_ref().len() as u64
     }
 
     /// The next block; none at the end.
@@ -152,7 +158,7 @@ impl Blocks {
 
     /// Leaves a block to be read line by line.
     pub fn put_back(&mut self, bytes: Vec<u8>) {
-        self.pending = (bytes, 0);
+        self.pending = Cursor::new(bytes);
     }
 
     fn submit(&self, read: Piece) -> io::Result<Receiver<Block>> {
@@ -163,15 +169,25 @@ impl Blocks {
 
     /// Reads whole lines, or part of a very long one; none at the end.
     fn read_block(&mut self) -> io::Result<Option<Piece>> {
+        if let Some(error) = self.failure.take() {
+            return Err(error);
+        }
         let mut bytes = std::mem::take(&mut self.rest);
         loop {
             let before = bytes.len();
             let more = BLOCK.saturating_sub(before).max(BLOCK / 4) as u64;
-            let count = (&mut self.input).take(more).read_to_end(&mut bytes)?;
+            let count = match (&mut self.input).take(more).read_to_end(&mut bytes) {
+                Ok(count) => count,
+                Err(error) if bytes.is_empty() => return Err(error),
+                Err(error) => {
+                    // The rows before it come first.
+                    self.failure = Some(error);
+                    return Ok(Some((bytes, false)));
+                }
+            };
             if count == 0 {
                 return Ok((!bytes.is_empty()).then_some((bytes, true)));
             }
-            // A line without an end is handed on, so that its length is checked where lines are.
             let end = memrchr(b'\n', &bytes[before..]).map(|at| before + at + 1);
             let end = end.or_else(|| memrchr(b'\n', &bytes[..before]).map(|at| at + 1));
             match end {
@@ -179,6 +195,7 @@ impl Blocks {
                     self.rest = bytes.split_off(end);
                     return Ok(Some((bytes, true)));
                 }
+                // Its length is checked where lines are read.
                 None if bytes.len() >= 4 * BLOCK => return Ok(Some((bytes, false))),
                 None => {}
             }
@@ -191,13 +208,9 @@ impl Read for Blocks {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         if self.is_between() {
             let next = self.next()?;
-            self.pending = (next.map_or(Vec::new(), |block| block.bytes), 0);
+            self.pending = Cursor::new(next.map_or(Vec::new(), |block| block.bytes));
         }
-        let (bytes, used) = &mut self.pending;
-        let count = out.len().min(bytes.len() - *used);
-        out[..count].copy_from_slice(&bytes[*used..][..count]);
-        *used += count;
-        Ok(count)
+        self.pending.read(out)
     }
 }
 

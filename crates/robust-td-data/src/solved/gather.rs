@@ -397,8 +397,8 @@ impl<S: Sums> Visitor for Gathering<'_, S> {
         let Self { part, plan } = self;
         match &mut part.held_out {
             Some(held_out) => run.split(
-                |number| (plan.unit).holds_out(plan.unit.key_in(run, number), plan.transitions),
-                |held, run| match held {
+                |number| (plan.unit).part(plan.unit.key_in(run, number), plan.transitions),
+                |part_of_log, run| match plan.unit.holds_out_part(part_of_log) {
                     true => held_out.add_run(run),
                     false => part.kept.add_run(run),
                 },

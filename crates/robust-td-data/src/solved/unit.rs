@@ -52,7 +52,7 @@ impl Unit {
     pub(crate) fn key_in(self, run: &Run<'_>, number: u64) -> u64 {
         match self {
             Self::Time => number,
-            Self::Episode => run.run,
+            Self::Episode => run.episode,
             Self::Cluster => run.cluster,
         }
     }
@@ -76,10 +76,24 @@ impl Unit {
     }
 
     /// Whether the transitions with this key are held out.
-    pub(crate) fn holds_out(self, key: u64, transitions: u64) -> bool {
+    fn holds_out(self, key: u64, transitions: u64) -> bool {
+        self.holds_out_part(self.part(key, transitions))
+    }
+
+    /// The number of the part of the log with this key, which is held out or not as a whole; of a trajectory, parts are numbered in their
+    /// order.
+    pub(crate) fn part(self, key: u64, transitions: u64) -> u64 {
         match self {
-            Self::Time => part(key, PARTS, transitions) % HELD_OUT == HELD_OUT - 1,
-            _ => mix(key).is_multiple_of(HELD_OUT),
+            Self::Time => part(key, PARTS, transitions),
+            _ => mix(key),
+        }
+    }
+
+    /// Whether a part is held out.
+    pub(crate) fn holds_out_part(self, part: u64) -> bool {
+        match self {
+            Self::Time => part % HELD_OUT == HELD_OUT - 1,
+            _ => part.is_multiple_of(HELD_OUT),
         }
     }
 }
@@ -202,5 +216,50 @@ impl Groups {
             },
         };
         group as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Runs of any length are held out as their transitions are one by one, also where several parts fit into a run.
+    #[test]
+    fn runs_are_held_out_as_their_transitions_are() {
+        for transitions in [1, 39, 40, 41, 300, 829, 1000, 2400, 2560, 5000] {
+            for unit in [Unit::Time, Unit::Episode, Unit::Cluster] {
+                let mut number = 0;
+                let mut held = 0;
+                while number < transitions {
+                    let length = (mix(number) % 64 + 1).min(transitions - number) as usize;
+                    let numbers = vec![0.0; length];
+                    let run = Run::of_numbers(&numbers, number);
+                    let mut next = number;
+                    run.split(
+                        |number| unit.part(unit.key_in(&run, number), transitions),
+                        |part, piece| {
+                            assert_eq!(piece.number, next);
+                            next += piece.len() as u64;
+                            for number in piece.number..next {
+                                let key = unit.key_in(piece, number);
+                                assert_eq!(
+                                    unit.holds_out_part(part),
+                                    unit.holds_out(key, transitions)
+                                );
+                            }
+                            held += u64::from(unit.holds_out_part(part)) * piece.len() as u64;
+                        },
+                    );
+                    number += length as u64;
+                    assert_eq!(next, number);
+                }
+                if unit == Unit::Time && transitions >= 300 {
+                    assert!(
+                        (held * 4).abs_diff(transitions) < transitions / 10,
+                        "{held}"
+                    );
+                }
+            }
+        }
     }
 }

@@ -6,9 +6,15 @@ use std::io::Write as _;
 use robust_td_data::{Batch, Format, ReadOptions, Reader, Source};
 
 /// What reading a file gives: all numbers as bits with the places of rows, the bad rows, and the error at the end.
-fn read(text: &str, threads: usize, skip_bad_rows: u64) -> (Vec<[u64; 10]>, Vec<String>, String) {
-    let mut file = tempfile::Builder::new().suffix(".csv").tempfile().unwrap();
-    file.write_all(text.as_bytes()).unwrap();
+fn read(text: &str, threads: usize, skip_bad_rows: u64) -> Found {
+    read_bytes(text.as_bytes(), ".csv", threads, skip_bad_rows)
+}
+
+type Found = (Vec<[u64; 10]>, Vec<String>, String);
+
+fn read_bytes(bytes: &[u8], suffix: &str, threads: usize, skip_bad_rows: u64) -> Found {
+    let mut file = tempfile::Builder::new().suffix(suffix).tempfile().unwrap();
+    file.write_all(bytes).unwrap();
     let path = file.path().to_str().unwrap();
     let sources = vec![Source::file(path, Some(Format::Csv)).unwrap()];
     let options = ReadOptions {
@@ -17,7 +23,13 @@ fn read(text: &str, threads: usize, skip_bad_rows: u64) -> (Vec<[u64; 10]>, Vec<
         batch_rows: 1000,
         ..ReadOptions::default()
     };
-    let mut reader = Reader::open(sources, options).unwrap();
+    let mut reader = match Reader::open(sources, options) {
+        Ok(reader) => reader,
+        Err(error) => {
+            let message = error.to_string().replace(path, "log.csv");
+            return (Vec::new(), Vec::new(), message);
+        }
+    };
     let (mut rows, mut batch) = (Vec::new(), Batch::default());
     let end = loop {
         match reader.read(&mut batch) {
@@ -134,4 +146,47 @@ fn rows_and_messages_do_not_depend_on_threads() {
     assert!(faults[1].contains("row 20001 (line 20002)"), "{faults:?}");
     let (_, _, error) = read(&logs[6].1, 2, 0);
     assert!(error.contains("row 4 (line 5), column obs_1"), "{error}");
+}
+
+/// The rows before the damage come first, and a bad one among them is the error.
+#[test]
+fn damaged_files_give_the_same_rows_and_messages() {
+    let compressed = |text: &str| {
+        let level = flate2::Compression::none();
+        let mut out = flate2::write::GzEncoder::new(Vec::new(), level);
+        out.write_all(text.as_bytes()).unwrap();
+        out.finish().unwrap()
+    };
+    for bad in [None, Some(100), Some(30_000)] {
+        let bytes = compressed(&log("\n", |t| {
+            (bad == Some(t)).then(|| "1,x,word,3,0,e,1".into())
+        }));
+        assert!(bytes.len() > 1 << 21, "long enough for threads");
+        for end in [
+            1000,
+            200_000,
+            bytes.len() / 2,
+            bytes.len() - 100_000,
+            bytes.len() - 3,
+        ] {
+            for skipped in [0, 5] {
+                // Zeros keep the file long enough.
+                let mut cut = bytes[..end].to_vec();
+                cut.resize(bytes.len(), 0);
+                for damaged in [&cut[..], &bytes[..end.max(3 << 19)]] {
+                    let one = read_bytes(damaged, ".csv.gz", 1, skipped);
+                    for threads in [2, 5] {
+                        let many = read_bytes(damaged, ".csv.gz", threads, skipped);
+                        assert_eq!(
+                            (many.0.len(), &many.2),
+                            (one.0.len(), &one.2),
+                            "{bad:?} {end}"
+                        );
+                        assert!(many == one);
+                    }
+                    assert!(!one.2.is_empty());
+                }
+            }
+        }
+    }
 }
