@@ -19,8 +19,16 @@ use crate::reader::Reader;
 use crate::schema::Schema;
 use crate::written::Written;
 
-/// The maximum number of batches read ahead: memory does not depend on the size of the log.
-const AHEAD: usize = 2;
+/// The smallest and the largest number of batches read ahead, and the bytes that more than the former may take: memory does not depend on
+/// the size of the log. Threads that wait for each other at every batch lose time.
+const AHEAD: (usize, usize) = (2, 16);
+const BYTES: usize = 1 << 23;
+
+/// The number of batches to be ahead, given the size of one.
+pub(crate) fn ahead(rows: usize, columns: usize) -> usize {
+    let bytes = rows.saturating_mul(columns.max(1)).saturating_mul(8);
+    (BYTES / bytes.max(1)).clamp(AHEAD.0, AHEAD.1)
+}
 /// How often a waiting caller checks whether to stop.
 const TICK: Duration = Duration::from_millis(50);
 
@@ -67,7 +75,14 @@ impl ReadAhead {
     fn spawn(reader: Reader, map: Option<Arc<FeatureMap>>) -> Result<Self> {
         let (files, schema) = (reader.files().to_vec(), reader.schema().clone());
         let monitor = reader.monitor().clone();
-        let (to_full, full) = sync_channel(AHEAD);
+        let ahead = match reader.is_stream() {
+            true => AHEAD.0,
+            false => ahead(
+                reader.batch_rows(),
+                reader.dimension().unwrap_or(usize::MAX),
+            ),
+        };
+        let (to_full, full) = sync_channel(ahead);
         let (empty, from_empty) = channel();
         std::thread::Builder::new()
             .name("reader".to_owned())
@@ -83,7 +98,7 @@ impl ReadAhead {
             empty,
             monitor,
             row: 0,
-            left: AHEAD + 1,
+            left: ahead + 1,
         })
     }
 

@@ -255,6 +255,16 @@ impl Reader {
         self.ledger.dimension
     }
 
+    /// The maximum number of rows per batch.
+    pub(crate) fn batch_rows(&self) -> usize {
+        self.ledger.batch_rows
+    }
+
+    /// Whether the current input is a stream.
+    pub(crate) fn is_stream(&self) -> bool {
+        self.ledger.eager
+    }
+
     /// The texts of categories.
     pub(crate) fn labels(&self) -> &Labels {
         &self.wanted.labels

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use arrow_array::RecordBatch;
-use arrow_schema::SchemaRef;
+use arrow_schema::{DataType, SchemaRef};
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ParquetRecordBatchReader, RowGroups as _, RowSelection, RowSelector,
 };
@@ -14,11 +14,10 @@ use parquet::arrow::{ProjectionMask, parquet_to_arrow_field_levels};
 
 use super::budget::Budget;
 use super::pages::CheckedGroups;
+use crate::ahead::ahead;
 use crate::guard::guarded;
 use crate::stored::Stored;
 
-/// The number of batches that a group is ahead.
-const AHEAD: usize = 2;
 /// The compressed size from which on threads are worth starting.
 const SMALLEST: i64 = 1 << 20;
 
@@ -51,7 +50,12 @@ impl ColumnGroups {
         for group in divide(used, &sizes, threads) {
             let file = file.again().map_err(|error| error.to_string())?;
             let reader = reader(file, metadata, group, size)?;
-            let (sender, receiver) = sync_channel(AHEAD);
+            // Lists and texts may be long.
+            let fields = metadata.schema().fields();
+            let is_short = |kind: &DataType| kind.is_primitive() || *kind == DataType::Boolean;
+            let numbers = (group.iter()).all(|&index| is_short(fields[index].data_type()));
+            let columns = if numbers { group.len() } else { usize::MAX };
+            let (sender, receiver) = sync_channel(ahead(size.0.batch_rows, columns));
             std::thread::Builder::new()
                 .name("columns".to_owned())
                 .spawn(move || decode(reader, &sender))
