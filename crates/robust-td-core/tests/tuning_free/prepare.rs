@@ -25,7 +25,7 @@ fn values_out_of_range_are_refused_by_method_and_name() {
         ("swift-td", "decay", 1.5, "between 0 and 1"),
         ("swift-td", "meta", f64::INFINITY, "finite and at least 0"),
         ("coin-betting", "eps", 0.0, "finite and above 0"),
-        ("coin-betting", "h0", -1e-9, "finite and above 0"),
+        ("coin-betting", "h0", -0.25, "finite and above 0"),
         ("coin-betting", "coordinatewise", 0.5, "a whole number"),
         ("coin-betting", "coordinatewise", 2.0, "0 or 1"),
         ("dog", "r_eps", 0.0, "finite and above 0"),
