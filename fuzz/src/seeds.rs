@@ -110,8 +110,7 @@ pub(crate) fn sweep() -> Vec<Vec<u8>> {
 pub(crate) fn experiment() -> Vec<Vec<u8>> {
     strings(&[
         "problem = \"two-state\"\nvary = { epsilon = [0.3, 0.1] }\nalgorithms = [\"alg1:c=0.1\", \"bhandari-c\"]\nhorizon = 1000\nruns = 8\n",
-        "title = \"x\"\nproblem = \"two-state\"\nset = { alpha = 0.9 }\nvary = { horizon = [100, 1e3] }\nalgorithms = [\"alg1:c=1\", \"alg1-doubling:t0=64\"]\n\
-         horizon = 1000\nparam = { \"alg1.c\" = 2 }\nagents = [1, 4]\nshow = [\"f\", \"bound\"]\nseed = 3\n",
+        include_str!("../../experiments/doubling.toml"),
     ])
 }
 
