@@ -2,7 +2,7 @@
 
     python benches/scale_out.py measure [--rows 4000000] [--workers 2] [--write measured.json]
     python benches/scale_out.py measure --long          # an evaluation of some five minutes on two quiet cores: 34 million rows, 300 features
-    python benches/scale_out.py simulate [--measured measured.json]
+    python benches/scale_out.py simulate --measured measured.json          # what `measure --write` wrote
     python benches/scale_out.py campaign [--minutes 5]
 
 `measure` compares an evaluation and a sweep on the threads of this process with the same on Ray, on as many workers. `simulate` needs no cluster: it
@@ -183,6 +183,8 @@ def campaign(minutes: float) -> None:
         names = jobs.shards(Path(folder), rows=1_600_000)
         options: dict[str, Any] = dict(discount=0.9, features="polynomial(degree=3)")
         alone = jobs.answer(rtd.evaluate(names, **options), Path(folder))
+        learners: dict[str, Any] = dict(discount=0.9, algorithm="lstd", features="polynomial(degree=3)", learners=24)
+        averaged = jobs.answer(rtd.evaluate(names, **learners), Path(folder))
         text = jobs.sweep(horizon=3000)
         draw = random.Random(0)
 
@@ -195,6 +197,8 @@ def campaign(minutes: float) -> None:
         while time.monotonic() < end:
             found = rtd.evaluate(names, executor=executor, progress=kill, **options)
             assert jobs.answer(found, Path(folder)) == alone, "the bytes of an evaluation differ"
+            found = rtd.evaluate(names, executor=executor, progress=kill, **learners)
+            assert jobs.answer(found, Path(folder)) == averaged, "the bytes of an average of learners differ"
             assert jobs.sweep(executor, horizon=3000) == text, "the bytes of a sweep differ"
             rounds += 1
     print(f"{rounds} rounds, {kills} kills, the same bytes")
@@ -268,6 +272,8 @@ def main(stack: ExitStack) -> None:
             mean = sum(each["task_seconds"]) / len(each["task_seconds"])
             print(each["name"], each["parts"], "parts,", f"{mean:.3f} s each,", each["largest_state"], "bytes at most,", f"merging {each['merge_seconds']:.3f} s")
     elif given.what == "simulate":
+        if given.measured is None:
+            parser.error("simulate needs --measured FILE, which measure --write FILE makes")
         print(simulate(json.loads(given.measured.read_text())))
     else:
         campaign(given.minutes)

@@ -21,6 +21,8 @@ import pyarrow.parquet as pq
 SIZE = 1_000_000
 #: What the program accepts in a file of this size: 2^23 values and 24 per byte.
 VALUES = 2**23 + 24 * SIZE
+#: And this number of rows.
+ROWS = 4_200_000
 
 
 def write(path: Path, table: pa.Table, row_group_size: int | None = None, **options: object) -> None:
@@ -33,6 +35,15 @@ def write(path: Path, table: pa.Table, row_group_size: int | None = None, **opti
         note += SIZE - path.stat().st_size
         if note < 0:
             raise SystemExit(f"{path.name} has {path.stat().st_size} bytes")
+
+
+def most_rows(columns: int) -> int:
+    """The number of rows that a file may have."""
+    return min(ROWS, VALUES // columns - 1)
+
+
+def counting(rows: int) -> pa.Table:
+    return pa.table({"obs_0": np.arange(rows), "reward": np.ones(rows)})
 
 
 def constant(rows: int, columns: int) -> pa.Table:
@@ -60,18 +71,22 @@ def categories(rows: int, levels: int) -> pa.Table:
 
 ZSTD = {"compression": "zstd", "compression_level": 19}
 FILES: dict[str, tuple[Callable[[], pa.Table], dict[str, object]]] = {
-    "2 constant columns": (lambda: constant(VALUES // 2 - 1, 2), {}),
-    "2 constant columns, plain, zstd": (lambda: constant(VALUES // 2 - 1, 2), {"use_dictionary": False, **ZSTD}),
-    "20 constant columns": (lambda: constant(VALUES // 20 - 1, 20), {}),
-    "200 constant columns": (lambda: constant(VALUES // 200 - 1, 200), {}),
-    "2,000 constant columns": (lambda: constant(VALUES // 2000 - 1, 2000), {}),
-    "lists of 1": (lambda: lists(VALUES // 2 - 1, 1), {}),
-    "lists of 100": (lambda: lists(VALUES // 101 - 1, 100), {}),
-    "lists of 100,000": (lambda: lists(VALUES // 100_001 - 1, 100_000), {}),
-    "names of 1,000 bytes": (lambda: strings(VALUES // 3 - 1, 1000), {}),
-    "names of 400,000 bytes": (lambda: strings(VALUES // 3 - 1, 400_000), {}),
-    "names of 400,000 bytes, few rows": (lambda: strings(20_000, 400_000), {}),
-    "50,000 categories": (lambda: categories(VALUES // 4, 50_000), ZSTD),
+    "2 constant columns": (lambda: constant(most_rows(2), 2), {}),
+    "2 constant columns, plain, zstd": (lambda: constant(most_rows(2), 2), {"use_dictionary": False, **ZSTD}),
+    "2 columns, all rows differ": (
+        lambda: counting(most_rows(2)),
+        {"use_dictionary": ["reward"], "column_encoding": {"obs_0": "DELTA_BINARY_PACKED"}},
+    ),
+    "20 constant columns": (lambda: constant(most_rows(20), 20), {}),
+    "200 constant columns": (lambda: constant(most_rows(200), 200), {}),
+    "2,000 constant columns": (lambda: constant(most_rows(2000), 2000), {}),
+    "lists of 1": (lambda: lists(most_rows(2), 1), {}),
+    "lists of 100": (lambda: lists(most_rows(101), 100), {}),
+    "lists of 100,000": (lambda: lists(most_rows(100_001), 100_000), {}),
+    "names of 1,000 bytes": (lambda: strings(most_rows(3), 1000), {"write_statistics": False}),
+    "names of 400,000 bytes": (lambda: strings(most_rows(3), 400_000), {"write_statistics": False}),
+    "names of 400,000 bytes, few rows": (lambda: strings(20_000, 400_000), {"write_statistics": False}),
+    "50,000 categories": (lambda: categories(most_rows(2), 50_000), ZSTD),
     "many row groups": (lambda: constant(2000, 2), {"row_group_size": 1}),
     "rows that differ": (lambda: pa.table({"obs_0": np.random.default_rng(1).normal(size=60_000), "reward": np.zeros(60_000)}), {}),
 }

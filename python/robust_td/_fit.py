@@ -34,7 +34,7 @@ class Fit:
     >>> import robust_td as rtd
     >>> fit = rtd.evaluate({"obs": [0.0, 1.0] * 100, "reward": [1.0, 0.0] * 100}, discount=0.9)
     >>> fit
-    <Fit auto: value of the policy 5.00132 (95 %: 4.98744 to 5.01521), 199 transitions>
+    <Fit auto: value of the policy 5.00132 (95 %: 4.99623 to 5.00649), 199 transitions>
     >>> fit.feature_names, fit.findings[0].kind
     (['obs', 'bias'], 'episodes-without-end')
     """

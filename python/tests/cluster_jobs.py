@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import functools
+import hashlib
+import json
 import os
+import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import robust_td as rtd
+from robust_td.executor import Job, Tell, TreeExecutor
 
 #: More than two nodes of 262,144 rows.
 ROWS = 560_000
@@ -97,9 +102,81 @@ def answer(fit: rtd.Fit, folder: Path) -> tuple[str, bytes]:
     return repr(report), (folder / "model.json").read_bytes()
 
 
+def digest(found: tuple[str, bytes]) -> str:
+    """An answer in one word."""
+    return hashlib.sha256(repr(found).encode()).hexdigest()
+
+
+#: An average of learners, each of which learns for more than a tenth of a second, on this number of rows.
+LEARNERS = 8
+LEARNED_ROWS = 160_000
+AVERAGE: dict[str, Any] = dict(discount=0.9, algorithm="lstd", features="polynomial(degree=11)", learners=LEARNERS)
+
+
+def learned(compute: Callable[[bytes, Any], bytes], folder: str, description: bytes, task: Any) -> bytes:
+    """Computes a task as the package does, and notes its start and its end: the name of the task, the process, and the time of the start."""
+    name = f"{hashlib.sha256(task).hexdigest()[:12]}-{os.getpid()}-{time.monotonic_ns()}"
+    Path(folder, f"{name}.start").touch()
+    state = compute(description, task)
+    Path(folder, f"{name}.end").touch()
+    return state
+
+
+class Learning:
+    """An executor whose learners leave notes."""
+
+    def __init__(self, executor: TreeExecutor, folder: Path) -> None:
+        self.executor, self.folder = executor, folder
+        #: The tasks of each pass, and how many of them were restored.
+        self.restored: dict[str, tuple[int, int]] = {}
+
+    @property
+    def workers(self) -> int:
+        return self.executor.workers
+
+    def run(self, job: Job, tell: Tell | None = None) -> bytes:
+        if job.name == "learn":
+            compute = functools.partial(learned, job.compute, str(self.folder))
+            job = Job(job.name, job.description, job.tasks, compute, job.merge)
+        state = self.executor.run(job, tell)
+        self.restored[job.name] = len(job.tasks), self.executor.measured.restored
+        return state
+
+    def starts(self) -> list[str]:
+        """The tasks that were started, once per start."""
+        return [note.name.split("-")[0] for note in self.folder.glob("*.start")]
+
+    def running(self) -> list[str]:
+        """The notes of tasks that have started and not ended."""
+        ended = {note.stem for note in self.folder.glob("*.end")}
+        return [note.stem for note in self.folder.glob("*.start") if note.stem not in ended]
+
+    def kill(self, done: int) -> str:
+        """Kills the process of a learner once this number of others are done; returns the note of its task."""
+        end = time.monotonic() + 60
+        while time.monotonic() < end:
+            for name in self.running() if len(list(self.folder.glob("*.end"))) >= done else []:
+                _, process, start = name.split("-")
+                # It has read its first rows, and is far from its end.
+                if 0.02 < time.monotonic() - int(start) / 1e9 < 0.07:
+                    os.kill(int(process), signal.SIGKILL)
+                    return name
+            time.sleep(0.003)
+        raise TimeoutError("no learner was found running")
+
+
+def drive_learners(address: str, checkpoint: str, marks: str, log: str) -> None:
+    """A driver to be killed: an average of learners."""
+    from robust_td.ray import RayExecutor
+
+    with RayExecutor(address, checkpoint=checkpoint, repeat_slow=False) as executor:
+        learning = Learning(executor, Path(marks))
+        fit = rtd.evaluate(sorted(map(str, Path(log).iterdir())), executor=learning, **AVERAGE)
+        print(json.dumps([digest(answer(fit, Path(marks))), learning.restored]), flush=True)
+
+
 def drive(address: str, checkpoint: str, marks: str, parts: int, wait: float) -> None:
     """A driver to be killed: a job whose tasks leave marks."""
-    from robust_td.executor import Job
     from robust_td.ray import RayExecutor
 
     tasks = [(k, wait, marks) for k in range(parts)]
@@ -109,4 +186,7 @@ def drive(address: str, checkpoint: str, marks: str, parts: int, wait: float) ->
 
 
 if __name__ == "__main__":
-    drive(sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4]), float(sys.argv[5]))
+    if sys.argv[1] == "learners":
+        drive_learners(*sys.argv[2:])
+    else:
+        drive(sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4]), float(sys.argv[5]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 import signal
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -140,6 +142,61 @@ def test_a_killed_worker_costs_only_its_running_part(executor: RayExecutor, tmp_
     assert 30 < starts <= 32, starts
 
 
+@pytest.fixture(scope="module")
+def learning_log(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    return jobs.shards(tmp_path_factory.mktemp("learning"), rows=jobs.LEARNED_ROWS, count=4)
+
+
+@pytest.fixture(scope="module")
+def average_alone(learning_log: list[str], tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The average of learners without Ray."""
+    return jobs.digest(jobs.answer(rtd.evaluate(learning_log, threads=2, **jobs.AVERAGE), tmp_path_factory.mktemp("alone")))
+
+
+def test_a_killed_worker_costs_only_its_running_learner(
+    executor: RayExecutor, learning_log: list[str], average_alone: str, tmp_path: Path
+) -> None:
+    with RayExecutor(repeat_slow=False) as other, ThreadPoolExecutor(1) as beside:
+        learning = jobs.Learning(other, tmp_path)
+        killed = beside.submit(learning.kill, 2)
+        fit = rtd.evaluate(learning_log, executor=learning, **jobs.AVERAGE)
+        name = killed.result()
+    # The process died between the start of a learner and its end.
+    assert learning.running() == [name]
+    # That learner was started again, and no other one.
+    again, starts = name.split("-")[0], learning.starts()
+    assert len(starts) == jobs.LEARNERS + 1 and sorted(starts) == sorted([*set(starts), again])
+    assert jobs.digest(jobs.answer(fit, tmp_path)) == average_alone
+
+
+def test_a_driver_that_is_killed_while_learners_learn(
+    cluster: Any, executor: RayExecutor, learning_log: list[str], average_alone: str, tmp_path: Path
+) -> None:
+    marks, store = tmp_path / "marks", tmp_path / "store"
+    marks.mkdir()
+    learning = jobs.Learning(executor, marks)
+    folder = str(Path(learning_log[0]).parent)
+    program = [sys.executable, str(TESTS / "cluster_jobs.py"), "learners", cluster.address, str(store), str(marks), folder]
+
+    def stored() -> int:
+        return len(list(store.glob("learn-*/*.state")))
+
+    first = subprocess.Popen(program)
+    soon(lambda: stored() >= 3 and learning.running())
+    first.send_signal(signal.SIGKILL)
+    assert first.wait() == -signal.SIGKILL
+    time.sleep(1.0)
+    kept, before = stored(), learning.starts()
+    assert 3 <= kept < jobs.LEARNERS and len(before) > kept, "the driver was killed before or after the learners"
+    second = subprocess.run(program, capture_output=True, text=True, timeout=120, check=True)
+    found, restored = json.loads(second.stdout)
+    assert found == average_alone
+    assert restored.pop("learn") == [jobs.LEARNERS, kept]
+    assert len(learning.starts()) - len(before) == jobs.LEARNERS - kept
+    # The passes before it were complete, those after it had not begun.
+    assert restored == {"rows": [1, 1], "survey": [1, 1], "norms": [1, 1], "assess": [1, 0], "returns": [1, 0]}
+
+
 def test_a_worker_that_always_dies_is_an_error(cluster: Any, executor: RayExecutor) -> None:
     with RayExecutor(max_retries=1) as other, pytest.raises(rtd.Error, match="a worker died"):
         other.run(Job("dies", b"", [1], jobs.dies, jobs.bracketed))
@@ -213,8 +270,12 @@ def test_a_killed_driver_computes_only_what_is_missing(cluster: Any, executor: R
     soon(lambda: stored() >= 5)
     first.send_signal(signal.SIGKILL)
     first.wait()
-    time.sleep(1.0)
-    kept, before = stored(), len(list(marks.iterdir()))
+    # Tasks of the killed driver may still start until Ray has noticed.
+    before = -1
+    while before != len(list(marks.iterdir())):
+        before = len(list(marks.iterdir()))
+        time.sleep(2.0)
+    kept = stored()
     again = subprocess.run(program, capture_output=True, text=True, timeout=120, check=True)
     state, restored = again.stdout.split()
     assert state.encode() == merged(24) and 5 <= int(restored) <= kept

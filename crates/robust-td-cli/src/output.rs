@@ -1,7 +1,9 @@
 //! Writes to standard output and stops quietly when the pipe is closed.
 
 use std::io::{self, Write};
+use std::path::Path;
 
+use robust_td_data::files;
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -32,4 +34,9 @@ pub fn print_json(value: &impl Serialize) -> Result<(), Failure> {
         .map_err(|error| Failure::Run(format!("cannot write JSON: {error}")))?;
     text.push('\n');
     write(&text)
+}
+
+/// Checks up front that a file can be written; a name that cannot be is a usage error, whatever the system's reason.
+pub fn check_file(path: &Path) -> Result<(), Failure> {
+    files::check_writable(path).map_err(|error| Failure::Usage(error.to_string()))
 }

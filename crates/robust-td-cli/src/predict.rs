@@ -11,7 +11,7 @@ use crate::confidence::Confidence;
 use crate::failure::Failure;
 use crate::log_argument::LogArgument;
 use crate::machine::KernelOption;
-use crate::{message, stop};
+use crate::{message, output, stop};
 
 /// Predict the value of every row with a saved model
 #[derive(Debug, Args)]
@@ -57,6 +57,9 @@ pub struct Arguments {
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.kernel.select()?;
+    if let Some(path) = &arguments.out {
+        output::check_file(path)?;
+    }
     let name = arguments.model.display().to_string();
     let fit = Fit::load(&arguments.model)?.with_confidence(arguments.confidence.level)?;
     let mut log = arguments.log.log()?.keep(keep(arguments.keep.as_deref()));

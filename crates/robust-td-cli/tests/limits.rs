@@ -228,6 +228,45 @@ fn outputs_are_files() {
     }
 }
 
+/// Outputs that cannot be written are refused before the work, with the same exit code by every command.
+#[test]
+#[cfg(target_os = "linux")]
+fn outputs_out_of_reach_are_a_usage_error() {
+    let spec = concat!(env!("CARGO_MANIFEST_DIR"), "/../../experiments/");
+    let [sweep, experiment] = ["figure1.toml", "discount.toml"].map(|name| format!("{spec}{name}"));
+    let folder = folder([("log.csv", LOG)]);
+    let evaluate = ["evaluate", "log.csv", "--discount", "0.9", "--out"];
+    let run = run_in(folder.path(), &[&evaluate[..], &["model.json"]].concat());
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let commands: [&[&str]; 9] = [
+        &evaluate,
+        &["evaluate", "log.csv", "--discount", "0.9", "--report"],
+        &["predict", "model.json", "log.csv", "--out"],
+        &["inspect", "log.csv", "--report"],
+        &["compare", "two-state", "--horizon", "1e9", "--out"],
+        &["sweep", &sweep, "--out"],
+        &["experiment", &experiment, "--out"],
+        &["reproduce", "--out"],
+        &[
+            "evaluate",
+            "log.csv",
+            "--discount",
+            "0.9",
+            "--json",
+            "--out",
+        ],
+    ];
+    for command in commands {
+        // Not even root can create files there.
+        for out in ["/proc/none.csv", "/proc/none/of.csv"] {
+            let run = run_in(folder.path(), &[command, &[out]].concat());
+            let words = (run.code, run.stdout.as_str());
+            assert_eq!(words, (2, ""), "{command:?} {out}: {}", run.stderr);
+            assert!(run.stderr.contains("/proc/none"), "{}", run.stderr);
+        }
+    }
+}
+
 #[test]
 fn an_output_never_replaces_the_log() {
     let folder = folder([("log.csv", LOG)]);

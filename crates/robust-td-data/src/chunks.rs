@@ -16,7 +16,7 @@ use crate::feature_rows::FeatureRows;
 use crate::mark::Approach;
 use crate::monitor::Monitor;
 use crate::ordered::in_order;
-use crate::pairing::{Count, Pairing, Step, Stretch, Visit};
+use crate::pairing::{Count, Pairing, Step, StepSink, Stretch};
 use crate::policy_rows::PolicyRows;
 use crate::replay::Replay;
 use crate::schema::Schema;
@@ -187,7 +187,7 @@ impl<'a> Run<'a> {
 }
 
 /// What receives the transitions of a chunk, in order.
-pub(crate) trait Visitor {
+pub(crate) trait TransitionSink {
     /// Takes one.
     fn one(&mut self, placed: &Placed<'_>);
     /// Takes several.
@@ -197,7 +197,7 @@ pub(crate) trait Visitor {
 /// A function of single transitions.
 struct OneByOne<F>(F);
 
-impl<F: FnMut(&Placed<'_>)> Visitor for OneByOne<F> {
+impl<F: FnMut(&Placed<'_>)> TransitionSink for OneByOne<F> {
     #[inline(always)]
     fn one(&mut self, placed: &Placed<'_>) {
         (self.0)(placed);
@@ -212,12 +212,12 @@ impl Chunk {
         self.walk(map, &mut OneByOne(visit), false);
     }
 
-    /// As [`for_each`](Self::for_each), with several transitions at a time where nothing distinguishes them.
-    pub fn visit(&self, map: &FeatureMap, visitor: &mut impl Visitor) {
-        self.walk(map, visitor, true);
+    /// As [`for_each`](Self::for_each), to a sink, with several transitions at a time where nothing distinguishes them.
+    pub fn send_to(&self, map: &FeatureMap, sink: &mut impl TransitionSink) {
+        self.walk(map, sink, true);
     }
 
-    fn walk(&self, map: &FeatureMap, visitor: &mut impl Visitor, together: bool) {
+    fn walk(&self, map: &FeatureMap, sink: &mut impl TransitionSink, together: bool) {
         let rows = FeatureRows::for_map(map);
         let policy = PolicyRows::for_map(map);
         let has_actions = !map.actions().is_empty();
@@ -234,7 +234,7 @@ impl Chunk {
             most,
             left: self.transitions,
             batch: &Batch::default(),
-            visitor,
+            sink,
         };
         let (mut pairing, mut from) = (self.pairing.clone(), self.from);
         for batch in &self.batches {
@@ -250,7 +250,7 @@ impl Chunk {
 }
 
 /// A visit of the transitions of a chunk.
-struct Walk<'a, V> {
+struct Walk<'a, S> {
     chunk: &'a Chunk,
     map: FeatureMap,
     rows: FeatureRows,
@@ -261,10 +261,10 @@ struct Walk<'a, V> {
     /// The number of transitions still to visit.
     left: u64,
     batch: &'a Batch,
-    visitor: &'a mut V,
+    sink: &'a mut S,
 }
 
-impl<V: Visitor> Walk<'_, V> {
+impl<S: TransitionSink> Walk<'_, S> {
     /// The number of the next transition.
     #[inline(always)]
     fn number(&self) -> u64 {
@@ -280,7 +280,7 @@ impl<V: Visitor> Walk<'_, V> {
     }
 }
 
-impl<V: Visitor> Visit for Walk<'_, V> {
+impl<S: TransitionSink> StepSink for Walk<'_, S> {
     #[inline(always)]
     fn most(&self) -> usize {
         match self.most {
@@ -309,7 +309,7 @@ impl<V: Visitor> Visit for Walk<'_, V> {
                 (transition, step.obs, None)
             }
         };
-        self.visitor.one(&Placed {
+        self.sink.one(&Placed {
             transition,
             obs,
             own,
@@ -335,7 +335,7 @@ impl<V: Visitor> Visit for Walk<'_, V> {
             rows.start = end;
             let number = self.number();
             let (phi, next) = self.rows.of_stretch(&self.map, batch, own.clone());
-            self.visitor.run(&Run {
+            self.sink.run(&Run {
                 phi,
                 next,
                 is_sequence: batch.next_obs.is_empty(),

@@ -64,7 +64,10 @@ impl WriteError {
     pub fn is_invalid_input(&self) -> bool {
         matches!(
             self,
-            Self::CreateDirectory { .. } | Self::NotAFile { .. } | Self::Busy { .. }
+            Self::CreateDirectory { .. }
+                | Self::NoDirectory { .. }
+                | Self::NotAFile { .. }
+                | Self::Busy { .. }
         )
     }
 }

@@ -6,7 +6,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
+use crate::elsewhere::misfit::{misfit, wrong_order};
+use crate::error::Result;
 
 /// The number of results that a node merges.
 pub(crate) const FAN: u64 = 64;
@@ -91,10 +92,22 @@ impl<T: Merge> Fold<T> {
             }
             match &mut self.levels[level] {
                 empty @ None if (1..FAN).contains(&count) => *empty = Some((node, count)),
-                _ => return Err(misfit("parts are not merged in the order of the log")),
+                _ => return Err(wrong_order()),
             }
         }
         Ok(())
+    }
+
+    /// What was merged of consecutive parts of the log.
+    ///
+    /// # Errors
+    /// The first of theirs, and those of [`append`](Self::append).
+    pub fn of_parts(parts: impl Iterator<Item = Result<Self>>) -> Result<Self> {
+        let mut all = Self::default();
+        for part in parts {
+            all.append(part?)?;
+        }
+        Ok(all)
     }
 
     /// The nodes and the rest, merged; none if there was nothing.
@@ -110,12 +123,6 @@ impl<T: Merge> Fold<T> {
     pub fn nodes(&self) -> impl Iterator<Item = &T> {
         let nodes = self.levels.iter().rev().flatten();
         nodes.map(|(node, _)| node)
-    }
-}
-
-fn misfit(what: &'static str) -> Error {
-    Error::Parts {
-        message: what.to_owned(),
     }
 }
 

@@ -69,6 +69,7 @@ mod problem_file;
 mod read;
 mod reader;
 mod reading;
+mod recall;
 mod recent;
 mod replay;
 mod report;

@@ -14,6 +14,7 @@ use crate::batch::Batch;
 use crate::error::{Error, Result};
 use crate::model::Model;
 use crate::policy_rows::write_input;
+use crate::recall::{Answer, Recall};
 use crate::unseen::Unseen;
 
 /// The statistics for intervals, which measure the sampling error around the TD fixed point.
@@ -147,6 +148,8 @@ pub struct Predictor {
     row: Row,
     /// An observation with the weights of actions.
     input: Vec<f64>,
+    /// The answers to recent observations.
+    recall: Recall,
 }
 
 impl Predictor {
@@ -165,6 +168,7 @@ impl Predictor {
             confidence,
             row: Row::for_map(model.features()),
             input: Vec::new(),
+            recall: Recall::new(model.features().inputs()),
         }
     }
 
@@ -200,30 +204,63 @@ impl Predictor {
                     &self.input
                 }
             };
-            self.features.write(input, &mut self.row);
-            let phi = self.row.features();
-            let value = self.value.value(phi);
+            let answer = match self.recall.find(input) {
+                Some(answer) => answer,
+                None => {
+                    let answer = answer(
+                        &self.features,
+                        &self.value,
+                        self.intervals.as_ref(),
+                        self.confidence,
+                        input,
+                        &mut self.row,
+                    );
+                    self.recall.keep(input, answer);
+                    answer
+                }
+            };
+            let value = answer.value;
             if !value.is_finite() {
                 let row = batch.row_numbers()[i];
                 return Err(Error::ValueNotFinite { row, value });
             }
             out.values.push(value);
-            let unseen = self.features.unseen(input);
-            if let Some(column) = unseen {
+            if let Some(column) = answer.unseen {
                 let (code, row) = (batch.obs(i)[column], batch.row_numbers()[i]);
                 let first = Unseen::first(&self.features, column, code, row);
                 out.unseen = Unseen::join(out.unseen.take(), Some(first));
             }
-            if let Some(intervals) = &self.intervals {
-                let sides = match unseen {
-                    None => intervals.sides(phi.dot(&self.value.theta), phi, self.confidence),
-                    Some(_) => Spread::UNKNOWN.sides(self.confidence),
-                };
+            if let Some(sides) = answer.sides {
                 out.lower.push(value - sides.below);
                 out.upper.push(value + sides.above);
             }
         }
         Ok(())
+    }
+}
+
+/// The answer to an observation, whose features are written to a row.
+fn answer(
+    features: &FeatureMap,
+    function: &LinearValue,
+    intervals: Option<&Intervals>,
+    confidence: f64,
+    input: &[f64],
+    row: &mut Row,
+) -> Answer {
+    features.write(input, row);
+    let phi = row.features();
+    let value = function.value(phi);
+    let unseen = features.unseen(input);
+    let sides = |intervals: &Intervals| match unseen {
+        _ if !value.is_finite() => Spread::UNKNOWN.sides(confidence),
+        None => intervals.sides(phi.dot(&function.theta), phi, confidence),
+        Some(_) => Spread::UNKNOWN.sides(confidence),
+    };
+    Answer {
+        value,
+        sides: intervals.map(sides),
+        unseen,
     }
 }
 

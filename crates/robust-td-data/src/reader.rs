@@ -58,7 +58,7 @@ pub struct Reader {
     from: (usize, u64),
     /// A place in that file, before that row.
     seek: Option<Seek>,
-    /// Whether the current file can be read from any place on.
+    /// Whether the current file is text that can be read again.
     seeks: bool,
     stores: Stores,
 }

@@ -270,17 +270,44 @@ impl Source {
             Compression::None => by_bytes(input).map_err(failed)?,
             told => (told, input),
         };
-        // What is compressed cannot be read from a place on.
-        let place = place.filter(|_| compression == Compression::None);
-        let input = match compression {
-            Compression::None => input,
-            Compression::Gzip => {
-                expanded(input, |input| Ok(flate2::read::MultiGzDecoder::new(input)))
-                    .map_err(failed)?
-            }
-            Compression::Zstd => expanded(input, zstd::Decoder::new).map_err(failed)?,
-        };
-        Ok(Opened::Text(input, place))
+        let input = compression.decode(input).map_err(failed)?;
+        let text = place.map(|stored| TextFile {
+            stored,
+            compression,
+        });
+        Ok(Opened::Text(input, text))
+    }
+}
+
+impl Compression {
+    /// The bytes that were compressed.
+    fn decode(self, input: Box<dyn Read + Send>) -> std::io::Result<Box<dyn Read + Send>> {
+        match self {
+            Self::None => Ok(input),
+            Self::Gzip => expanded(input, |input| Ok(flate2::read::MultiGzDecoder::new(input))),
+            Self::Zstd => expanded(input, zstd::Decoder::new),
+        }
+    }
+}
+
+/// A text file that can be read again.
+pub(crate) struct TextFile {
+    stored: Stored,
+    compression: Compression,
+}
+
+impl TextFile {
+    /// Its text from a byte on. What is compressed is decompressed from its start, but not parsed.
+    ///
+    /// # Errors
+    /// Those of opening it, and of what is before that byte, if it is compressed.
+    pub fn read_from(&self, byte: u64) -> std::io::Result<Box<dyn Read + Send>> {
+        if self.compression == Compression::None {
+            return self.stored.read_from(byte);
+        }
+        let mut text = self.compression.decode(self.stored.read_from(0)?)?;
+        std::io::copy(&mut text.by_ref().take(byte), &mut std::io::sink())?;
+        Ok(text)
     }
 }
 
@@ -311,8 +338,8 @@ pub(crate) fn is_pipe(path: &Path) -> bool {
 
 /// The opened form of a source.
 pub(crate) enum Opened {
-    /// With the file, if it can be read from any place on.
-    Text(Box<dyn Read + Send>, Option<Stored>),
+    /// With the file, if it can be read again.
+    Text(Box<dyn Read + Send>, Option<TextFile>),
     File(Stored),
     Table(Arc<Table>),
 }

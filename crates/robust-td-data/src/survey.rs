@@ -7,8 +7,9 @@ use robust_td_core::features::{FeatureMap, Fitting, FittingPart, Row};
 use serde::{Deserialize, Serialize};
 
 use crate::batch::Batch;
+use crate::elsewhere::first;
+use crate::elsewhere::misfit::misfit;
 use crate::elsewhere::tasks::Window;
-use crate::elsewhere::{first, misfit};
 use crate::error::{Error, Result};
 use crate::fold::{Fold, Merge};
 use crate::inspect::{DataReport, Inspector, Values};
@@ -241,7 +242,7 @@ pub(crate) fn for_each_part<T: Send>(
         match window.rows {
             0 => Ok(()),
             _ if is_all => Ok(()),
-            _ => Err(misfit("a file has fewer rows than were counted".to_owned())),
+            _ => Err(misfit("a file has fewer rows than were counted")),
         }
     };
     in_order(threads, produce, work, take)

@@ -254,7 +254,9 @@ pub(crate) fn execute<S: Sweep>(
         }
         None => None,
     };
-    let stages = found.unwrap_or_else(|| vec![Stage::Waiting; sweep.units()]);
+    // Not clones of one: what the compiler makes of them reads bytes that no variant has, which valgrind reports.
+    let waiting = || (0..units).map(|_| Stage::Waiting).collect();
+    let stages = found.unwrap_or_else(waiting);
     let shared = Shared::new(sweep, options, stages)?;
     // Reports once before the work, also when a resumed run has nothing left to do.
     if let Some(progress) = options.progress {

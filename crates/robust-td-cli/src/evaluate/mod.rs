@@ -182,7 +182,7 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.machine.kernel()?;
     if let Some(path) = &arguments.out {
-        robust_td_data::files::check_writable(path)?;
+        output::check_file(path)?;
     }
     let log = arguments.log.log()?;
     if let Some(path) = &arguments.out {

@@ -56,7 +56,7 @@ fn a_wrong_word_is_named() {
     );
     assert_refused(
         &run,
-        1,
+        2,
         &["no/model.json", "no directory"],
         "a missing directory",
     );
@@ -124,7 +124,7 @@ fn a_model_that_does_not_fit_is_refused() {
     );
     assert_refused(
         &run,
-        1,
+        2,
         &["no/values.csv", "no directory"],
         "a missing directory",
     );

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Range;
 use super::names::factor;
+use super::range::Range;
 
 /// x -> cos(pi k . u) with u = x scaled to [0, 1]^d, for frequency vectors k with entries up to `order`.
 ///

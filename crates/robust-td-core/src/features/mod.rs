@@ -26,6 +26,8 @@ pub mod column;
 mod fitting;
 mod fourier;
 pub mod level;
+mod map;
+mod moments;
 mod names;
 mod one_hot;
 mod part;
@@ -43,183 +45,21 @@ mod standardise;
 mod tiles;
 
 pub use column::Input;
-pub use fitting::{Fitting, FittingPart, MAX_LEVELS};
+pub use fitting::{Fitting, FittingPart};
 pub use level::Level;
+pub use moments::MAX_LEVELS;
 pub use row::Row;
 pub use rows::Rows;
 pub use select::ColumnUse;
 
 use serde::{Deserialize, Serialize};
 
-use category::Category;
-use fourier::Fourier;
-use one_hot::OneHot;
-use part::Part;
-use per_action::PerAction;
-use polynomial::Polynomial;
-use range::Range;
-use rbf::Rbf;
-use running::Running;
-use sink::{Shifted, Sink};
-use standardise::Standardise;
-use tiles::Tiles;
+use map::{Map, stage_outputs, write_dense_stage, write_stage};
 
 use crate::error::{Error, Result};
 
 /// The maximum number of features of a map.
 pub const MAX_FEATURES: usize = 1 << 24;
-
-/// A fitted map of one kind.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-enum Map {
-    /// The input itself.
-    Identity {
-        /// Its length.
-        inputs: usize,
-    },
-    /// A constant 1.
-    Bias,
-    Standardise(Standardise),
-    Running(Running),
-    Polynomial(Polynomial),
-    Fourier(Fourier),
-    Tiles(Tiles),
-    Rbf(Rbf),
-    OneHot(OneHot),
-    Category(Category),
-    Part(Part),
-    PerAction(PerAction),
-}
-
-impl Map {
-    /// The number of features.
-    fn outputs(&self) -> usize {
-        match self {
-            Self::Identity { inputs } => *inputs,
-            Self::Bias => 1,
-            Self::Standardise(map) => map.outputs(),
-            Self::Running(map) => map.outputs(),
-            Self::Polynomial(map) => map.outputs(),
-            Self::Fourier(map) => map.outputs(),
-            Self::Tiles(map) => map.outputs(),
-            Self::Rbf(map) => map.outputs(),
-            Self::OneHot(map) => map.outputs(),
-            Self::Category(map) => map.outputs(),
-            Self::Part(part) => part.map().outputs(),
-            Self::PerAction(map) => map.outputs(),
-        }
-    }
-
-    /// The largest number of features that are not 0 at the same time.
-    fn active(&self) -> usize {
-        match self {
-            Self::Tiles(map) => map.tilings(),
-            Self::OneHot(_) | Self::Category(_) => 1,
-            Self::PerAction(map) => map.active(),
-            Self::Part(part) => part.map().active(),
-            map => map.outputs(),
-        }
-    }
-
-    /// Whether most of its features are zero.
-    fn is_sparse(&self) -> bool {
-        match self {
-            Self::Part(part) => part.map().is_sparse(),
-            map => matches!(
-                map,
-                Self::Tiles(_) | Self::OneHot(_) | Self::Category(_) | Self::PerAction(_)
-            ),
-        }
-    }
-
-    /// Writes each feature that may be nonzero, in increasing order of index.
-    #[inline]
-    fn write(&self, x: &[f64], sink: &mut (impl Sink + ?Sized)) {
-        match self {
-            Self::Part(part) => part.of(x, |x| part.map().write_all(x, sink)),
-            map => map.write_all(x, sink),
-        }
-    }
-
-    /// As [`Map::write`], for a map of all columns.
-    #[inline]
-    fn write_all(&self, x: &[f64], sink: &mut (impl Sink + ?Sized)) {
-        let put = &mut |index, value| sink.put(index, value);
-        match self {
-            Self::Identity { .. } => x.iter().enumerate().for_each(|(i, &v)| put(i, v)),
-            Self::Bias => put(0, 1.0),
-            Self::Standardise(map) => map.write(x, put),
-            Self::Running(map) => map.write(x, put),
-            Self::Polynomial(map) => map.write(x, put),
-            Self::Fourier(map) => map.write(x, put),
-            Self::Tiles(map) => map.write(x, sink),
-            Self::Rbf(map) => map.write(x, put),
-            Self::OneHot(map) => map.write(x, put),
-            Self::Category(map) => map.write(x, put),
-            Self::Part(_) => unreachable!("a part of a part"),
-            Self::PerAction(map) => map.write(x, sink),
-        }
-    }
-
-    /// Writes all features of a map that is not sparse; those of the most common maps many at a time.
-    #[inline]
-    fn write_dense(&self, x: &[f64], out: &mut [f64]) {
-        match self {
-            Self::Identity { .. } => out.copy_from_slice(x),
-            Self::Bias => out.fill(1.0),
-            Self::Standardise(map) => map.write_dense(x, out),
-            _ => self.write(x, out),
-        }
-    }
-
-    /// As [`write_dense`](Self::write_dense), for several observations.
-    fn write_dense_rows<'a>(&self, rows: impl Iterator<Item = (&'a [f64], &'a mut [f64])>) {
-        match self {
-            Self::Bias => rows.for_each(|(_, out)| out[0] = 1.0),
-            Self::Standardise(map) => rows.for_each(|(x, out)| map.write_dense(x, out)),
-            _ => rows.for_each(|(x, out)| self.write_dense(x, out)),
-        }
-    }
-
-    /// A bound on the squared norm of the features that holds for every observation, if there is one.
-    fn norm_sq_bound(&self) -> Option<f64> {
-        match self {
-            Self::Identity { .. } | Self::Standardise(_) | Self::Polynomial(_) => None,
-            Self::Bias | Self::OneHot(_) | Self::Category(_) => Some(1.0),
-            Self::Part(part) => part.map().norm_sq_bound(),
-            Self::Running(map) => Some(map.norm_sq_bound()),
-            Self::Tiles(map) => Some(map.tilings() as f64),
-            Self::PerAction(map) => map.norm_sq_bound(),
-            // Every feature lies within [-1, 1].
-            Self::Fourier(_) | Self::Rbf(_) => Some(self.outputs() as f64),
-        }
-    }
-
-    /// Checks a restored map against the input length.
-    fn check(&self, inputs: usize) -> Result<()> {
-        let fits = match self {
-            Self::Identity { inputs: own } => *own == inputs,
-            Self::Bias => true,
-            Self::Standardise(map) => map.fits(inputs),
-            Self::Running(map) => map.fits(inputs),
-            Self::Polynomial(map) => map.fits(inputs),
-            Self::Fourier(map) => map.fits(inputs),
-            Self::Tiles(map) => map.fits(inputs),
-            Self::Rbf(map) => map.fits(inputs),
-            Self::OneHot(map) => map.fits(inputs),
-            Self::Category(map) => map.fits(inputs),
-            Self::Part(part) => part.fits(inputs),
-            Self::PerAction(map) => map.fits(inputs),
-        };
-        if fits {
-            return Ok(());
-        }
-        Err(Error::Saved {
-            contradiction: format!("its feature map does not fit an input of length {inputs}"),
-        })
-    }
-}
 
 /// A pipeline of fitted maps.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -450,31 +290,6 @@ impl FeatureMap {
             self.write(observation, &mut row);
             rows.push(&row);
         }
-    }
-}
-
-/// The number of features of a stage.
-fn stage_outputs(stage: &[Map]) -> usize {
-    stage.iter().map(Map::outputs).sum()
-}
-
-/// Concatenates the outputs of the maps of a stage without sparse maps.
-#[inline]
-fn write_dense_stage(stage: &[Map], x: &[f64], mut out: &mut [f64]) {
-    for map in stage {
-        let (own, rest) = out.split_at_mut(map.outputs());
-        map.write_dense(x, own);
-        out = rest;
-    }
-}
-
-/// Concatenates the outputs of the maps of a stage.
-#[inline]
-fn write_stage(stage: &[Map], x: &[f64], sink: &mut (impl Sink + ?Sized)) {
-    let mut first = 0;
-    for map in stage {
-        map.write(x, &mut Shifted { first, sink });
-        first += map.outputs();
     }
 }
 

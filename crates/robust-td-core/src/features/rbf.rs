@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Range;
 use super::names::number;
+use super::range::Range;
 
 /// x -> exp(-|u - centre|^2 / (2 width^2)), u = x scaled to [0, 1]^d, for a grid of centres.
 ///

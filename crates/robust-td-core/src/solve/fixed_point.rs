@@ -50,7 +50,12 @@ impl FixedPoint {
         if sums.iter().chain(squares).any(|x| !x.is_finite()) {
             return Err(Error::Overflow);
         }
-        let scale: Vec<f64> = squares.iter().map(|square| (square / n).sqrt()).collect();
+        // Smaller squares have lost digits to underflow: the feature counts as never seen.
+        let scale_of = |square: &f64| match square / n {
+            mean if mean >= f64::MIN_POSITIVE => mean.sqrt(),
+            _ => 0.0,
+        };
+        let scale: Vec<f64> = squares.iter().map(scale_of).collect();
         let active: Vec<usize> = (0..d).filter(|&j| scale[j] > 0.0).collect();
         let entry = |i: usize, j: usize| sums[i * (d + 1) + j] / n;
         let y: Vec<f64> = active.iter().map(|&i| entry(i, d) / scale[i]).collect();
@@ -324,6 +329,22 @@ mod tests {
             let (x, y) = (plain.theta[j], scaled.theta[j] * unit);
             assert!((x - y).abs() < 1e-9 * x.abs(), "{x} {y}");
         }
+    }
+
+    #[test]
+    fn features_whose_squares_underflow_are_not_identified() {
+        let solve = |unit: f64| {
+            let mut equations = Equations::new(1, 0.5).unwrap();
+            let at = |t: u32| [unit * f64::from(1 + t % 3)];
+            (0..300).for_each(|t| {
+                equations.add(&Transition::new(&at(t), f64::from(t % 3), &at(t + 1)));
+            });
+            equations.solve().unwrap()
+        };
+        let (plain, small, tiny) = (solve(1.0), solve(1e-140), solve(1e-160));
+        assert!((small.theta[0] * 1e-140 / plain.theta[0] - 1.0).abs() < 1e-12);
+        assert_eq!((small.rank, tiny.rank), (1, 0));
+        assert!(!tiny.identified.covers(Features::Dense(&[1e-160])));
     }
 
     #[test]

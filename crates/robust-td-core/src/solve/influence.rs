@@ -17,7 +17,7 @@ use crate::matrix::Matrix;
 use crate::phi::{Features, Transition};
 use crate::solve::fixed_point::FixedPoint;
 use crate::solve::spread::{Spread, independent};
-use crate::solve::support::{Support, leverage};
+use crate::solve::support::{Support, SupportSums, leverage};
 use crate::solve::trajectory::{self, Trajectory};
 
 /// The maximum number of groups of independent clusters.
@@ -221,7 +221,10 @@ impl TryFrom<SavedSums> for GroupSums {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "SavedInfluence", into = "SavedInfluence")]
 pub struct Influence {
+    /// Without the numbers W_k.
     saved: SavedInfluence,
+    /// W_k, feature by feature: the contributions of all groups to one feature are consecutive.
+    columns: Vec<f64>,
     /// For ordered groups.
     trajectory: Option<Trajectory>,
 }
@@ -330,7 +333,7 @@ impl Influence {
     /// Whether it knows the error of one value only.
     #[must_use]
     pub fn is_of_one_value(&self) -> bool {
-        self.saved.rows.is_empty()
+        self.columns.is_empty()
     }
 
     /// Whether it has this dimension.
@@ -346,7 +349,7 @@ impl Influence {
         ordered
             && inside
             && (self.is_of_one_value()
-                || saved.groups.checked_mul(dimension) == Some(saved.rows.len()))
+                || saved.groups.checked_mul(dimension) == Some(self.columns.len()))
             && [0, dimension].contains(&saved.features.len())
     }
 
@@ -368,18 +371,15 @@ impl Influence {
     /// When there is no such group, or the dimension is another one.
     #[must_use]
     pub fn row(&self, group: usize, dimension: usize) -> Vec<f64> {
-        let SavedInfluence {
-            groups, seen, rows, ..
-        } = &self.saved;
-        let width = rows.len() / groups;
-        let own = &rows[group * width..][..width];
+        let SavedInfluence { groups, seen, .. } = &self.saved;
+        let own = self.columns.chunks_exact(*groups).map(|all| all[group]);
         if seen.is_empty() {
-            assert_eq!(width, dimension, "the dimension of the features");
-            return own.to_vec();
+            assert_eq!(own.len(), dimension, "the dimension of the features");
+            return own.collect();
         }
         let mut row = vec![0.0; dimension];
-        for (x, &j) in own.iter().zip(seen) {
-            row[j as usize] = *x;
+        for (x, &j) in own.zip(seen) {
+            row[j as usize] = x;
         }
         row
     }
@@ -399,67 +399,69 @@ impl Influence {
     /// When there are contributions, but not one per group.
     #[must_use]
     pub fn spread_with(&self, phi: Features<'_>, more: &[f64]) -> Spread {
-        let SavedInfluence { groups, rows, .. } = &self.saved;
-        let (indices, values) = self.places(phi);
-        let phi = match self.saved.seen.is_empty() {
-            true => phi,
-            false => Features::Sparse {
-                indices: &indices,
-                values: &values,
-            },
-        };
-        let rows = rows.chunks_exact((rows.len() / groups).max(1));
-        let mut contributions: Vec<f64> = rows.map(|row| phi.dot(row)).collect();
-        contributions.resize(*groups, 0.0);
-        if !more.is_empty() {
-            assert_eq!(more.len(), *groups, "one contribution per group");
-            contributions
-                .iter_mut()
-                .zip(more)
-                .for_each(|(c, m)| *c += m);
+        let groups = self.saved.groups;
+        let mut contributions = [0.0; MOST_GROUPS];
+        let contributions = &mut contributions[..groups];
+        let width = self.columns.len() / groups;
+        if let (Features::Dense(phi), true) = (phi, self.saved.seen.is_empty()) {
+            let fits = self.is_of_one_value() || phi.len() == width;
+            assert!(fits, "features have the dimension of theta");
         }
-        let support = self.support(phi);
-        match &self.trajectory {
-            Some(trajectory) => trajectory.spread(&contributions, support),
-            None => independent(&contributions, support),
-        }
-    }
-
-    /// The nonzero features of phi among the columns, if they are not all features.
-    fn places(&self, phi: Features<'_>) -> (Vec<u32>, Vec<f64>) {
-        let (mut indices, mut values) = (Vec::new(), Vec::new());
-        let seen = &self.saved.seen;
-        if !seen.is_empty() {
-            phi.for_each(|j, x| {
-                if x != 0.0
-                    && let Ok(place) = seen.binary_search(&(j as u32))
-                {
-                    indices.push(place as u32);
-                    values.push(x);
-                }
-            });
-        }
-        (indices, values)
-    }
-
-    /// The data behind phi.theta.
-    fn support(&self, phi: Features<'_>) -> Support {
-        let SavedInfluence { log, features, .. } = &self.saved;
-        if features.is_empty() {
-            return *log;
-        }
-        let mut used = Vec::new();
-        phi.for_each(|j, x| {
-            if x != 0.0 {
-                let (support, typical) = features[j];
-                used.push((x.abs() / typical, support));
+        let mut support = SupportSums::default();
+        let mut is_used = false;
+        self.for_each(phi, |place, x| {
+            if place < width {
+                axpy(x, &self.columns[place * groups..][..groups], contributions);
+            }
+            if let Some((of_feature, typical)) = self.saved.features.get(place) {
+                support.add(x.abs() / typical, *of_feature);
+                is_used = true;
             }
         });
-        match used.is_empty() {
-            true => *log,
-            false => Support::of_features(used, *log),
+        if !more.is_empty() {
+            assert_eq!(more.len(), groups, "one contribution per group");
+            axpy(1.0, more, contributions);
+        }
+        let support = match is_used {
+            true => support.support(self.saved.log),
+            false => self.saved.log,
+        };
+        match &self.trajectory {
+            Some(trajectory) => trajectory.spread(contributions, support),
+            None => independent(contributions, support),
         }
     }
+
+    /// Takes the nonzero features of phi with their places among the columns.
+    #[inline]
+    fn for_each(&self, phi: Features<'_>, mut take: impl FnMut(usize, f64)) {
+        let seen = &self.saved.seen;
+        phi.for_each(|j, x| {
+            if x == 0.0 {
+                return;
+            }
+            if seen.is_empty() {
+                take(j, x);
+            } else if let Ok(place) = seen.binary_search(&(j as u32)) {
+                take(place, x);
+            }
+        });
+    }
+}
+
+/// sums += factor x.
+#[inline]
+fn axpy(factor: f64, x: &[f64], sums: &mut [f64]) {
+    for (sum, x) in sums.iter_mut().zip(x) {
+        *sum += factor * x;
+    }
+}
+
+/// A matrix of this many rows, column by column.
+fn transposed(entries: &[f64], rows: usize) -> Vec<f64> {
+    let columns = entries.len() / rows;
+    let column = |j: usize| entries.iter().skip(j).step_by(columns);
+    (0..columns).flat_map(column).copied().collect()
 }
 
 /// The data behind each feature.
@@ -493,23 +495,33 @@ fn support(sums: &GroupSums, total: &[f64], log: Support) -> Vec<(Support, f64)>
 
 impl From<Influence> for SavedInfluence {
     fn from(influence: Influence) -> Self {
-        influence.saved
+        let width = influence.columns.len() / influence.saved.groups;
+        Self {
+            rows: transposed(&influence.columns, width.max(1)),
+            ..influence.saved
+        }
     }
 }
 
 impl TryFrom<SavedInfluence> for Influence {
     type Error = Error;
 
-    fn try_from(saved: SavedInfluence) -> Result<Self> {
-        if !(1..=MOST_GROUPS).contains(&saved.groups) {
-            let contradiction = format!("{} groups of transitions", saved.groups);
+    fn try_from(mut saved: SavedInfluence) -> Result<Self> {
+        let (groups, entries) = (saved.groups, saved.rows.len());
+        if !(1..=MOST_GROUPS).contains(&groups) || !entries.is_multiple_of(groups) {
+            let contradiction = format!("{groups} groups of transitions with {entries} entries");
             return Err(Error::Saved { contradiction });
         }
         let trajectory = match saved.grouping {
             Grouping::Independent => None,
             Grouping::Ordered => Some(Trajectory::new(saved.groups)?),
         };
-        Ok(Self { saved, trajectory })
+        let columns = transposed(&std::mem::take(&mut saved.rows), groups);
+        Ok(Self {
+            saved,
+            columns,
+            trajectory,
+        })
     }
 }
 

@@ -8,17 +8,24 @@ use crate::random::Stream;
 
 const LOGS: u64 = 600;
 
-/// Coverage, mean width over that of the known distribution of the error, and the share of unreliable answers.
+/// Coverage, that of the reliable answers, mean width over that of the known distribution of the error, and the share of unreliable answers.
 #[derive(Debug)]
 struct Found {
     coverage: f64,
+    reliable_coverage: f64,
     width: f64,
     unreliable: f64,
 }
 
 /// Intervals for the mean of the values that `draw` makes, all with mean 0.
 fn simulate(draw: impl Fn(&mut Stream) -> Vec<f64>, spread: impl Fn(&[f64]) -> Spread) -> Found {
-    let [mut covered, mut width, mut squares, mut unreliable] = [0.0; 4];
+    let [
+        mut covered,
+        mut reliably,
+        mut width,
+        mut squares,
+        mut unreliable,
+    ] = [0.0; 5];
     for log in 0..LOGS {
         let values = draw(&mut Stream::new(15, log));
         let n = values.len() as f64;
@@ -29,14 +36,19 @@ fn simulate(draw: impl Fn(&mut Stream) -> Vec<f64>, spread: impl Fn(&[f64]) -> S
             .collect();
         let answer = spread(&contributions);
         let sides = answer.sides(0.95);
-        covered += f64::from(mean <= sides.below && -mean <= sides.above);
+        let covers = mean <= sides.below && -mean <= sides.above;
+        // Contributions that are all 0 show no error at all: there the program looks at the rewards.
+        let reliable = answer.reliable && answer.standard_error() > 0.0;
+        covered += f64::from(covers);
+        reliably += f64::from(covers && reliable);
         width += 0.5 * (sides.below + sides.above);
         squares += mean * mean;
-        unreliable += f64::from(!answer.reliable);
+        unreliable += f64::from(!reliable);
     }
     let logs = LOGS as f64;
     Found {
         coverage: covered / logs,
+        reliable_coverage: reliably / (logs - unreliable),
         width: width / logs / (1.96 * (squares / logs).sqrt()),
         unreliable: unreliable / logs,
     }
@@ -180,5 +192,33 @@ fn means_of_skewed_values_from_their_moments() {
         let plain = covered / LOGS as f64;
         assert!(skewed.coverage > plain + 0.015, "{plain} {skewed:?}");
         assert!((0.90..0.985).contains(&skewed.coverage), "{skewed:?}");
+    }
+}
+
+/// One of many clusters has an outcome; the number of outcomes in a log is about 2 to 32.
+#[test]
+fn rare_outcomes_of_many_clusters() {
+    const CLUSTERS: usize = 256;
+    let support = Support {
+        clusters: CLUSTERS as f64,
+        rows: 1e5,
+    };
+    let constant: fn(&mut Stream) -> f64 = |_| 1.0;
+    let exponential: fn(&mut Stream) -> f64 = |s| -s.uniform().max(1e-300).ln();
+    for (name, size) in [("constant", constant), ("exponential", exponential)] {
+        for (outcomes, most_unreliable) in [(2.0, 0.92), (4.0, 0.7), (8.0, 0.35), (32.0, 0.01)] {
+            let share = outcomes / CLUSTERS as f64;
+            let draw = |s: &mut Stream| {
+                let happens = |s: &mut Stream| f64::from(s.uniform() < share);
+                let clusters = (0..CLUSTERS).map(|_| happens(s) * size(s) - share);
+                clusters.collect()
+            };
+            let found = simulate(draw, |c| independent(c, support));
+            assert!(
+                (0.92..=0.995).contains(&found.reliable_coverage)
+                    && found.unreliable <= most_unreliable,
+                "{name}, {outcomes}: {found:?}"
+            );
+        }
     }
 }

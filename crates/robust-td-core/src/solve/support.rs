@@ -26,16 +26,41 @@ impl Support {
     /// (sum w)^2 / sum (w^2 / count). A rare feature dominates unless the query hardly uses it; an average over many rare ones
     /// has the support of all of them.
     pub fn of_features(features: impl IntoIterator<Item = (f64, Support)>, log: Support) -> Self {
-        let (mut total, mut clusters, mut rows) = (0.0, 0.0, 0.0);
+        let mut sums = SupportSums::default();
         for (size, support) in features {
-            let weight = size * size / support.rows;
-            total += weight;
-            clusters += weight * weight / support.clusters;
-            rows += weight * weight / support.rows;
+            sums.add(size, support);
         }
+        sums.support(log)
+    }
+}
+
+/// The sums behind [`Support::of_features`].
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct SupportSums {
+    total: f64,
+    clusters: f64,
+    rows: f64,
+}
+
+impl SupportSums {
+    /// Adds a feature.
+    pub fn add(&mut self, size: f64, support: Support) {
+        let weight = size * size / support.rows;
+        self.total += weight;
+        self.clusters += weight * weight / support.clusters;
+        self.rows += weight * weight / support.rows;
+    }
+
+    /// The support of the query, at most that of the whole log.
+    pub fn support(&self, log: Support) -> Support {
+        let Self {
+            total,
+            clusters,
+            rows,
+        } = *self;
         // NaN, from features never seen, stays: such a query has no support.
         let at_most = |count: f64, limit: f64| if count > limit { limit } else { count };
-        Self {
+        Support {
             clusters: at_most(total * total / clusters, log.clusters),
             rows: at_most(total * total / rows, log.rows),
         }

@@ -10,9 +10,12 @@ use super::Spreads;
 use super::learn::{Outcome, learn};
 use crate::assess::Sums;
 use crate::chunks::for_each_chunk;
-use crate::elsewhere::tasks::{List, Shards, Task, Tasks};
-use crate::elsewhere::{self, Fitted, misfit, seal, unseal};
-use crate::error::{Error, Result};
+use crate::elsewhere::misfit::{
+    another_pass, check_pass, if_it_fits, misfit, missing_part, wrong_order,
+};
+use crate::elsewhere::tasks::{List, Shards, Task};
+use crate::elsewhere::{Description, Fitted, seal, unseal};
+use crate::error::Result;
 use crate::fold::Fold;
 use crate::reading::Reading;
 use crate::replay::{Elsewhere, Replay};
@@ -77,7 +80,7 @@ impl Described {
     }
 
     /// What it is, for messages and checkpoints.
-    fn name(&self) -> &'static str {
+    pub fn name(&self) -> &'static str {
         match self.pass {
             Pass::Norms => "norms",
             Pass::Learn { .. } => "learn",
@@ -113,12 +116,7 @@ impl Described {
                 ..
             } => theta.len() == d && changes.len() == d * offsets.len(),
         };
-        match whole {
-            true => Ok(()),
-            false => Err(misfit(format!(
-                "a pass does not fit its map of {d} features"
-            ))),
-        }
+        check_pass(whole, d)
     }
 
     /// The state of a task.
@@ -171,7 +169,7 @@ impl Described {
                 let replay = &mut Replay::of_node(&mut log, *mark, threads);
                 seal(job, &assess(replay, &self.plan(threads), at)?)
             }
-            _ => return Err(misfit("a task is one of another pass".to_owned())),
+            _ => return Err(another_pass()),
         })
     }
 
@@ -202,20 +200,15 @@ impl Described {
                         (next.first()).is_some_and(|first| first.shard == last.shard + 1)
                     };
                     if !all.last().is_none_or(follows) {
-                        return Err(misfit(
-                            "parts are not merged in the order of the log".to_owned(),
-                        ));
+                        return Err(wrong_order());
                     }
                     all.extend(next);
                 }
                 Ok(seal(job, &all))
             }
             Pass::Assess { .. } => {
-                let mut all = Fold::<Sums>::default();
-                for state in states {
-                    all.append(self.sums(job, state)?)?;
-                }
-                Ok(seal(job, &all))
+                let parts = states.map(|state| self.sums(job, state));
+                Ok(seal(job, &Fold::of_parts(parts)?))
             }
         }
     }
@@ -228,28 +221,15 @@ impl Described {
         let all: Vec<Outcome> = unseal(job, state)?;
         let d = self.map.outputs();
         let consecutive = |pair: &[Outcome]| pair[0].shard + 1 == pair[1].shard;
-        match all.iter().all(|one| one.fits(d)) && all.windows(2).all(consecutive) {
-            true => Ok(all),
-            false => Err(sizes()),
-        }
+        let fits = all.iter().all(|one| one.fits(d)) && all.windows(2).all(consecutive);
+        if_it_fits(all, fits)
     }
 
     fn sums(&self, job: sealed::Job, state: &[u8]) -> Result<Fold<Sums>> {
         let fold: Fold<Sums> = unseal(job, state)?;
         let fits = fold.nodes().all(|sums| sums.fits(&self.map));
-        match fits {
-            true => Ok(fold),
-            false => Err(sizes()),
-        }
+        if_it_fits(fold, fits)
     }
-}
-
-fn sizes() -> Error {
-    misfit("the sizes of a state are not those of its pass".to_owned())
-}
-
-fn missing() -> Error {
-    misfit("a part is missing".to_owned())
 }
 
 /// The largest norm over a node.
@@ -307,17 +287,14 @@ fn run(
     plan: &Plan<'_>,
     pass: Pass,
     list: impl FnOnce(&Elsewhere<'_>) -> List,
-) -> Result<(Box<Described>, sealed::Job, Vec<u8>)> {
+) -> Result<(Described, sealed::Job, Vec<u8>)> {
     let Some((elsewhere, log)) = replay.parts() else {
-        return Err(misfit("there is nothing to compute them".to_owned()));
+        return Err(misfit("there is nothing to compute them"));
     };
-    let described = elsewhere::Described::Averaged(Box::new(Described::new(log, plan, pass)));
-    let (description, job) = described.seal(&Fitted::default())?;
-    let elsewhere::Described::Averaged(described) = described else {
-        return Err(misfit("a pass has another description".to_owned()));
-    };
-    let tasks = Tasks::new(job, elsewhere.versions.clone(), list(elsewhere));
-    let state = elsewhere.engine.run(described.name(), description, tasks)?;
+    let described = Described::new(log, plan, pass);
+    let list = list(elsewhere);
+    let (job, state) =
+        Description::Averaged(&described).run(elsewhere, &Fitted::default(), list)?;
     Ok((described, job, state))
 }
 
@@ -331,7 +308,7 @@ pub(crate) fn largest_norm(replay: &mut Replay<'_>, plan: &Plan<'_>) -> Result<f
     let (count, largest) = described.norms(job, &state)?;
     match count == plan.transitions {
         true => Ok(largest.sqrt()),
-        false => Err(missing()),
+        false => Err(missing_part()),
     }
 }
 
@@ -357,7 +334,7 @@ pub(crate) fn outcomes(
     let whole = all.len() as u64 == count && all.first().is_none_or(|one| one.shard == 0);
     match whole && steps == plan.transitions {
         true => Ok(all),
-        false => Err(missing()),
+        false => Err(missing_part()),
     }
 }
 
@@ -382,5 +359,5 @@ pub(crate) fn sums(
     let (described, job, state) = run(replay, plan, pass, nodes)?;
     let sums = described.sums(job, &state)?.finish();
     let sums = sums.filter(|sums| sums.count == plan.transitions);
-    sums.ok_or_else(missing)
+    sums.ok_or_else(missing_part)
 }

@@ -7,8 +7,9 @@ use robust_td_core::features::{Fitting, Input};
 use robust_td_core::sealed;
 use serde::{Deserialize, Serialize};
 
-use super::tasks::{List, Task, Tasks, Window};
-use super::{Described, Fitted, misfit, seal, unseal};
+use super::misfit::{another_pass, if_it_fits, misfit, missing_part, wrong_order};
+use super::tasks::{List, Task, Window};
+use super::{Description, Fitted, seal, unseal};
 use crate::batch::Batch;
 use crate::blocks::Index;
 use crate::error::{Error, Result};
@@ -78,7 +79,7 @@ pub(crate) fn take(replay: &mut Replay<'_>, spec: &Spec) -> Result<Option<Survey
         return Ok(None);
     };
     let files = log.files.len();
-    let first = First {
+    let mut first = First {
         log,
         inputs: schema.inputs.clone(),
         schema,
@@ -87,26 +88,17 @@ pub(crate) fn take(replay: &mut Replay<'_>, spec: &Spec) -> Result<Option<Survey
         step: Step::Rows,
     };
     let mut fitted = Fitted::default();
-    let mut run = |first: First, fitted: &Fitted, list: List| {
-        let described = Described::First(Box::new(first));
-        let (description, job) = described.seal(fitted)?;
-        let Described::First(first) = described else {
-            return Err(misfit("a pass has another description".to_owned()));
-        };
-        let tasks = Tasks::new(job, elsewhere.versions.clone(), list);
-        let state = elsewhere
-            .engine
-            .run(first.step.name(), description, tasks)?;
-        Ok((*first, job, state))
+    let mut run = |first: &First, fitted: &Fitted, list: List| {
+        Description::First(first).run(elsewhere, fitted, list)
     };
-    let (mut first, job, state) = run(first, &fitted, List::Files)?;
+    let (job, state) = run(&first, &fitted, List::Files)?;
     let (start, rows) = first.counts(job, &state)?;
     if (start, rows.len()) != (0, files) {
-        return Err(misfit("a part is missing".to_owned()));
+        return Err(missing_part());
     }
     let files = Arc::new(FileRows::new(rows));
     first.step = Step::Survey;
-    let (mut first, job, state) = run(first, &fitted, List::Rows(files.clone()))?;
+    let (job, state) = run(&first, &fitted, List::Rows(files.clone()))?;
     let part = first.part(&fitting, job, &state)?.whole(&files)?;
     let Some(order) = part.order.filter(Order::is_exact) else {
         return Ok(None);
@@ -121,8 +113,7 @@ pub(crate) fn take(replay: &mut Replay<'_>, spec: &Spec) -> Result<Option<Survey
         end_pass(&mut fitting, observed.take(), &|code| text(&fitted, code))?;
         if fitting.needs_pass() {
             first.step = Step::Fit;
-            let (next, job, state) = run(first, &fitted, List::Rows(files.clone()))?;
-            first = next;
+            let (job, state) = run(&first, &fitted, List::Rows(files.clone()))?;
             let part = first.part(&fitting, job, &state)?.whole(&files)?;
             observed = part.blocks.finish().and_then(|block| block.observed);
         }
@@ -146,18 +137,16 @@ fn text((_, labels): &Fitted, code: f64) -> Option<String> {
     place.ok().map(|place| labels[place].1.clone())
 }
 
-impl Step {
+impl First {
     /// What it is, for messages and checkpoints.
-    fn name(self) -> &'static str {
-        match self {
-            Self::Rows => "rows",
-            Self::Survey => "survey",
-            Self::Fit => "fit",
+    pub fn name(&self) -> &'static str {
+        match self.step {
+            Step::Rows => "rows",
+            Step::Survey => "survey",
+            Step::Fit => "fit",
         }
     }
-}
 
-impl First {
     fn schema(&self) -> Schema {
         Schema {
             inputs: self.inputs.clone(),
@@ -171,7 +160,7 @@ impl First {
         let mut fitting = spec.fitting(&self.schema(), self.dimension)?;
         for part in &fitted.0 {
             if !fitting.accepts(part) {
-                return Err(misfit("a pass does not fit its feature map".to_owned()));
+                return Err(misfit("a pass does not fit its feature map"));
             }
             end_pass(&mut fitting, Some(part.clone()), &|code| text(fitted, code))?;
         }
@@ -200,7 +189,7 @@ impl First {
             (Step::Survey | Step::Fit, Task::Rows { window, .. }) => {
                 Ok(seal(job, &self.look(fitted, *window, threads)?))
             }
-            _ => Err(misfit("a task is one of another pass".to_owned())),
+            _ => Err(another_pass()),
         }
     }
 
@@ -288,10 +277,10 @@ impl First {
                 let next = self.counts(job, state)?;
                 match &mut all {
                     None => all = Some(next),
-                    Some((first, counts)) if *first + counts.len() == next.0 => {
+                    Some((first, counts)) if first.checked_add(counts.len()) == Some(next.0) => {
                         counts.extend(next.1)
                     }
-                    Some(_) => return Err(order_error()),
+                    Some(_) => return Err(wrong_order()),
                 }
             }
             return Ok(seal(job, &all.unwrap_or_default()));
@@ -305,7 +294,7 @@ impl First {
                 Some(all) => all.merge(next)?,
             }
         }
-        Ok(seal(job, &all.ok_or_else(order_error)?.checked()?))
+        Ok(seal(job, &all.ok_or_else(wrong_order)?.checked()?))
     }
 
     fn counts(&self, job: sealed::Job, state: &[u8]) -> Result<Counts> {
@@ -328,23 +317,15 @@ impl First {
             }
             None => !inspects,
         };
-        match has_order && part.blocks.nodes().all(fits) {
-            true => Ok(part),
-            false => Err(misfit(
-                "the sizes of a state are not those of its pass".to_owned(),
-            )),
-        }
+        let fits = has_order && part.blocks.nodes().all(fits);
+        if_it_fits(part, fits)
     }
-}
-
-fn order_error() -> Error {
-    misfit("parts are not merged in the order of the log".to_owned())
 }
 
 impl Part {
     fn merge(&mut self, later: Self) -> Result<()> {
         if self.rows.1 != later.rows.0 {
-            return Err(order_error());
+            return Err(wrong_order());
         }
         self.rows.1 = later.rows.1;
         if let (Some(order), Some(later)) = (&mut self.order, later.order) {
@@ -364,7 +345,7 @@ impl Part {
     fn whole(self, files: &FileRows) -> Result<Self> {
         match self.rows == (0, files.count()) {
             true => self.checked(),
-            false => Err(misfit("a part is missing".to_owned())),
+            false => Err(missing_part()),
         }
     }
 }

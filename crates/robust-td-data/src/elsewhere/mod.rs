@@ -13,6 +13,7 @@
 //! | `learn` | the shard of one learner | its answer |
 
 pub(crate) mod first;
+pub(crate) mod misfit;
 pub(crate) mod tasks;
 pub(crate) mod threads;
 
@@ -24,13 +25,15 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::averaged;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::reading::{Here, Reading};
+use crate::replay::Elsewhere;
 use crate::solved::passes;
 use crate::stored::{Storage, Stores};
 use first::First;
-use tasks::Task;
+use misfit::{another_pass, misfit};
 pub use tasks::Tasks;
+use tasks::{List, Task};
 
 const DESCRIPTION: Kind = Kind(b"pass    ");
 pub(crate) const STATE: Kind = Kind(b"state   ");
@@ -46,17 +49,56 @@ pub trait Engine {
     fn run(&mut self, name: &'static str, description: Vec<u8>, tasks: Tasks) -> Result<Vec<u8>>;
 }
 
-/// What every task of a pass needs to know.
-#[derive(Serialize, Deserialize)]
+/// What every task of a pass needs to know, as it is sent.
+#[derive(Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Described {
+pub(crate) enum Description<'a> {
+    First(&'a First),
+    Pass(&'a passes::Described),
+    Averaged(&'a averaged::passes::Described),
+}
+
+/// The same, as it is received.
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Described {
     First(Box<First>),
     Pass(Box<passes::Described>),
     Averaged(Box<averaged::passes::Described>),
 }
 
-/// The same, with what is exact only in bytes: what earlier passes showed of a feature map, and the texts of categories by their codes.
+/// What is sent with it and is exact only in bytes: what earlier passes showed of a feature map, and the texts of categories by their codes.
 pub(crate) type Fitted = (Vec<FittingPart>, Vec<(u64, String)>);
+
+impl Description<'_> {
+    /// What it is, for messages and checkpoints.
+    fn name(&self) -> &'static str {
+        match self {
+            Self::First(first) => first.name(),
+            Self::Pass(pass) => pass.name(),
+            Self::Averaged(pass) => pass.name(),
+        }
+    }
+
+    /// Runs its tasks; returns the job, and the merged state of all of them.
+    ///
+    /// # Errors
+    /// Those of the engine.
+    pub fn run(
+        &self,
+        elsewhere: &mut Elsewhere<'_>,
+        fitted: &Fitted,
+        list: List,
+    ) -> Result<(sealed::Job, Vec<u8>)> {
+        // Models are saved as JSON, too, to the bit.
+        let text = serde_json::to_string(self).map_err(|error| misfit(error.to_string()))?;
+        let bytes = sealed::seal(DESCRIPTION, sealed::Job::NONE, &(text, fitted));
+        let job = sealed::Job::of(&bytes);
+        let tasks = Tasks::new(job, elsewhere.versions.clone(), list);
+        let state = elsewhere.engine.run(self.name(), bytes, tasks)?;
+        Ok((job, state))
+    }
+}
 
 impl Described {
     /// How to read the log.
@@ -74,18 +116,6 @@ impl Described {
             Self::Pass(pass) => &mut pass.log,
             Self::Averaged(pass) => &mut pass.log,
         }
-    }
-
-    /// The bytes of a description, and the job that they identify.
-    ///
-    /// # Errors
-    /// Never, in practice: it is plain data.
-    pub fn seal(&self, fitted: &Fitted) -> Result<(Vec<u8>, sealed::Job)> {
-        // Models are saved as JSON, too, to the bit.
-        let text = serde_json::to_string(self).map_err(|error| misfit(error.to_string()))?;
-        let bytes = sealed::seal(DESCRIPTION, sealed::Job::NONE, &(text, fitted));
-        let job = sealed::Job::of(&bytes);
-        Ok((bytes, job))
     }
 
     fn open(bytes: &[u8]) -> Result<(Self, Fitted, sealed::Job)> {
@@ -132,7 +162,7 @@ fn compute_here(description: &[u8], task: &[u8], threads: usize, here: Here) -> 
         (Described::Pass(pass), Task::Node { mark, .. }) => pass.compute(job, mark, threads),
         (Described::Averaged(pass), task) => pass.compute(job, &task, threads),
         (Described::First(first), task) => first.compute(&fitted, job, &task, threads),
-        _ => Err(misfit("a task is one of another pass".to_owned())),
+        _ => Err(another_pass()),
     }
 }
 
@@ -176,9 +206,4 @@ pub(crate) fn seal<T: Serialize>(job: sealed::Job, state: &T) -> Vec<u8> {
 /// When they are damaged, of another version or job.
 pub(crate) fn unseal<T: DeserializeOwned>(job: sealed::Job, bytes: &[u8]) -> Result<T> {
     Ok(sealed::open(STATE, job, bytes)?)
-}
-
-/// What does not fit a job.
-pub(crate) fn misfit(message: String) -> Error {
-    Error::Parts { message }
 }

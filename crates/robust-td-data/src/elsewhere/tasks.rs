@@ -6,7 +6,7 @@ use std::sync::Arc;
 use robust_td_core::sealed::{self, Kind};
 use serde::{Deserialize, Serialize};
 
-use super::misfit;
+use super::misfit::misfit;
 use crate::batch::Batch;
 use crate::error::Result;
 use crate::mark::{FileRows, LEAD, Mark, NODE, Places};
@@ -61,7 +61,7 @@ impl Task {
         };
         match whole {
             true => Ok((task, versions, seek)),
-            false => Err(misfit("a task has impossible numbers".to_owned())),
+            false => Err(misfit("a task has impossible numbers")),
         }
     }
 

@@ -25,6 +25,7 @@
 //! Skipped bad rows leave a gap, and they may belong to any episode. Rows are not paired across it: the waiting rows of all open
 //! episodes have an unknown successor and are left out, and the transition of each after the gap restarts.
 
+mod episodes;
 mod step;
 mod stretch;
 mod waiting;
@@ -35,20 +36,19 @@ use robust_td_core::learner::{Features, Outcome};
 use serde::{Deserialize, Serialize};
 
 use crate::batch::Batch;
-use crate::recent::{self, Noted, Recent};
+use crate::recent::Recent;
 use crate::schema::Schema;
+use episodes::Open;
 pub use step::Step;
 pub(crate) use step::StepRows;
 use stretch::OneByOne;
-pub(crate) use stretch::{Count, Stretch, Visit, plain_until};
+pub(crate) use stretch::{Count, StepSink, Stretch, plain_until};
 use waiting::{RowView, Waiting};
 
 /// The memory for open episodes, in bytes.
 const BYTES: u64 = 1 << 29;
 /// The same on a stream, whose state is saved.
 const STREAM_BYTES: u64 = 1 << 27;
-/// The memory of an open episode beside its observation.
-const EACH: usize = 128;
 
 /// The state of pairing between two rows; saved and restored, it resumes with the same transitions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -83,22 +83,6 @@ pub struct Pairing {
     #[serde(deserialize_with = "robust_td_core::count::read")]
     closed: u64,
     ends: bool,
-}
-
-/// The state of an open episode.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Open {
-    /// A row waiting for its successor.
-    waiting: Option<Waiting>,
-    restart: bool,
-    /// Whether it restarts because of a gap.
-    gap: bool,
-    #[serde(deserialize_with = "robust_td_core::count::read")]
-    run: u64,
-    /// The number of gaps in the log before its last row.
-    #[serde(deserialize_with = "robust_td_core::count::read")]
-    gaps: u64,
 }
 
 impl Default for Pairing {
@@ -221,13 +205,13 @@ impl Pairing {
         self.push_to(schema, batch, from, &mut OneByOne(visit))
     }
 
-    /// As [`push`](Self::push), with several transitions at a time where nothing distinguishes them.
+    /// As [`push`](Self::push), to a sink, with several transitions at a time where nothing distinguishes them.
     pub(crate) fn push_to(
         &mut self,
         schema: &Schema,
         batch: &Batch,
         from: usize,
-        visit: &mut impl Visit,
+        sink: &mut impl StepSink,
     ) -> usize {
         if batch.file != self.file && from < batch.len() {
             let episode = schema.episode.then(|| batch.episodes[from]);
@@ -235,8 +219,8 @@ impl Pairing {
             self.file = batch.file;
         }
         let stop = match schema.next_obs {
-            true => self.push_complete(schema, batch, from, visit),
-            false => self.push_successors(schema, batch, from, visit),
+            true => self.push_complete(schema, batch, from, sink),
+            false => self.push_successors(schema, batch, from, sink),
         };
         if stop == batch.len() && batch.gap_after {
             self.break_off();
@@ -250,27 +234,19 @@ impl Pairing {
         schema: &Schema,
         batch: &Batch,
         from: usize,
-        visit: &mut impl Visit,
+        sink: &mut impl StepSink,
     ) -> usize {
         let mut i = from;
         while i < batch.len() {
             let episode = schema.episode.then(|| batch.episodes[i]);
-            if visit.most() > 0 && !self.now.restart && episode == self.episode {
-                let end = plain_until(schema, batch, i, visit.most());
-                if end > i {
-                    self.rows += (end - i) as u64;
-                    self.transitions += (end - i) as u64;
-                    let stretch = Stretch {
-                        rows: i..end,
-                        cluster_row: i,
-                        run: self.now.run,
-                    };
-                    i = end;
-                    if visit.stretch(stretch).is_break() {
-                        return i;
-                    }
-                    continue;
+            if episode == self.episode
+                && let Some((end, flow)) = self.push_stretch(schema, batch, i, 0, sink)
+            {
+                i = end;
+                if flow.is_break() {
+                    return i;
                 }
+                continue;
             }
             let next = Features::Dense(&batch.next_obs[i * batch.dimension..][..batch.dimension]);
             let outcome = match (batch.terminated[i], batch.truncated[i]) {
@@ -305,11 +281,39 @@ impl Pairing {
             self.rows += 1;
             self.transitions += 1;
             i += 1;
-            if visit.step(step).is_break() {
+            if sink.step(step).is_break() {
                 return i;
             }
         }
         batch.len()
+    }
+
+    /// Consumes the rows from `i` on that need not be looked at one by one, if there are any. Their transitions leave the rows
+    /// `back` before them. Returns the first row after them, and whether to stop there.
+    #[inline]
+    fn push_stretch(
+        &mut self,
+        schema: &Schema,
+        batch: &Batch,
+        i: usize,
+        back: usize,
+        sink: &mut impl StepSink,
+    ) -> Option<(usize, ControlFlow<()>)> {
+        if sink.most() == 0 || self.now.restart {
+            return None;
+        }
+        let end = plain_until(schema, batch, i, sink.most());
+        if end == i {
+            return None;
+        }
+        self.rows += (end - i) as u64;
+        self.transitions += (end - i) as u64;
+        let stretch = Stretch {
+            rows: i - back..end - back,
+            cluster_row: i,
+            run: self.now.run,
+        };
+        Some((end, sink.stretch(stretch)))
     }
 
     /// Rows whose next observation is that of the next row.
@@ -318,7 +322,7 @@ impl Pairing {
         schema: &Schema,
         batch: &Batch,
         from: usize,
-        visit: &mut impl Visit,
+        sink: &mut impl StepSink,
     ) -> usize {
         // The row before, of the same episode: in the batch, or from an earlier one.
         let mut held = self.now.waiting.take();
@@ -326,30 +330,19 @@ impl Pairing {
         let mut i = from;
         while i < batch.len() {
             let episode = schema.episode.then(|| batch.episodes[i]);
-            if visit.most() > 0
-                && before.is_some()
-                && !self.now.restart
+            if before.is_some()
                 && episode == self.episode
                 && !batch.truncated[i - 1]
+                && let Some((end, flow)) = self.push_stretch(schema, batch, i, 1, sink)
             {
-                let end = plain_until(schema, batch, i, visit.most());
-                if end > i {
-                    self.transitions += (end - i) as u64;
-                    let stretch = Stretch {
-                        rows: i - 1..end - 1,
-                        cluster_row: i,
-                        run: self.now.run,
-                    };
-                    if visit.stretch(stretch).is_break() {
-                        // The last row is not consumed.
-                        self.rows += (end - i) as u64 - 1;
-                        return end - 1;
-                    }
-                    self.rows += (end - i) as u64;
-                    before = Some(end - 1);
-                    i = end;
-                    continue;
+                if flow.is_break() {
+                    // The last row is not consumed.
+                    self.rows -= 1;
+                    return end - 1;
                 }
+                before = Some(end - 1);
+                i = end;
+                continue;
             }
             let row = RowView::of(batch, i);
             let mut last = before.take().map(|before| RowView::of(batch, before));
@@ -377,7 +370,7 @@ impl Pairing {
                 self.transitions += 1;
                 self.now.restart = last.truncated;
                 self.now.gap = false;
-                if visit.step(step).is_break() {
+                if sink.step(step).is_break() {
                     return i;
                 }
             }
@@ -388,7 +381,7 @@ impl Pairing {
                 self.transitions += 1;
                 self.now.restart = true;
                 self.now.gap = false;
-                if visit.step(step).is_break() {
+                if sink.step(step).is_break() {
                     return i + 1;
                 }
             } else if row.truncated && !schema.episode {
@@ -402,62 +395,6 @@ impl Pairing {
         }
         self.now.waiting = before.map(|i| RowView::of(batch, i).save(batch)).or(held);
         batch.len()
-    }
-
-    /// Turns to the episode of row i, from another one whose last row may wait. If it resumes, returns the row that waits there.
-    fn change(
-        &mut self,
-        batch: &Batch,
-        i: usize,
-        episode: Option<u64>,
-        waiting: Option<Waiting>,
-    ) -> Option<Option<Waiting>> {
-        self.changes += 1;
-        // A gap before a row that waits is in the past.
-        let gap = batch.gaps[i] || (self.now.gap && waiting.is_none());
-        let is_open = waiting.is_some() || !self.now.restart || self.now.gap;
-        if let Some(before) = self.episode.filter(|_| is_open) {
-            let each = EACH + 8 * waiting.as_ref().map_or(0, Waiting::len);
-            let (limit, now) = (recent::limit(self.bytes, each), self.now.clone());
-            self.waiting += u64::from(waiting.is_some());
-            let open = Open {
-                waiting,
-                gaps: self.gaps,
-                ..now
-            };
-            let Self {
-                others,
-                waiting,
-                left_out,
-                closed,
-                ..
-            } = self;
-            others.put(before, open, limit, |old| {
-                *closed += 1;
-                *waiting -= u64::from(old.waiting.is_some());
-                *left_out += u64::from(old.waiting.is_some());
-            });
-        }
-        self.gaps += u64::from(batch.gaps[i]);
-        self.episode = episode;
-        let Some(mut open) = episode.and_then(|episode| self.others.take(episode)) else {
-            self.now.restart = true;
-            self.now.gap = gap;
-            self.now.run = self.runs.saturating_sub(1);
-            return None;
-        };
-        self.resumed += 1;
-        let waiting = open.waiting.take();
-        self.waiting -= u64::from(waiting.is_some());
-        self.now = open;
-        if self.now.gaps != self.gaps {
-            self.left_out += u64::from(waiting.is_some());
-            (self.now.restart, self.now.gap) = (true, true);
-        }
-        match self.now.restart && waiting.is_none() || self.now.gaps != self.gaps {
-            true => None,
-            false => Some(waiting),
-        }
     }
 
     /// The number of the episode of the next transition.
@@ -485,61 +422,4 @@ impl Pairing {
         let mut waiting = open.filter_map(|open| open.waiting.as_ref());
         waiting.all(|waiting| waiting.obs.len() == inputs)
     }
-
-    /// A copy without the open episodes, which pairs the rows that follow as this one does once it has what this one
-    /// [notes](Self::noted) meanwhile.
-    pub(crate) fn fork(&mut self) -> Self {
-        Self {
-            others: self.others.fork(),
-            episode: self.episode,
-            now: self.now.clone(),
-            ..*self
-        }
-    }
-
-    /// The open episodes that resumed since the fork.
-    pub(crate) fn noted(&mut self) -> NotedEpisodes {
-        NotedEpisodes(self.others.noted())
-    }
-
-    /// Adds what was noted to a fork.
-    pub(crate) fn load(&mut self, noted: NotedEpisodes) {
-        self.others.load(noted.0);
-    }
-
-    /// Declares that the next row is in another file.
-    pub(crate) fn expect_file(&mut self) {
-        self.file = usize::MAX;
-    }
-
-    /// Closes the open episodes of a file; that of the last row only if it does not go on.
-    fn end_file(&mut self, goes_on: bool) {
-        self.left_out += std::mem::take(&mut self.waiting);
-        self.others.drain().for_each(drop);
-        if !goes_on {
-            let waiting = self.now.waiting.take().is_some();
-            self.left_out += u64::from(waiting);
-            self.now.gap &= !waiting;
-            self.now.restart = true;
-        }
-    }
-
-    /// Declares that the next row does not follow the last one, as at the start of another pass.
-    pub fn start_anew(&mut self) {
-        self.end_file(false);
-        self.break_off();
-        self.episode = None;
-        self.now.gap = false;
-    }
-
-    /// Drops the waiting rows: their successors may be bad.
-    fn break_off(&mut self) {
-        self.gaps += 1;
-        self.left_out += u64::from(self.now.waiting.take().is_some());
-        (self.now.restart, self.now.gap) = (true, true);
-    }
 }
-
-/// Open episodes that a fork needs.
-#[derive(Debug)]
-pub(crate) struct NotedEpisodes(Noted<Open>);

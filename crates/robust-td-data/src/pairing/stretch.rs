@@ -26,7 +26,7 @@ impl Stretch {
 }
 
 /// What receives transitions.
-pub(crate) trait Visit {
+pub(crate) trait StepSink {
     /// The maximum number of transitions in a stretch; 0 if all are wanted one by one.
     fn most(&self) -> usize;
     /// Takes one transition.
@@ -38,7 +38,7 @@ pub(crate) trait Visit {
 /// A function of single transitions.
 pub(super) struct OneByOne<F>(pub F);
 
-impl<F: FnMut(Step<'_>) -> ControlFlow<()>> Visit for OneByOne<F> {
+impl<F: FnMut(Step<'_>) -> ControlFlow<()>> StepSink for OneByOne<F> {
     #[inline(always)]
     fn most(&self) -> usize {
         0
@@ -71,7 +71,7 @@ impl Count {
     }
 }
 
-impl Visit for Count {
+impl StepSink for Count {
     fn most(&self) -> usize {
         usize::try_from(self.limit - self.count).unwrap_or(usize::MAX)
     }
@@ -125,7 +125,7 @@ mod tests {
         stretches: usize,
     }
 
-    impl Visit for Together<'_> {
+    impl StepSink for Together<'_> {
         fn most(&self) -> usize {
             self.left
         }
@@ -222,10 +222,10 @@ mod tests {
                 let mut found = Vec::new();
                 let mut from = 0;
                 loop {
-                    let mut visit = Together { batch: &batch, seen: Vec::new(), left: limit, stretches: 0 };
-                    from = many.push_to(&schema, &batch, from, &mut visit);
-                    found.extend(visit.seen);
-                    if visit.left > 0 {
+                    let mut sink = Together { batch: &batch, seen: Vec::new(), left: limit, stretches: 0 };
+                    from = many.push_to(&schema, &batch, from, &mut sink);
+                    found.extend(sink.seen);
+                    if sink.left > 0 {
                         break;
                     }
                 }
@@ -243,14 +243,14 @@ mod tests {
     fn plain_rows_are_one_stretch() {
         let mut batch = batch(&[1; 50], 0, false);
         batch.terminated[40] = true;
-        let mut visit = Together {
+        let mut sink = Together {
             batch: &batch,
             seen: Vec::new(),
             left: 1000,
             stretches: 0,
         };
-        Pairing::default().push_to(&Schema::default(), &batch, 0, &mut visit);
+        Pairing::default().push_to(&Schema::default(), &batch, 0, &mut sink);
         // Row 0 starts; rows 1 to 39 continue; row 40 terminates; row 41 starts; the last one waits.
-        assert_eq!((visit.stretches, visit.seen.len()), (2, 49));
+        assert_eq!((sink.stretches, sink.seen.len()), (2, 49));
     }
 }

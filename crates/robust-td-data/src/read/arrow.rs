@@ -225,7 +225,7 @@ impl ArrowRows {
         }
         let first = batch.len();
         let (columns, row) = (&self.columns, &self.row);
-        if !whole.append(columns, row, rows.clone(), self.rows + 1, batch) {
+        if !whole.append_if_good(columns, row, rows.clone(), self.rows + 1, batch) {
             return false;
         }
         batch.gaps[first] = std::mem::take(&mut ledger.gap);

@@ -138,8 +138,8 @@ impl ArrowColumn {
         }
     }
 
-    /// Adds some cells to their column of a batch; false, perhaps after some of them, if one is bad. Observations are left out.
-    pub fn append(&self, rows: Range<usize>, batch: &mut Batch) -> bool {
+    /// Adds some cells to their column of a batch; false, perhaps after only some of them, if one is bad. Observations are left out.
+    pub fn append_and_check(&self, rows: Range<usize>, batch: &mut Batch) -> bool {
         let (flags, names) = match self.target {
             Target::Obs(_) | Target::NextObs(_) => return true,
             _ if self.array.is_some() => return false,
@@ -172,9 +172,7 @@ impl ArrowColumn {
             (Cells::Whole(numbers, _), _, _, Some(names)) => {
                 put(&numbers[rows], names, |&x| Ok(value::whole_episode(x)))
             }
-            (Cells::Text(text), _, _, Some(names)) => {
-                put(rows, names, |i| value::episode(text.value(i).as_bytes()))
-            }
+            (Cells::Text(text), _, _, Some(names)) => put_names(rows.map(|i| text.value(i)), names),
             _ => false,
         }
     }
@@ -248,6 +246,23 @@ fn put<C, T>(
         out.extend(value);
         good
     })
+}
+
+/// As [`put`], for names. Rows of an episode follow each other, and names can be long.
+fn put_names<'a>(cells: impl Iterator<Item = &'a str>, out: &mut Vec<u64>) -> bool {
+    let mut last: Option<(&str, u64)> = None;
+    for text in cells {
+        let id = match last {
+            Some((same, id)) if same == text => id,
+            _ => match value::episode(text.as_bytes()) {
+                Ok(id) => id,
+                Err(_) => return false,
+            },
+        };
+        last = Some((text, id));
+        out.push(id);
+    }
+    true
 }
 
 /// Puts the level of an integer into the row.

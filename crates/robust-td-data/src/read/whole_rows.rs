@@ -52,7 +52,7 @@ impl WholeRows {
     }
 
     /// Appends these rows of the record batch, the first of which has this number in the file; false, and no rows, if a cell is bad.
-    pub fn append(
+    pub fn append_if_good(
         &self,
         columns: &[ArrowColumn],
         row: &LogRow,
@@ -65,7 +65,7 @@ impl WholeRows {
         batch.dimension = self.dimension();
         let good = transposed(columns, &self.obs, rows.clone(), &mut batch.obs)
             && transposed(columns, &self.next_obs, rows.clone(), &mut batch.next_obs)
-            && (columns.iter()).all(|column| column.append(rows.clone(), batch));
+            && (columns.iter()).all(|column| column.append_and_check(rows.clone(), batch));
         if !good {
             batch.truncate(before);
             return false;

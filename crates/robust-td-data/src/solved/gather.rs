@@ -9,7 +9,7 @@ use robust_td_core::sparse::SparseSums;
 use serde::{Deserialize, Serialize};
 
 use super::unit::{Groups, Unit, Units};
-use crate::chunks::{Chunk, PassCounts, Placed, Run, Visitor, for_each_chunk};
+use crate::chunks::{Chunk, PassCounts, Placed, Run, TransitionSink, for_each_chunk};
 use crate::error::Result;
 use crate::fold::{Fold, Merge};
 use crate::replay::Replay;
@@ -355,7 +355,7 @@ fn part<S: Sums>(chunk: &Chunk, plan: &Plan<'_>, most: usize) -> Result<Gathered
         part: Gathered::<S>::new(plan, most)?,
         plan,
     };
-    chunk.visit(plan.map, &mut gathering);
+    chunk.send_to(plan.map, &mut gathering);
     let mut part = gathering.part;
     part.kept.end();
     part.held_out.iter_mut().for_each(Sums::end);
@@ -368,7 +368,7 @@ struct Gathering<'a, S> {
     plan: &'a Plan<'a>,
 }
 
-impl<S: Sums> Visitor for Gathering<'_, S> {
+impl<S: Sums> TransitionSink for Gathering<'_, S> {
     fn one(&mut self, placed: &Placed<'_>) {
         let Self { part, plan } = self;
         let (transition, phi) = (&placed.transition, &placed.transition.features);

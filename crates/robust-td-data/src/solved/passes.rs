@@ -11,8 +11,9 @@ use super::direct::{DenseScores, Scored};
 use super::gather::{Dense, Gathered, Plan};
 use super::scores::{At, Job};
 use super::unit::{Groups, Unit};
-use crate::elsewhere::tasks::{List, Tasks};
-use crate::elsewhere::{self, Fitted, misfit, seal, unseal};
+use crate::elsewhere::misfit::{check_pass, if_it_fits};
+use crate::elsewhere::tasks::List;
+use crate::elsewhere::{Description, Fitted, seal, unseal};
 use crate::error::Result;
 use crate::fold::{Fold, Merge};
 use crate::mark::Mark;
@@ -68,17 +69,6 @@ pub(super) enum Pass {
     },
 }
 
-impl Pass {
-    /// What it is, for messages and checkpoints.
-    fn name(&self) -> &'static str {
-        match self {
-            Self::Equations => "equations",
-            Self::Scores { .. } => "scores",
-            Self::Check { .. } => "returns",
-        }
-    }
-}
-
 /// Runs a pass elsewhere, for a plan; returns what the nodes of the log give.
 ///
 /// # Errors
@@ -100,19 +90,8 @@ pub(super) fn run<T: State>(
         checks: plan.checks,
         pass,
     };
-    let described = elsewhere::Described::Pass(Box::new(described));
-    let (description, job) = described.seal(&Fitted::default())?;
-    let elsewhere::Described::Pass(described) = described else {
-        return Err(misfit("a pass has another description".to_owned()));
-    };
-    let tasks = Tasks::new(
-        job,
-        elsewhere.versions.clone(),
-        List::Nodes(elsewhere.places.clone()),
-    );
-    let state = elsewhere
-        .engine
-        .run(described.pass.name(), description, tasks)?;
+    let nodes = List::Nodes(elsewhere.places.clone());
+    let (job, state) = Description::Pass(&described).run(elsewhere, &Fitted::default(), nodes)?;
     open(&described, job, &state)
 }
 
@@ -176,15 +155,19 @@ fn open<T: State>(described: &Described, job: sealed::Job, bytes: &[u8]) -> Resu
         ..
     } = described;
     let fits = fold.nodes().all(|node| node.fits(map, pass, *holds_out));
-    match fits {
-        true => Ok(fold),
-        false => Err(misfit(
-            "the sizes of a state are not those of its pass".to_owned(),
-        )),
-    }
+    if_it_fits(fold, fits)
 }
 
 impl Described {
+    /// What it is, for messages and checkpoints.
+    pub fn name(&self) -> &'static str {
+        match self.pass {
+            Pass::Equations => "equations",
+            Pass::Scores { .. } => "scores",
+            Pass::Check { .. } => "returns",
+        }
+    }
+
     /// Refuses a pass that does not fit its map.
     fn check(&self) -> Result<()> {
         let d = self.map.outputs();
@@ -206,12 +189,7 @@ impl Described {
                 theta.len() == d && all.len() == d && known
             }
         };
-        match whole {
-            true => Ok(()),
-            false => Err(misfit(format!(
-                "a pass does not fit its map of {d} features"
-            ))),
-        }
+        check_pass(whole, d)
     }
 
     /// The state of a node.
@@ -307,9 +285,6 @@ fn merged<'a, T: State>(
     job: sealed::Job,
     states: impl Iterator<Item = &'a [u8]>,
 ) -> Result<Vec<u8>> {
-    let mut all = Fold::<T>::default();
-    for state in states {
-        all.append(open(described, job, state)?)?;
-    }
-    Ok(seal(job, &all))
+    let parts = states.map(|state| open::<T>(described, job, state));
+    Ok(seal(job, &Fold::of_parts(parts)?))
 }

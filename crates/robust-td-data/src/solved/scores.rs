@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::answer::Answer;
 use super::gather::Plan;
 use super::unit::Groups;
-use crate::chunks::{Chunk, Placed, Run, Visitor, for_each_chunk};
+use crate::chunks::{Chunk, Placed, Run, TransitionSink, for_each_chunk};
 use crate::diagnostics::TdErrors;
 use crate::error::Result;
 use crate::fold::Merge;
@@ -276,7 +276,7 @@ fn part<S: Scoring>(chunk: &Chunk, job: &Job<'_, S>) -> (S::Sum, Scores) {
         values: Default::default(),
         deltas: Vec::new(),
     };
-    chunk.visit(job.plan.map, &mut scored);
+    chunk.send_to(job.plan.map, &mut scored);
     (scored.sum, scored.scores)
 }
 
@@ -302,7 +302,7 @@ impl<S: Scoring> Scored<'_, S> {
     }
 }
 
-impl<S: Scoring> Visitor for Scored<'_, S> {
+impl<S: Scoring> TransitionSink for Scored<'_, S> {
     fn one(&mut self, placed: &Placed<'_>) {
         let Job {
             plan,

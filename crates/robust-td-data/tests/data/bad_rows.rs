@@ -4,7 +4,9 @@ use std::io::Write;
 use std::sync::Arc;
 
 use arrow_array::builder::{Float64Builder, ListBuilder};
-use arrow_array::{ArrayRef, Float64Array, StringArray};
+use arrow_array::types::Int32Type;
+use arrow_array::{ArrayRef, DictionaryArray, Float64Array, Int32Array, RecordBatch, StringArray};
+use parquet::arrow::ArrowWriter;
 use robust_td_data::{Batch, Error, Format, ReadOptions, Reader, Source};
 
 use crate::table::{file, parquet_of, read_bits, text};
@@ -266,6 +268,35 @@ fn a_cut_parquet_file_is_an_error_and_no_damage_panics() {
         damaged[at] ^= 0x55;
         let _ = read(&damaged);
     }
+}
+
+/// Two long names that take turns need a bit per row, and each is hashed.
+#[test]
+fn the_texts_of_a_parquet_file_have_a_limit() {
+    const ROWS: i32 = 10_000;
+    let names: ArrayRef = Arc::new(StringArray::from(vec!["x".repeat(4000), "y".repeat(4000)]));
+    let turns = Int32Array::from_iter_values((0..ROWS).map(|k| k % 2));
+    let names = DictionaryArray::<Int32Type>::try_new(turns, names).unwrap();
+    let numbers: ArrayRef = Arc::new(Float64Array::from(vec![1.0; ROWS as usize]));
+    let columns: [(&str, ArrayRef); 3] = [
+        ("obs_0", numbers.clone()),
+        ("reward", numbers),
+        ("episode", Arc::new(names)),
+    ];
+    let records = RecordBatch::try_from_iter(columns).unwrap();
+    let read = |batches: usize| {
+        let mut writer = ArrowWriter::try_new(Vec::new(), records.schema(), None).unwrap();
+        (0..batches).for_each(|_| writer.write(&records).unwrap());
+        let directory = tempfile::tempdir().unwrap();
+        let source = file(&directory, "names.parquet", &writer.into_inner().unwrap());
+        read_bits(vec![source], ReadOptions::default())
+    };
+    assert_eq!(read(2).unwrap().len(), 2 * ROWS as usize);
+    let message = read(15).unwrap_err().to_string();
+    assert!(
+        message.contains("column episode: the texts of its rows have more than 5"),
+        "{message}"
+    );
 }
 
 #[test]

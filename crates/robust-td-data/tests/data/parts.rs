@@ -481,5 +481,14 @@ fn parts_of_text_are_read_from_where_they_start() {
         let parts = log().run_in_parts(&mut engine).unwrap();
         assert!(engine.checked >= 4);
         assert_same(&log().run().unwrap(), &parts);
+        // The same text, compressed; only the name of the file differs.
+        let name = format!("{}.zst", names[0]);
+        let text = std::fs::read(&names[0]).unwrap();
+        std::fs::write(&name, zstd::encode_all(&text[..], 1).unwrap()).unwrap();
+        let compressed = || evaluate([name.clone()]).discount(0.95);
+        let mut engine = Backwards::default();
+        let parts = compressed().run_in_parts(&mut engine).unwrap();
+        assert_same(&compressed().run().unwrap(), &parts);
+        assert_eq!(parts.theta_bar(), log().run().unwrap().theta_bar());
     }
 }

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use write::{WriteAll, WriteOne};
 
-use super::{Range, Sink};
+use super::range::Range;
+use super::sink::Sink;
 use crate::error::{Error, Result};
 
 /// The number of tilings processed together with vector instructions.

@@ -4,7 +4,7 @@
 use robust_td_simd::{Simd, Work};
 
 use super::{LANES, PART, Tiles};
-use crate::features::Sink;
+use crate::features::sink::Sink;
 
 /// Passes the active features of one observation to a sink.
 pub(super) struct WriteOne<'a, S: ?Sized> {

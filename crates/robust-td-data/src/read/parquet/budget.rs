@@ -14,6 +14,11 @@ use super::codec::Codecs;
 /// Values that a file of any length may have, and those per byte.
 const VALUES: u64 = 1 << 23;
 const VALUES_PER_BYTE: u64 = 24;
+/// Rows that a file of any length may have, and rows per byte beyond `ROWS_FROM` bytes. `predict` computes an interval per row, and rows that all
+/// differ can be stored in a bit each.
+const ROWS: u64 = 4_200_000;
+const ROWS_PER_BYTE: u64 = 12;
+const ROWS_FROM: u64 = 650_000;
 /// Values of a list in the mean, and those per byte of the file.
 const WIDTH: u64 = 1 << 18;
 const BYTES_PER_WIDTH: u64 = 4;
@@ -28,6 +33,9 @@ const BATCH: u64 = 24 << 20;
 /// Bytes of the lists and texts of a record batch, and those per byte of the file: more than expected, because they differ in length.
 const GROWING: u64 = 64 << 20;
 const GROWING_PER_BYTE: u64 = 8;
+/// Bytes of the texts of all rows, and those per byte of the file: each is hashed.
+const TEXTS: u64 = 512 << 20;
+const TEXTS_PER_BYTE: u64 = 256;
 /// Bytes per number in a record batch: as decoded, as f64, by rows, and its levels.
 pub(super) const PER_NUMBER: u64 = 28;
 /// Bytes per text beside its own.
@@ -47,6 +55,8 @@ pub(super) struct Budget {
     pages: AtomicU64,
     most_unpacked: u64,
     unpacked: AtomicU64,
+    most_texts: u64,
+    texts: AtomicU64,
 }
 
 impl Budget {
@@ -90,6 +100,14 @@ impl Budget {
                 claimed.values
             ));
         }
+        let limit = ROWS.max(ROWS_PER_BYTE.saturating_mul(length.saturating_sub(ROWS_FROM)));
+        if claimed.rows > limit {
+            return Err(format!(
+                "it claims to hold {} rows in a file of {length} bytes, but the limit for this length is {limit}; if that is \
+                 right, write it as CSV, or in several files",
+                claimed.rows
+            ));
+        }
         let per_row = claimed.bytes / claimed.rows.max(1) + 1;
         let most = (batch_rows as u64).min(claimed.rows).max(1);
         Ok(Self {
@@ -102,6 +120,8 @@ impl Budget {
             pages: AtomicU64::new(0),
             most_unpacked: UNPACKED.saturating_add(UNPACKED_PER_BYTE.saturating_mul(length)),
             unpacked: AtomicU64::new(0),
+            most_texts: TEXTS.saturating_add(TEXTS_PER_BYTE.saturating_mul(length)),
+            texts: AtomicU64::new(0),
         })
     }
 
@@ -133,6 +153,18 @@ impl Budget {
         self.growing.fetch_sub(old, Ordering::Relaxed);
         match before.saturating_add(new).saturating_sub(old) {
             all if all > self.most_growing => Err(all),
+            _ => Ok(()),
+        }
+    }
+
+    /// Counts the bytes of further texts.
+    pub fn add_texts(&self, size: u64) -> Result<(), String> {
+        let before = self.texts.fetch_add(size, Ordering::Relaxed);
+        match before.saturating_add(size) {
+            all if all > self.most_texts => Err(format!(
+                "the texts of its rows have more than {} bytes in all, the limit for a file of {} bytes; write shorter names, CSV, or several files",
+                self.most_texts, self.length
+            )),
             _ => Ok(()),
         }
     }

@@ -10,6 +10,9 @@ use super::budget::{Budget, PER_NUMBER, PER_TEXT};
 use super::window::{TooLarge, Window};
 use super::{delta, runs};
 
+/// Texts of a dictionary up to this length are counted as if all were as long as the longest.
+const SHORT: u64 = 64;
+
 /// What is known of a column whose rows may differ in size.
 pub(super) struct Contents {
     budget: Arc<Budget>,
@@ -22,7 +25,7 @@ pub(super) struct Contents {
     window: Window,
     /// What the window has counted for in the budget.
     counted: u64,
-    /// The lengths of the texts of the dictionary, if its longest repeated in every row would be too much; the longest.
+    /// The lengths of the texts of the dictionary, unless all are short; the longest.
     lengths: Vec<u32>,
     longest: u64,
 }
@@ -63,6 +66,7 @@ impl Contents {
             return Ok(());
         }
         let data = self.data(page)?;
+        let before = self.window.total();
         let too_large = |TooLarge(size)| self.too_large(size);
         match self.repetition > 0 {
             true => {
@@ -74,6 +78,9 @@ impl Contents {
                 let window = self.with_texts(&data)?.map_err(too_large)?;
                 self.window = window;
             }
+        }
+        if self.is_text {
+            self.budget.add_texts(self.window.total() - before)?;
         }
         let replaced = self.budget.replace(self.counted, self.window.size());
         self.counted = self.window.size();
@@ -100,8 +107,7 @@ impl Contents {
             })
         };
         self.longest = u64::from(lengths().max().unwrap_or(0));
-        let most = (self.longest + PER_TEXT).saturating_mul(self.budget.batch_rows as u64);
-        self.lengths = match most > self.budget.most_growing / 4 {
+        self.lengths = match self.longest > SHORT {
             true => lengths().collect(),
             false => Vec::new(),
         };

@@ -8,6 +8,8 @@ pub(super) struct Window {
     rows: u64,
     size: u64,
     most: u64,
+    /// The size of all batches so far.
+    total: u64,
 }
 
 /// A batch that would be too large, in bytes.
@@ -21,6 +23,7 @@ impl Window {
             rows: 0,
             size: 0,
             most,
+            total: 0,
         }
     }
 
@@ -36,8 +39,14 @@ impl Window {
         self.size
     }
 
+    /// A bound of the size of all batches.
+    pub fn total(&self) -> u64 {
+        self.total
+    }
+
     /// Starts this many rows, each of this size so far.
     pub fn start(&mut self, count: u64, each: u64) -> Result<(), TooLarge> {
+        self.total = self.total.saturating_add(count.saturating_mul(each));
         let space = self.batch_rows - self.rows;
         let sized = |rows: u64| rows.saturating_mul(each);
         if count <= space {
@@ -56,6 +65,7 @@ impl Window {
     /// Adds to the size of the last row.
     pub fn grow(&mut self, by: u64) -> Result<(), TooLarge> {
         self.size = self.size.saturating_add(by);
+        self.total = self.total.saturating_add(by);
         self.check(self.size)
     }
 

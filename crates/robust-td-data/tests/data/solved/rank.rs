@@ -57,6 +57,49 @@ fn a_repeated_column_changes_no_value() {
     assert!(!kinds(&two).contains(&FindingKind::NotLearned));
 }
 
+/// Columns that are nearly multiples of each other, of any size: the answer is that of one of them.
+#[test]
+fn nearly_equal_columns_and_scales_change_no_value() {
+    let text = walk(8, 400, 3);
+    let one = fit(&text, "identity + bias");
+    let with = |column: &dyn Fn(f64, f64) -> [f64; 2]| -> String {
+        let lines = text.lines().enumerate().map(|(i, line)| match i {
+            0 => format!("obs_0,obs_1,{}\n", line.split_once(',').unwrap().1),
+            _ => {
+                let (state, rest) = line.split_once(',').unwrap();
+                let sign = if i * i % 7 < 3 { 1.0 } else { -1.0 };
+                let [a, b] = column(state.parse().unwrap(), sign);
+                format!("{a:e},{b:e},{rest}\n")
+            }
+        });
+        lines.collect()
+    };
+    let differing = [1e-8, 1e-10, 1e-12, 1e-14, 1e-16].map(|by| (1.0, 1.0, by));
+    let scaled = [
+        (1.0, 1e150),
+        (1.0, 1e-150),
+        (1e150, 1e-150),
+        (1e-150, 1e-150),
+    ];
+    let scaled = scaled.map(|(a, b)| (a, b, 0.0));
+    for (a, b, by) in differing.into_iter().chain(scaled) {
+        let what = format!("{a:e}, {b:e}, {by:e}");
+        let two = fit(
+            &with(&|x, sign| [a * x, b * x * (1.0 + sign * by)]),
+            "identity + bias",
+        );
+        assert_eq!((two.report().rank, two.report().dimension), (Some(2), 3));
+        assert_eq!(two.converged(), Some(true), "{what}");
+        assert!(two.theta_bar().iter().all(|x| x.is_finite()), "{what}");
+        for state in [0.0, 3.0, 7.0] {
+            assert_same(&two, &one, [&[a * state, b * state], &[state]], &what);
+        }
+        // The log does not say what the columns do apart from each other.
+        let unknown = [f64::NEG_INFINITY, f64::INFINITY];
+        assert_eq!(interval(&two, &[a * 3.0, b * 5.0]), unknown, "{what}");
+    }
+}
+
 #[test]
 fn a_bias_beside_indicators_changes_no_value() {
     let text = walk(8, 400, 4);
