@@ -277,7 +277,7 @@ impl First {
                 let next = self.counts(job, state)?;
                 match &mut all {
                     None => all = Some(next),
-                    Some((first, counts)) if first.checked_add(counts.len()) == Some(next.0) => {
+                    Some((first, counts)) if *first + counts.len() == next.0 => {
                         counts.extend(next.1)
                     }
                     Some(_) => return Err(wrong_order()),
@@ -297,8 +297,12 @@ impl First {
         Ok(seal(job, &all.ok_or_else(wrong_order)?.checked()?))
     }
 
+    /// A state of counts, whose files are files of the log.
     fn counts(&self, job: sealed::Job, state: &[u8]) -> Result<Counts> {
-        unseal(job, state)
+        let counts: Counts = unseal(job, state)?;
+        let end = counts.0.checked_add(counts.1.len());
+        let fits = end.is_some_and(|end| end <= self.log.files.len());
+        if_it_fits(counts, fits)
     }
 
     /// A state of this pass.
