@@ -105,16 +105,14 @@ impl UnitState {
 }
 
 impl UnitState {
-    /// Whether no peak that is replayed lies before the first mark.
+    /// Whether no peak that is replayed lies before the first mark, which is taken here if there is none yet.
     fn can_replay(&self, unit: &Unit) -> bool {
-        let Some(first) = self.marks.first() else {
-            return true;
-        };
+        let first = self.marks.first().map_or(self.done, |mark| mark.done);
         let lanes = unit.banks.iter().flat_map(|bank| &bank.outputs);
         let replayed = |peak: &Peak| peak.step > 0 && peak.sum.is_finite();
         lanes
             .zip(self.peaks.iter().flatten())
-            .all(|(outputs, peak)| outputs.is_empty() || !replayed(peak) || peak.step > first.done)
+            .all(|(outputs, peak)| outputs.is_empty() || !replayed(peak) || peak.step > first)
     }
 }
 
