@@ -96,7 +96,7 @@ pub struct Tenth {
     /// The mean prediction minus the mean return.
     #[serde(deserialize_with = "robust_td_core::exact_float::or_null")]
     pub difference: f64,
-    /// The standard error of the difference, by units; `None` for a single unit.
+    /// The standard error of the difference, by units; `None` for a single unit, and if it overflows.
     pub stderr: Option<f64>,
 }
 

@@ -321,14 +321,17 @@ impl Group {
         let (predicted, discounted_return) = (self.all.predicted / n, self.all.returned / n);
         let difference = predicted - discounted_return;
         let (m, spread) = (units as f64, self.squares.around(difference));
+        let stderr = (units > 1).then(|| (m / (m - 1.0) * spread).sqrt() / n);
+        // Reports, and models, write one word for all numbers that are not finite.
+        let finite = |x: f64| if x.is_finite() { x } else { f64::NAN };
         (self.episodes > 0).then(|| Tenth {
             rows: n as u64,
             episodes: self.episodes,
             units,
-            predicted,
-            discounted_return,
-            difference,
-            stderr: (units > 1).then(|| (m / (m - 1.0) * spread).sqrt() / n),
+            predicted: finite(predicted),
+            discounted_return: finite(discounted_return),
+            difference: finite(difference),
+            stderr: stderr.filter(|stderr| stderr.is_finite()),
         })
     }
 }
