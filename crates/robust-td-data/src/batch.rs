@@ -246,7 +246,7 @@ impl Batch {
 
     /// Takes the memory for this many rows like the given one, or for fewer if they are long.
     pub(crate) fn reserve(&mut self, rows: usize, row: &LogRow) {
-        let rows = rows.min(MOST_RESERVED / row.obs.len().max(1));
+        let rows = rows.min(MOST_RESERVED.div_ceil(row.obs.len().max(1)));
         self.obs.reserve(rows * row.obs.len());
         self.next_obs.reserve(rows * row.next_obs.len());
         self.rewards.reserve(rows);

@@ -384,8 +384,9 @@ pub(crate) fn for_each_chunk<T: Send>(
     work: impl Fn(&Chunk) -> T + Sync,
     take: impl FnMut(T) -> Result<()>,
 ) -> Result<PassCounts> {
-    let (threads, limit) = (plan.threads, plan.limit);
-    let length = plan.chunk_length();
+    let (length, limit) = (plan.chunk_length(), plan.limit);
+    let rows = length.min(plan.transitions);
+    let threads = replay.threads_for(rows.saturating_mul(plan.map.inputs() as u64), plan.threads);
     let monitor = replay.monitor().clone();
     let counts = in_order(
         threads,

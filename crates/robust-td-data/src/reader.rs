@@ -257,7 +257,7 @@ impl Reader {
 
     /// The maximum number of rows per batch.
     pub(crate) fn batch_rows(&self) -> usize {
-        self.ledger.batch_rows
+        self.ledger.most_rows(self.ledger.dimension)
     }
 
     /// Whether the current input is a stream.

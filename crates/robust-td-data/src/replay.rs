@@ -182,6 +182,22 @@ impl<'a> Replay<'a> {
         self.threads
     }
 
+    /// The number of threads, up to `most`, for which chunks of this number of values fit in memory, one in work and one waiting;
+    /// known after a pass.
+    pub fn threads_for(&self, values: u64, most: usize) -> usize {
+        let bytes = values.saturating_mul(8 * 2).max(1);
+        most.min((self.memory_for_rows() as u64 / bytes).max(1) as usize)
+    }
+
+    /// The number of bytes of rows to keep in memory.
+    fn memory_for_rows(&self) -> usize {
+        let stored = self.files.iter().try_fold(0_u64, |sum, file| {
+            let length = std::fs::metadata(file).ok()?.len();
+            Some(sum.saturating_add(length))
+        });
+        memory::for_rows(stored)
+    }
+
     /// The roles that have columns; known after a pass.
     pub fn schema(&self) -> &Schema {
         &self.schema
@@ -245,11 +261,7 @@ impl<'a> Replay<'a> {
         self.schema = reader.schema().clone();
         self.files = reader.files().to_vec();
         let mut keeping = matches!(self.kept, Kept::Unread).then(|| (Vec::new(), 0));
-        let stored = self.files.iter().try_fold(0_u64, |sum, file| {
-            let length = std::fs::metadata(file).ok()?.len();
-            Some(sum.saturating_add(length))
-        });
-        let most = memory::for_rows(stored);
+        let most = self.memory_for_rows();
         let mut batch = Batch::default();
         while reader.read(&mut batch)? {
             let shared = Arc::new(std::mem::take(&mut batch));

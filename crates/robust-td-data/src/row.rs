@@ -253,6 +253,10 @@ impl Bad {
     }
 }
 
+/// About the maximum number of values of the observations in a batch. They take 32 MiB; memory of that size goes back to the system when it
+/// is freed, that of smaller batches is kept by the allocator for each thread.
+const MOST_VALUES: usize = 1 << 22;
+
 /// State shared by all rows of a log: the length of observations, and the bad rows.
 #[derive(Debug)]
 pub(crate) struct Ledger {
@@ -266,6 +270,12 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
+    /// The maximum number of rows in a batch, given the length of observations if it is known: fewer if they are long.
+    pub fn most_rows(&self, dimension: Option<usize>) -> usize {
+        let fit = MOST_VALUES.div_ceil(dimension.unwrap_or(1).max(1));
+        self.batch_rows.min(fit)
+    }
+
     /// Adds a row to the batch, or skips it if it is bad and skipping is allowed.
     #[inline]
     pub fn enter(
@@ -289,7 +299,7 @@ impl Ledger {
         {
             Ok(()) => {
                 if batch.is_empty() {
-                    batch.reserve(self.batch_rows, row);
+                    batch.reserve(self.most_rows(self.dimension), row);
                 }
                 batch.push(row, place.row, self.gap);
                 self.gap = false;

@@ -11,8 +11,9 @@ use crate::episode_sample::{EpisodeSample, Traces};
 use crate::hash::mix;
 use crate::thinned::Thinned;
 
-/// The expected number of observations in a sample.
+/// The expected number of observations in a sample; fewer if they are long, so that it has at most about this number of values.
 const SIZE: u64 = 2048;
+const MOST_VALUES: u64 = 1 << 22;
 /// The number of rows shown.
 const SHOWN: usize = 5;
 
@@ -71,9 +72,7 @@ pub(crate) struct Sample {
 impl Sample {
     /// Adds a transition's observation, or not, given the number of transitions in the log.
     pub fn consider(&mut self, placed: &Placed<'_>, transitions: u64) {
-        if mix(placed.number) % transitions.max(1) < SIZE {
-            self.observations.extend_from_slice(placed.obs);
-        }
+        self.consider_one(placed.number, placed.obs, transitions);
         if placed.starts {
             self.starts.consider(placed.run, [placed.obs]);
         }
@@ -84,11 +83,17 @@ impl Sample {
     pub fn consider_run(&mut self, run: &Run<'_>, transitions: u64) {
         let inputs = run.obs.len() / run.len().max(1);
         for (number, obs) in (run.number..).zip(run.obs.chunks_exact(inputs)) {
-            if mix(number) % transitions.max(1) < SIZE {
-                self.observations.extend_from_slice(obs);
-            }
+            self.consider_one(number, obs, transitions);
         }
         self.episodes.consider_run(run);
+    }
+
+    #[inline]
+    fn consider_one(&mut self, number: u64, obs: &[f64], transitions: u64) {
+        let size = SIZE.min(MOST_VALUES / (obs.len() as u64).max(1));
+        if mix(number) % transitions.max(1) < size.max(SHOWN as u64) {
+            self.observations.extend_from_slice(obs);
+        }
     }
 
     /// A sample of these observations, one after the other.
@@ -108,7 +113,10 @@ impl Sample {
 
     /// Adds the observations of a later part of the log.
     pub fn merge(&mut self, later: Self) {
-        self.observations.extend(later.observations);
+        match self.observations.is_empty() {
+            true => self.observations = later.observations,
+            false => self.observations.extend(later.observations),
+        }
         self.starts.merge(&later.starts);
         self.episodes.merge(later.episodes);
     }

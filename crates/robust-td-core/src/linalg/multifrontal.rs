@@ -53,13 +53,16 @@ impl SparseLu {
         self.blocks.iter().map(of).sum()
     }
 
-    /// Solves M x = b, or M' x = b, for each row b.
-    pub fn solve(&self, rows: &Matrix, adjoint: bool) -> Matrix {
+    /// Solves M x = b, or M' x = b, for each row b, which it overwrites: there can be many.
+    pub fn solve(&self, mut rows: Matrix, adjoint: bool) -> Matrix {
         let (order, columns) = (&self.plan.order, rows.rows());
         let mut x = Mat::from_fn(order.len(), columns, |k, c| rows.get(c, order[k] as usize));
         call(|| self.solve_in_order(x.as_mut(), adjoint));
-        let position = &self.plan.position;
-        Matrix::from_fn(columns, order.len(), |c, i| x[(position[i] as usize, c)])
+        for c in 0..columns {
+            let places = rows.row_mut(c).iter_mut().zip(&self.plan.position);
+            places.for_each(|(own, &place)| *own = x[(place as usize, c)]);
+        }
+        rows
     }
 
     fn solve_in_order(&self, mut x: MatMut<'_, f64>, adjoint: bool) {
@@ -191,7 +194,7 @@ mod tests {
             let lu = SparseLu::new(&sparse, 0.0, 1e9, 1e12).unwrap();
             let b = Matrix::from_fn(3, n, |_, j| (j as f64).sin());
             for adjoint in [false, true] {
-                let x = lu.solve(&b, adjoint);
+                let x = lu.solve(b.clone(), adjoint);
                 for c in 0..3 {
                     let image = match adjoint {
                         false => sparse.times(x.row(c)),

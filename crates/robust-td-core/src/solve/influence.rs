@@ -138,6 +138,11 @@ impl GroupSums {
         &self.scores
     }
 
+    /// Takes the scores out, after which nothing can be added.
+    pub fn take_scores(&mut self) -> Matrix {
+        std::mem::replace(&mut self.scores, Matrix::zeros(0, 0))
+    }
+
     /// Adds the sums of other transitions.
     ///
     /// # Panics
@@ -272,7 +277,7 @@ impl Influence {
         sums: &GroupSums,
         clusters: u64,
     ) -> Result<Self> {
-        let (groups, d) = (sums.scores.rows(), sums.scores.columns());
+        let (groups, d) = (sums.squares.rows(), sums.squares.columns());
         let mut total = vec![0.0; d];
         for k in 0..groups {
             let squares = total.iter_mut().zip(sums.squares.row(k));

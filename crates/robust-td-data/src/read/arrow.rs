@@ -172,7 +172,7 @@ impl ArrowRows {
     }
 
     fn fill_rows(&mut self, batch: &mut Batch, ledger: &mut Ledger) -> Result<bool> {
-        while batch.len() < ledger.batch_rows {
+        while batch.len() < ledger.most_rows(ledger.dimension) {
             if self.used == self.loaded {
                 self.keep(batch);
                 match self.records.next() {
@@ -211,8 +211,6 @@ impl ArrowRows {
 
     /// Adds rows of the current record batch until the batch is full; false, and no rows, if they must be read one by one.
     fn fill_together(&mut self, batch: &mut Batch, ledger: &mut Ledger) -> bool {
-        let count = (ledger.batch_rows - batch.len()).min(self.loaded - self.used);
-        let rows = self.used..self.used + count;
         let Some(whole) = &self.whole else {
             return false;
         };
@@ -220,9 +218,12 @@ impl ArrowRows {
         if ledger.dimension.is_some_and(|own| own != dimension) {
             return false;
         }
+        let most = ledger.most_rows(Some(dimension));
         if batch.is_empty() {
-            batch.reserve(ledger.batch_rows, &self.row);
+            batch.reserve(most, &self.row);
         }
+        let count = (most - batch.len()).min(self.loaded - self.used);
+        let rows = self.used..self.used + count;
         let first = batch.len();
         let (columns, row) = (&self.columns, &self.row);
         if !whole.append_if_good(columns, row, rows.clone(), self.rows + 1, batch) {

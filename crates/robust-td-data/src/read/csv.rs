@@ -139,7 +139,7 @@ impl CsvRows {
 
     /// Adds rows until the batch is full; false when the file has no more.
     pub fn fill(&mut self, batch: &mut Batch, ledger: &mut Ledger) -> Result<bool> {
-        while batch.len() < ledger.batch_rows {
+        while batch.len() < ledger.most_rows(ledger.dimension) {
             if ledger.eager && !batch.is_empty() && !self.lines.has_next() {
                 return Ok(true);
             }
@@ -190,10 +190,11 @@ impl CsvRows {
             };
             (*rows, *used) = (next, 0);
         }
+        let most = ledger.most_rows(ledger.dimension);
         if batch.is_empty() {
-            batch.reserve(ledger.batch_rows, &self.row);
+            batch.reserve(most, &self.row);
         }
-        let (first, space) = (batch.len(), ledger.batch_rows - batch.len());
+        let (first, space) = (batch.len(), most - batch.len());
         let end = rows.len().min(*used + space);
         batch.append(rows, *used..end, self.rows + 1);
         batch.gaps[first] = std::mem::take(&mut ledger.gap);

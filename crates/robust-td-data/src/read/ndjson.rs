@@ -110,7 +110,7 @@ impl NdjsonRows {
 
     /// Adds rows until the batch is full; false when the file has no more.
     pub fn fill(&mut self, batch: &mut Batch, ledger: &mut Ledger) -> Result<bool> {
-        while batch.len() < ledger.batch_rows {
+        while batch.len() < ledger.most_rows(ledger.dimension) {
             if ledger.eager && !batch.is_empty() && !self.lines.has_next() {
                 return Ok(true);
             }

@@ -121,7 +121,7 @@ pub(super) fn answer(
     if let Some((most, identified)) = all {
         answer.identified = identified;
         return with_errors(replay, plan, answer, system, most, |scores| {
-            influence(system, scores, progress)
+            influence(system, &scores, progress)
         });
     }
     let b = &answer.start_features;

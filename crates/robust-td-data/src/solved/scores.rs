@@ -199,7 +199,7 @@ pub(super) fn with_errors(
     answer: Answer,
     system: &SparseSystem,
     most: usize,
-    solve: impl FnOnce(&Matrix) -> Result<Matrix>,
+    solve: impl FnOnce(Matrix) -> Result<Matrix>,
 ) -> Result<Answer> {
     let groups = answer.log.groups(plan.unit, most);
     let scoring = SparseScores {
@@ -219,7 +219,7 @@ pub(super) fn with_errors(
     if enough && groups.count() > 1 {
         let (seen, grouping) = (system.features().to_vec(), groups.grouping());
         let unsupported = scores.unsupported.as_ref();
-        let (rows, shown) = solve_with(sums.scores(), unsupported, &seen, solve)?;
+        let (rows, shown) = solve_with(sums.take_scores(), unsupported, &seen, solve)?;
         if let (Some(found), [missing, steps]) = (unsupported, &shown[..]) {
             answer.shown = Some(Shown {
                 share: found.share([missing, steps], &answer.start_features),
@@ -240,10 +240,10 @@ pub(super) fn with_errors(
 
 /// Solves for the rows of scores, and for what the log does not show of a policy, in the coordinates of all features.
 fn solve_with(
-    scores: &Matrix,
+    scores: Matrix,
     unsupported: Option<&Unsupported>,
     seen: &[u32],
-    solve: impl FnOnce(&Matrix) -> Result<Matrix>,
+    solve: impl FnOnce(Matrix) -> Result<Matrix>,
 ) -> Result<(Matrix, Vec<Vec<f64>>)> {
     let Some(unsupported) = unsupported else {
         return Ok((solve(scores)?, Vec::new()));
@@ -253,7 +253,8 @@ fn solve_with(
         true => scores.get(k, j),
         false => unsupported.sums[k - groups][seen[j] as usize],
     });
-    let found = solve(&all)?;
+    drop(scores);
+    let found = solve(all)?;
     let shown = (unsupported.sums.iter().enumerate()).map(|(k, sums)| {
         let mut row = vec![0.0; sums.len()];
         for (j, &feature) in seen.iter().enumerate() {

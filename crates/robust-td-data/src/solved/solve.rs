@@ -206,9 +206,9 @@ fn solve_surveyed(
         theta: theta.clone(),
         offset: 0.0,
     };
-    let predictions: Vec<Predictions> = (answers.iter())
+    let predictions: Vec<Predictions> = (answers.iter_mut())
         .map(|answer| {
-            let sample = answer.log.sample.clone();
+            let sample = std::mem::take(&mut answer.log.sample);
             sample.predictions(map, &value(&answer.theta))
         })
         .collect();

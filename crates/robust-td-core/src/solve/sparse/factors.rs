@@ -68,7 +68,7 @@ impl SparseFactors<'_> {
         let y = system.scaled(&system.b);
         let open = self.open_part(as_rows(&y), false);
         let reached: Vec<f64> = y.iter().zip(open.row(0)).map(|(y, z)| y - z).collect();
-        let x = self.refined(&as_rows(&reached), 2, false);
+        let x = self.refined(as_rows(&reached), 2, false);
         let [left, whole] = [self.residual(&reached, x.row(0)), y.clone()].map(|v| norm(&v));
         if !(left <= SOLVED * whole) {
             return None;
@@ -85,21 +85,26 @@ impl SparseFactors<'_> {
 
     /// A^{-1} s for each row s of scores, both for the features seen only.
     #[must_use]
-    pub fn influence(&self, scores: &Matrix) -> Matrix {
+    pub fn influence(&self, mut scores: Matrix) -> Matrix {
         let (system, n) = (self.system, self.system.count.max(1) as f64);
-        let scale = |j: usize| system.scale[system.seen[j] as usize];
-        let scaled = Matrix::from_fn(scores.rows(), scores.columns(), |k, j| {
-            scores.get(k, j) / (n * scale(j))
-        });
-        let x = self.refined(&scaled, 1, false);
-        Matrix::from_fn(x.rows(), x.columns(), |k, j| x.get(k, j) / scale(j))
+        let divide = |rows: &mut Matrix, n: f64| {
+            for k in 0..rows.rows() {
+                for (x, &j) in rows.row_mut(k).iter_mut().zip(&system.seen) {
+                    *x /= n * system.scale[j as usize];
+                }
+            }
+        };
+        divide(&mut scores, n);
+        let mut x = self.refined(scores, 1, false);
+        divide(&mut x, 1.0);
+        x
     }
 
     /// A^{-T} phi, for phi and the result in all coordinates.
     #[must_use]
     pub fn adjoint(&self, phi: &[f64]) -> Vec<f64> {
         let system = self.system;
-        let x = self.refined(&as_rows(&system.scaled(phi)), 1, true);
+        let x = self.refined(as_rows(&system.scaled(phi)), 1, true);
         system.unscaled(x.row(0))
     }
 
@@ -129,18 +134,22 @@ impl SparseFactors<'_> {
     /// The part of each row that M, or M', cannot reach.
     fn open_part(&self, mut rows: Matrix, adjoint: bool) -> Matrix {
         for _ in 0..ROUNDS {
-            let solved = self.lu.solve(&rows, adjoint);
-            rows = Matrix::from_fn(rows.rows(), rows.columns(), |k, i| SHIFT * solved.get(k, i));
+            rows = self.lu.solve(rows, adjoint);
+            rows.as_mut_slice().iter_mut().for_each(|x| *x *= SHIFT);
         }
         rows
     }
 
     /// The solution for each row, with a number of steps of refinement.
-    fn refined(&self, rows: &Matrix, steps: usize, adjoint: bool) -> Matrix {
-        let mut x = self.lu.solve(rows, adjoint);
-        for _ in 0..steps {
-            let mut left = rows.clone();
-            for k in 0..rows.rows() {
+    fn refined(&self, mut rows: Matrix, steps: usize, adjoint: bool) -> Matrix {
+        let mut x = self.lu.solve(rows.clone(), adjoint);
+        for step in 1..=steps {
+            // The last step needs no copy of the rows, which can be many.
+            let mut left = match step < steps {
+                true => rows.clone(),
+                false => std::mem::replace(&mut rows, Matrix::zeros(0, 0)),
+            };
+            for k in 0..left.rows() {
                 let image = match adjoint {
                     false => self.matrix.times(x.row(k)),
                     true => self.matrix.left_times(x.row(k)),
@@ -150,7 +159,7 @@ impl SparseFactors<'_> {
                     .zip(image)
                     .for_each(|(r, y)| *r -= y);
             }
-            x.add(&self.lu.solve(&left, adjoint));
+            x.add(&self.lu.solve(left, adjoint));
         }
         x
     }

@@ -114,7 +114,7 @@ fn agrees_with_the_dense_solution() {
             part.add_to(&mut seen);
             let grouping = Grouping::Independent;
             let dense = Influence::new(&expected, grouping, &all, GROUPS as u64).unwrap();
-            let rows = factors.influence(seen.scores());
+            let rows = factors.influence(seen.scores().clone());
             let features = system.features().to_vec();
             let sparse =
                 Influence::of_seen(rows, features, grouping, &seen, GROUPS as u64).unwrap();
@@ -237,7 +237,7 @@ fn intervals_of_tile_coded_values_cover_the_truth() {
         });
         let mut sums = GroupSums::new(GROUPS, system.seen());
         part.add_to(&mut sums);
-        let rows = factors.influence(sums.scores());
+        let rows = factors.influence(sums.scores().clone());
         let features = system.features().to_vec();
         let grouping = Grouping::Ordered;
         let influence = Influence::of_seen(rows, features, grouping, &sums, GROUPS as u64);
