@@ -116,3 +116,54 @@ fn normalised(mut vector: Vec<f64>) -> Vec<f64> {
     vector.iter_mut().for_each(|x| *x /= norm);
     vector
 }
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    /// Functions that jump, underflow or are not numbers give the interpolation nothing to work with.
+    #[test]
+    fn the_search_for_a_root_is_bounded() {
+        let jump = |above: f64, below: f64| {
+            move |x: f64| {
+                if x < std::f64::consts::PI {
+                    above
+                } else {
+                    below
+                }
+            }
+        };
+        for (above, below) in [
+            (1e300, -1e-300),
+            (1e-300, -1e300),
+            (5e-324, -5e-324),
+            (f64::INFINITY, f64::NEG_INFINITY),
+            (1.0, f64::NAN),
+        ] {
+            for [low, high] in [[1.0, 4.0], [5e-324, 1e308]] {
+                let (function, calls) = (jump(above, below), Cell::new(0));
+                let counted = |x| {
+                    calls.set(calls.get() + 1);
+                    Ok(function(x))
+                };
+                let found = root(counted, low, high).unwrap();
+                assert!((low..=high).contains(&found), "{found}");
+                assert!(calls.get() <= 202, "{above} {below}: {}", calls.get());
+            }
+        }
+    }
+
+    /// A map to NaN has none.
+    #[test]
+    fn a_map_without_a_dominant_eigenvalue_ends() {
+        let calls = Cell::new(0);
+        let nowhere = |x: &[f64]| {
+            calls.set(calls.get() + 1);
+            vec![f64::NAN; x.len()]
+        };
+        assert!(!dominant_eigenvalue(nowhere, vec![1.0; 3]).is_ok_and(f64::is_finite));
+        assert!(calls.get() <= 400 * 30);
+    }
+}

@@ -235,7 +235,8 @@ impl Restarts {
             match halted {
                 Some(_) if self.residual <= goal => break End::Converged,
                 Some(end) => break end,
-                None if self.residual <= GAIN * before.0 => {}
+                // The product rounds to the residual itself near the smallest number.
+                None if self.residual < before.0 && self.residual <= GAIN * before.0 => {}
                 None if by_gmres => break End::Stalled,
                 None => by_gmres = true,
             }

@@ -337,3 +337,28 @@ fn the_equations_are_those_of_the_definition() {
         [[0.5, -0.75, 1.0], [-1.5, 18.0, -3.0], [1.0, -1.5, 2.0]]
     );
 }
+
+/// A tolerance of 0 is never within reach: the limit ends the work, and without a limit the residual, which stops decreasing.
+#[test]
+fn a_tolerance_out_of_reach_ends() {
+    let turn = |x: &[f64], y: &mut [f64]| -> Result<(), Infallible> {
+        for (k, y) in y.iter_mut().enumerate() {
+            *y = x[k] / 3.0 - 0.9 * x[(k + 1) % x.len()];
+        }
+        Ok(())
+    };
+    for max_products in [0, 1, 2, 57, usize::MAX] {
+        for unit in [1.0, 1e-300] {
+            let solver = Krylov {
+                tolerance: 0.0,
+                max_products,
+                ..Krylov::default()
+            };
+            let b: Vec<f64> = (0..40).map(|k| unit * (1.0 + k as f64).sin()).collect();
+            let solved = solver.solve(&b, &[1.0; 40], turn, |_| ControlFlow::Continue(()));
+            let Ok(found) = solved;
+            let most = max_products.saturating_add(2).min(5_000);
+            assert!(found.products <= most, "{max_products}: {found:?}");
+        }
+    }
+}
