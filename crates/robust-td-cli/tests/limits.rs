@@ -10,7 +10,7 @@ const LOG: &[u8] =
 fn sizes_out_of_reach_are_refused() {
     let folder = folder([("log.csv", LOG)]);
     let evaluate = ["evaluate", "log.csv", "--discount", "0.9"];
-    let cases: [(&[&str], &str); 8] = [
+    let cases: [(&[&str], &str); 9] = [
         (
             &["--features", "polynomial(degree=9000000000000000000)"],
             "from 0 to 16777216",
@@ -45,12 +45,54 @@ fn sizes_out_of_reach_are_refused() {
             "1000000 features need about 32000",
         ),
         (&["--threads", "100000"], "100000 is not in 0..=1024"),
+        (
+            &[
+                "--algorithm",
+                "alg1",
+                "--features",
+                "one-hot(count=100000)",
+                "--replicates",
+                "4096",
+                "--max-memory",
+                "8GB",
+            ],
+            "100000 features need about 13.1 GB of memory, but the limit is 8.0 GB",
+        ),
     ];
     for (arguments, expected) in cases {
         let run = run_in(folder.path(), &[&evaluate, arguments].concat());
         assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{arguments:?}");
         assert!(run.stderr.contains(expected), "{}", run.stderr);
     }
+}
+
+/// Reading their names took a time quadratic in their number.
+#[test]
+fn forty_thousand_columns_are_read() {
+    const COLUMNS: usize = 40_000;
+    let names = (0..COLUMNS)
+        .map(|k| format!("obs_{k},"))
+        .collect::<String>();
+    let row = |t: usize| {
+        let cells = (0..COLUMNS).map(|k| format!("{},", (7 * k + 3 * t) % 5));
+        cells.collect::<String>() + &t.to_string()
+    };
+    let rows = (0..4).map(|t| row(t) + "\n").collect::<String>();
+    let log = format!("{names}reward\n{rows}");
+    let folder = folder([("wide.csv", log.as_bytes())]);
+    let evaluate = [
+        "evaluate",
+        "wide.csv",
+        "--discount",
+        "0.9",
+        "--out",
+        "model.json",
+    ];
+    let run = run_in(folder.path(), &evaluate);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let run = run_in(folder.path(), &["predict", "model.json", "wide.csv"]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert_eq!(run.stdout.lines().count(), 5);
 }
 
 /// Files of a kilobyte or two that took gigabytes or minutes.

@@ -223,3 +223,10 @@ fn printed_values_that_the_first_steps_decide() {
     }
     assert_eq!((ratios, rates), (98, 291));
 }
+
+#[test]
+fn a_report_says_the_threads_that_ran() {
+    let found = built(7).threads(usize::MAX).run().unwrap();
+    assert!((1..=1024).contains(&found.execution().threads));
+    assert_eq!(found.to_csv(), built(7).threads(1).run().unwrap().to_csv());
+}
