@@ -8,6 +8,7 @@ use arrow_array::types::{
     Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, ArrayRef, ListArray, StringArray};
+use arrow_buffer::ScalarBuffer;
 use arrow_schema::DataType;
 
 use crate::batch::Batch;
@@ -19,12 +20,12 @@ use crate::value;
 
 /// The cells of a column in the current record batch.
 enum Cells {
-    Numbers(Vec<f64>),
+    Numbers(ScalarBuffer<f64>),
     /// Integers, where f64 would lose digits that distinguish episodes; those without a sign wrap.
     Whole(Vec<i64>, bool),
     Text(StringArray),
     /// Lists, with their shared values.
-    Lists(ListArray, Vec<f64>),
+    Lists(ListArray, ScalarBuffer<f64>),
 }
 
 /// A column with a role.
@@ -58,7 +59,7 @@ impl ArrowColumn {
     pub fn new(index: usize, target: Target, data_type: &DataType) -> Result<Self, &'static str> {
         let cells = match (target, data_type) {
             (target, DataType::List(item)) if target.is_list() && is_number(item.data_type()) => {
-                Cells::Numbers(Vec::new())
+                Cells::Numbers(ScalarBuffer::default())
             }
             (target, _) if target.is_list() => return Err("a list of numbers"),
             (target, kind)
@@ -71,9 +72,9 @@ impl ArrowColumn {
             (Target::Episode | Target::Cluster, DataType::Boolean) => {
                 return Err("integers or text");
             }
-            (_, DataType::Boolean) => Cells::Numbers(Vec::new()),
+            (_, DataType::Boolean) => Cells::Numbers(ScalarBuffer::default()),
             (_, kind) if is_number(kind) && (takes_times(target) || !quantity::is_time(kind)) => {
-                Cells::Numbers(Vec::new())
+                Cells::Numbers(ScalarBuffer::default())
             }
             (target, DataType::Utf8)
                 if target.is_name() || matches!(target, Target::Terminated | Target::Truncated) =>
@@ -115,15 +116,10 @@ impl ArrowColumn {
         match &mut self.cells {
             Cells::Numbers(_) | Cells::Lists(..) if is_list(array.data_type()) => {
                 let list = array.as_list::<i32>().clone();
-                let mut numbers =
-                    match std::mem::replace(&mut self.cells, Cells::Numbers(Vec::new())) {
-                        Cells::Numbers(numbers) | Cells::Lists(_, numbers) => numbers,
-                        _ => Vec::new(),
-                    };
-                to_f64(list.values(), &mut numbers);
+                let numbers = numbers(list.values());
                 self.cells = Cells::Lists(list, numbers);
             }
-            Cells::Numbers(numbers) => to_f64(array, numbers),
+            Cells::Numbers(cells) => *cells = numbers(array),
             Cells::Whole(numbers, _) => to_i64(array, numbers),
             Cells::Text(text) => *text = array.as_string::<i32>().clone(),
             Cells::Lists(..) => {}
@@ -298,6 +294,18 @@ fn convert<T: ArrowPrimitiveType, U>(
     as_u: impl Fn(T::Native) -> U,
 ) {
     out.extend(array.as_primitive::<T>().values().iter().map(|&v| as_u(v)));
+}
+
+/// The numbers of an array; those of an array of f64 are shared with it.
+fn numbers(array: &ArrayRef) -> ScalarBuffer<f64> {
+    match array.as_primitive_opt::<Float64Type>() {
+        Some(array) => array.values().clone(),
+        None => {
+            let mut numbers = Vec::new();
+            to_f64(array, &mut numbers);
+            numbers.into()
+        }
+    }
 }
 
 pub(crate) fn to_f64(array: &ArrayRef, out: &mut Vec<f64>) {
