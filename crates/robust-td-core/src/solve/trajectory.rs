@@ -157,7 +157,12 @@ impl Trajectory {
         if self.blocks < FEWEST || !spread::enough(support) {
             return Spread::UNKNOWN;
         }
-        let fast = spread::fast(contributions, support);
+        let sums = spread::power_sums(contributions);
+        let units = spread::in_larger_or_smaller_units(contributions, sums);
+        if let Some((unit, contributions)) = units {
+            return self.spread(&contributions, support).times(unit);
+        }
+        let fast = spread::fast(sums, self.blocks, support);
         if fast.standard_error == 0.0 {
             return Spread::new(fast, None, spread::enough_rows(support));
         }
@@ -168,11 +173,10 @@ impl Trajectory {
         let Support { clusters, rows } = support;
         let standard_error = (mean * correction * (clusters - 1.0) / clusters).sqrt();
         let freedom = 1.0 / (1.0 / LOWEST as f64 + 0.5 * variation);
-        let [_, third, _] = spread::power_sums(contributions);
         let main = Route {
             standard_error,
             freedom: freedom.min(clusters - 1.0).min(0.5 * (rows - 1.0)).max(1.0),
-            skewness: Skewness::new(third, standard_error, fast.freedom, support).outwards_only(),
+            skewness: Skewness::new(sums, standard_error, fast.freedom, support).outwards_only(),
         };
         let slow =
             correction > LARGEST_CORRECTION || self.slow_share(contributions) > LARGEST_SHARE;
@@ -184,7 +188,7 @@ impl Trajectory {
         for (sum, group) in pooled.iter_mut().zip(groups) {
             *sum = group.iter().sum();
         }
-        let mut floor = spread::fast(pooled, support);
+        let mut floor = spread::fast(spread::power_sums(pooled), pooled.len(), support);
         floor.skewness = floor.skewness.outwards_only();
         Spread::new(main, Some(floor), reliable)
     }
@@ -281,6 +285,8 @@ impl Work for Posterior<'_> {
 
 #[cfg(test)]
 mod tests {
+    use robust_td_simd::Kernel;
+
     use super::*;
 
     fn support(blocks: usize) -> Support {
@@ -304,6 +310,96 @@ mod tests {
         }
         let ratio = once.standard_error() / small.standard_error();
         assert!((ratio * 1e-7 - 1.0).abs() < 1e-9, "{ratio}");
+    }
+
+    #[test]
+    fn units_do_not_matter() {
+        let trajectory = Trajectory::new(BLOCKS).unwrap();
+        let contributions: Vec<f64> = (0..BLOCKS).map(|k| ((k * k) as f64).sin()).collect();
+        let once = trajectory.spread(&contributions, support(BLOCKS));
+        for exponent in [-1000, -600, -300, 300, 600, 1000] {
+            let unit = 2_f64.powi(exponent);
+            let scaled: Vec<f64> = contributions.iter().map(|c| c * unit).collect();
+            let other = trajectory.spread(&scaled, support(BLOCKS));
+            let [a, b] = [once, other].map(|spread| spread.half_width(0.95));
+            assert!((b / unit / a - 1.0).abs() < 1e-9, "{exponent}: {b}");
+            assert_eq!(other.reliable, once.reliable);
+        }
+    }
+
+    #[test]
+    fn sides_grow_with_the_confidence() {
+        let trajectory = Trajectory::new(BLOCKS).unwrap();
+        let wild = |k: usize| ((k * k) as f64).sin().exp() - 1.2;
+        let contributions: Vec<f64> = (0..BLOCKS).map(wild).collect();
+        let spread = trajectory.spread(&contributions, support(BLOCKS));
+        let mut last = [0.0; 2];
+        for k in 1..1000 {
+            let sides = spread.sides(1.0 - 0.985_f64.powi(k));
+            assert!(sides.below > last[0] && sides.above > last[1], "{k}");
+            last = [sides.below, sides.above];
+        }
+    }
+
+    /// For numbers of blocks that do not fill vectors, too.
+    #[test]
+    fn every_kernel_gives_the_same_bits() {
+        for blocks in [64, 65, 100, 128, 255] {
+            let trajectory = Trajectory::new(blocks).unwrap();
+            let wild = |k: usize| ((k * k) as f64).sin() * (1.0 + (k as f64 / 20.0).cos().abs());
+            let contributions: Vec<f64> = (0..blocks).map(wild).collect();
+            let mut powers = [0.0; COSINES];
+            cosine_powers(&contributions, &mut powers);
+            let (mean, variation) = trajectory.correction(&powers);
+            let share = trajectory.slow_share(&contributions);
+            for kernel in Kernel::available() {
+                let found = kernel.run(Posterior {
+                    powers: &powers,
+                    trajectory: &trajectory,
+                });
+                assert_eq!(found, (mean, variation), "{kernel:?}, {blocks}");
+                let found = kernel.run(SlowShare {
+                    contributions: &contributions,
+                    cosines: &trajectory.cosines,
+                });
+                assert_eq!(found, share, "{kernel:?}, {blocks}");
+            }
+            let plain = straight(&trajectory, &powers);
+            assert!((mean / plain.0 - 1.0).abs() < 1e-12, "{mean} {plain:?}");
+            assert!((variation - plain.1).abs() < 1e-10, "{variation} {plain:?}");
+        }
+    }
+
+    /// The posterior of r by the formulas of the header.
+    fn straight(trajectory: &Trajectory, powers: &[f64; COSINES]) -> (f64, f64) {
+        let blocks = trajectory.blocks as f64;
+        let slow = TIMES
+            .iter()
+            .flat_map(|time| SIZES.map(|size| (*time, size)));
+        let spectra = std::iter::once((1.0, 0.0)).chain(slow);
+        let mut sums = [0.0; 3];
+        for (time, size) in spectra {
+            let rho = (-1.0 / (time * blocks)).exp();
+            let f = |j: usize| {
+                let angle = std::f64::consts::PI * j as f64 / blocks;
+                1.0 + size * (1.0 - rho).powi(2) / (1.0 - 2.0 * rho * angle.cos() + rho * rho)
+            };
+            let prior = match size == 0.0 {
+                true => FLAT,
+                false => (1.0 - FLAT) / (SPECTRA - 1) as f64,
+            };
+            let scale: f64 = (1..).zip(powers).map(|(j, power)| power / f(j)).sum();
+            let product: f64 = (1..=COSINES).map(f).product();
+            let weight = prior * scale.powf(-0.5 * COSINES as f64) / product.sqrt();
+            let r = f(0) * LOWEST as f64 / (1..=LOWEST).map(f).sum::<f64>();
+            sums = [
+                sums[0] + weight,
+                sums[1] + weight * r,
+                sums[2] + weight * r * r,
+            ];
+        }
+        let mean = sums[1] / sums[0];
+        (mean, sums[2] / sums[0] / (mean * mean) - 1.0)
     }
 
     #[test]
