@@ -78,6 +78,7 @@ def measure(rows: int, workers: int, features: str, sweeps: bool = True) -> dict
                         "task_seconds": list(known.task_seconds),
                         "merge_seconds": known.merge_seconds,
                         "largest_state": known.largest_state,
+                        "largest_merged": known.largest_merged,
                     }
                 )
                 return state
@@ -270,7 +271,7 @@ def main(stack: ExitStack) -> None:
             print(f"evaluate, {what}: Ray takes {ratio:.3f}x of threads")
         for each in found["passes"]:
             mean = sum(each["task_seconds"]) / len(each["task_seconds"])
-            print(each["name"], each["parts"], "parts,", f"{mean:.3f} s each,", each["largest_state"], "bytes at most,", f"merging {each['merge_seconds']:.3f} s")
+            print(each["name"], each["parts"], "parts,", f"{mean:.3f} s each,", each["largest_state"], "bytes at most, merged", f"{each['largest_merged']},", f"merging {each['merge_seconds']:.3f} s")
     elif given.what == "simulate":
         if given.measured is None:
             parser.error("simulate needs --measured FILE, which measure --write FILE makes")

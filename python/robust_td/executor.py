@@ -92,7 +92,9 @@ class Measured:
     #: Of each task, up to 100,000 of them, and of merging.
     task_seconds: array[float] = field(default_factory=lambda: array("d"))
     merge_seconds: float = 0.0
+    #: In bytes, of a task; merged states of an incomplete tree may hold several of that size.
     largest_state: int = 0
+    largest_merged: int = 0
 
 
 @dataclass(frozen=True)
@@ -240,10 +242,12 @@ class TreeExecutor:
         return store.read(root) if isinstance(root, str) and store is not None else self._fetch(root)
 
     def _count(self, node: Node, done: Done) -> None:
-        self.measured.largest_state = max(self.measured.largest_state, done.size)
         if node[0] > 0:
             self.measured.merge_seconds += done.seconds
-        elif len(self.measured.task_seconds) < 100_000:
+            self.measured.largest_merged = max(self.measured.largest_merged, done.size)
+            return
+        self.measured.largest_state = max(self.measured.largest_state, done.size)
+        if len(self.measured.task_seconds) < 100_000:
             self.measured.task_seconds.append(done.seconds)
 
     def _repeat(self, job: Job, store: Store | None, schedule: _Schedule, running: dict[Any, tuple[Node, float]]) -> None:

@@ -9,11 +9,10 @@ use serde::{Deserialize, Serialize};
 use crate::chunks::{Placed, Run};
 use crate::episode_sample::{EpisodeSample, Traces};
 use crate::hash::mix;
-use crate::thinned::Thinned;
+use crate::thinned::{MOST_NUMBERS, Thinned};
 
-/// The expected number of observations in a sample; fewer if they are long, so that it has at most about this number of values.
+/// The expected number of observations in a sample; fewer if they are long.
 const SIZE: u64 = 2048;
-const MOST_VALUES: u64 = 1 << 22;
 /// The number of rows shown.
 const SHOWN: usize = 5;
 
@@ -90,7 +89,7 @@ impl Sample {
 
     #[inline]
     fn consider_one(&mut self, number: u64, obs: &[f64], transitions: u64) {
-        let size = SIZE.min(MOST_VALUES / (obs.len() as u64).max(1));
+        let size = SIZE.min((MOST_NUMBERS / obs.len().max(1)) as u64);
         if mix(number) % transitions.max(1) < size.max(SHOWN as u64) {
             self.observations.extend_from_slice(obs);
         }

@@ -6,8 +6,8 @@ use crate::hash::mix;
 
 /// The maximum number of rows.
 const MOST: usize = 2048;
-/// The maximum number of numbers in these rows.
-const MOST_NUMBERS: usize = 1 << 20;
+/// The maximum number of numbers in the rows of a sample: half a megabyte, less than the sums of 300 features have.
+pub(crate) const MOST_NUMBERS: usize = 1 << 16;
 
 /// The rows whose hash is below a limit, which is halved when there are too many.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]

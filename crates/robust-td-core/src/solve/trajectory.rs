@@ -176,7 +176,7 @@ impl Trajectory {
         let main = Route {
             standard_error,
             freedom: freedom.min(clusters - 1.0).min(0.5 * (rows - 1.0)).max(1.0),
-            skewness: Skewness::new(sums, standard_error, fast.freedom, support).outwards_only(),
+            skewness: Skewness::new(sums[1], standard_error, fast.freedom, support).outwards_only(),
         };
         let slow =
             correction > LARGEST_CORRECTION || self.slow_share(contributions) > LARGEST_SHARE;
