@@ -95,6 +95,15 @@ def soon(condition: Callable[[], object], seconds: float = 60) -> None:
         time.sleep(0.02)
 
 
+def settled(count: Callable[[], int]) -> int:
+    """The count once it has not changed for two seconds: tasks of a killed driver may still start until Ray has noticed."""
+    before = -1
+    while before != count():
+        before = count()
+        time.sleep(2.0)
+    return before
+
+
 def test_a_sweep_and_an_evaluation_have_the_same_bytes(executor: RayExecutor, log: list[str], tmp_path: Path) -> None:
     assert jobs.sweep(executor) == jobs.sweep()
     arguments: dict[str, Any] = dict(discount=0.9, features="polynomial(degree=2)")
@@ -185,7 +194,7 @@ def test_a_driver_that_is_killed_while_learners_learn(
     soon(lambda: stored() >= 3 and learning.running())
     first.send_signal(signal.SIGKILL)
     assert first.wait() == -signal.SIGKILL
-    time.sleep(1.0)
+    settled(lambda: stored() + len(learning.starts()))
     kept, before = stored(), learning.starts()
     assert 3 <= kept < jobs.LEARNERS and len(before) > kept, "the driver was killed before or after the learners"
     second = subprocess.run(program, capture_output=True, text=True, timeout=120, check=True)
@@ -270,11 +279,7 @@ def test_a_killed_driver_computes_only_what_is_missing(cluster: Any, executor: R
     soon(lambda: stored() >= 5)
     first.send_signal(signal.SIGKILL)
     first.wait()
-    # Tasks of the killed driver may still start until Ray has noticed.
-    before = -1
-    while before != len(list(marks.iterdir())):
-        before = len(list(marks.iterdir()))
-        time.sleep(2.0)
+    before = settled(lambda: len(list(marks.iterdir())))
     kept = stored()
     again = subprocess.run(program, capture_output=True, text=True, timeout=120, check=True)
     state, restored = again.stdout.split()
