@@ -27,6 +27,8 @@ pub(crate) struct Replay<'a> {
     /// The number of threads; with more than one, another reads ahead.
     threads: usize,
     kept: Kept,
+    /// The number of bytes of rows to keep in memory; known after a pass.
+    most: Option<usize>,
     schema: Schema,
     files: Vec<String>,
     bad_rows: BadRows,
@@ -64,6 +66,7 @@ impl<'a> Replay<'a> {
             log,
             threads,
             kept: Kept::Unread,
+            most: None,
             schema: Schema::default(),
             files: Vec::new(),
             bad_rows: BadRows::default(),
@@ -168,6 +171,7 @@ impl<'a> Replay<'a> {
             log,
             threads: 1,
             kept: Kept::Rows(rows),
+            most: None,
             schema: reader.schema().clone(),
             files: reader.files().to_vec(),
             bad_rows: reader.bad_rows().clone(),
@@ -182,20 +186,25 @@ impl<'a> Replay<'a> {
         self.threads
     }
 
-    /// The number of threads, up to `most`, for which chunks of this number of values fit in memory, one in work and one waiting;
-    /// known after a pass.
-    pub fn threads_for(&self, values: u64, most: usize) -> usize {
+    /// The number of threads, up to `threads`, for which chunks of this number of values fit in memory, one in work and one waiting, as far as
+    /// that is known.
+    pub fn threads_for(&self, values: u64, threads: usize) -> usize {
         let bytes = values.saturating_mul(8 * 2).max(1);
-        most.min((self.memory_for_rows() as u64 / bytes).max(1) as usize)
+        self.most.map_or(threads, |most| {
+            threads.min((most as u64 / bytes).max(1) as usize)
+        })
     }
 
     /// The number of bytes of rows to keep in memory.
-    fn memory_for_rows(&self) -> usize {
-        let stored = self.files.iter().try_fold(0_u64, |sum, file| {
-            let length = std::fs::metadata(file).ok()?.len();
-            Some(sum.saturating_add(length))
-        });
-        memory::for_rows(stored)
+    fn memory_for_rows(&mut self) -> usize {
+        let files = &self.files;
+        *self.most.get_or_insert_with(|| {
+            let stored = files.iter().try_fold(0_u64, |sum, file| {
+                let length = std::fs::metadata(file).ok()?.len();
+                Some(sum.saturating_add(length))
+            });
+            memory::for_rows(stored)
+        })
     }
 
     /// The roles that have columns; known after a pass.

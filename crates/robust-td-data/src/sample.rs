@@ -9,10 +9,8 @@ use serde::{Deserialize, Serialize};
 use crate::chunks::{Placed, Run};
 use crate::episode_sample::{EpisodeSample, Traces};
 use crate::hash::mix;
-use crate::thinned::{MOST_NUMBERS, Thinned};
+use crate::thinned::{Thinned, most};
 
-/// The expected number of observations in a sample; fewer if they are long.
-const SIZE: u64 = 2048;
 /// The number of rows shown.
 const SHOWN: usize = 5;
 
@@ -89,8 +87,8 @@ impl Sample {
 
     #[inline]
     fn consider_one(&mut self, number: u64, obs: &[f64], transitions: u64) {
-        let size = SIZE.min((MOST_NUMBERS / obs.len().max(1)) as u64);
-        if mix(number) % transitions.max(1) < size.max(SHOWN as u64) {
+        // The expected number of observations.
+        if mix(number) % transitions.max(1) < most(obs.len()) as u64 {
             self.observations.extend_from_slice(obs);
         }
     }

@@ -6,8 +6,8 @@ use crate::hash::mix;
 
 /// The maximum number of rows.
 const MOST: usize = 2048;
-/// The maximum number of numbers in the rows of a sample: half a megabyte, less than the sums of 300 features have.
-pub(crate) const MOST_NUMBERS: usize = 1 << 16;
+/// The maximum number of numbers in the rows of a sample: half a megabyte, so that the states of parts of a log are small.
+const MOST_NUMBERS: usize = 1 << 16;
 
 /// The rows whose hash is below a limit, which is halved when there are too many.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -101,7 +101,7 @@ impl Thinned {
 }
 
 /// The maximum number of rows of a width.
-fn most(width: usize) -> usize {
+pub(crate) fn most(width: usize) -> usize {
     MOST.min((MOST_NUMBERS / width.max(1)).max(16))
 }
 

@@ -36,7 +36,7 @@ pub fn page(choice: &FeatureChoice) -> String {
 
 fn explanation(choice: &FeatureChoice) -> String {
     let units = match choice.unit {
-        Unit::Time => "block of rows",
+        Unit::Time => "block",
         Unit::Episode => "episode",
         Unit::Cluster => "cluster",
     };

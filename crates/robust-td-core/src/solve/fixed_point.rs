@@ -43,6 +43,14 @@ pub struct FixedPoint {
     factors: Option<Factors>,
 }
 
+/// The scale of a feature with this mean square. Smaller squares have lost digits to underflow: such a feature counts as never seen.
+pub(super) fn scale(mean_square: f64) -> f64 {
+    match mean_square >= f64::MIN_POSITIVE {
+        true => mean_square.sqrt(),
+        false => 0.0,
+    }
+}
+
 impl FixedPoint {
     /// Solves the equations with the given sums of phi_j^2 and rows of (A | b).
     pub(super) fn new(count: u64, squares: &[f64], sums: &[f64]) -> Result<Self> {
@@ -50,12 +58,7 @@ impl FixedPoint {
         if sums.iter().chain(squares).any(|x| !x.is_finite()) {
             return Err(Error::Overflow);
         }
-        // Smaller squares have lost digits to underflow: the feature counts as never seen.
-        let scale_of = |square: &f64| match square / n {
-            mean if mean >= f64::MIN_POSITIVE => mean.sqrt(),
-            _ => 0.0,
-        };
-        let scale: Vec<f64> = squares.iter().map(scale_of).collect();
+        let scale: Vec<f64> = squares.iter().map(|square| scale(square / n)).collect();
         let active: Vec<usize> = (0..d).filter(|&j| scale[j] > 0.0).collect();
         let entry = |i: usize, j: usize| sums[i * (d + 1) + j] / n;
         let y: Vec<f64> = active.iter().map(|&i| entry(i, d) / scale[i]).collect();

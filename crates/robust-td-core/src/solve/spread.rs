@@ -160,16 +160,12 @@ impl Spread {
     }
 
     /// The error of an answer whose contributions are this many times as large.
-    pub(super) fn times(self, unit: f64) -> Self {
+    pub(super) fn scaled_by(self, unit: f64) -> Self {
         let times = |route: Route| Route {
             standard_error: unit * route.standard_error,
             ..route
         };
-        Self {
-            main: times(self.main),
-            floor: self.floor.map(times),
-            ..self
-        }
+        Self::new(times(self.main), self.floor.map(times), self.reliable)
     }
 
     /// The standard error.
@@ -230,8 +226,8 @@ pub fn independent(contributions: &[f64], support: Support) -> Spread {
         return Spread::UNKNOWN;
     }
     let powers = power_sums(contributions);
-    if let Some((unit, contributions)) = in_larger_or_smaller_units(contributions, powers) {
-        return independent(&contributions, support).times(unit);
+    if let Some((unit, contributions)) = rescaled(contributions, powers) {
+        return independent(&contributions, support).scaled_by(unit);
     }
     let main = fast(powers, contributions.len(), support);
     let rests_on_few = is_rare(&main, FEWEST_FREEDOM, contributions.len(), support);
@@ -260,10 +256,14 @@ pub(super) fn enough_rows(support: Support) -> bool {
 /// The error of a mean of independent values, or of a ratio of sums over independent clusters, given the sums of the second, third
 /// and fourth powers of what each of the `clusters` adds to its error.
 ///
-/// The interval is that of [`independent`]; it is reliable from two clusters on.
+/// The interval is that of [`independent`]; it is reliable from two clusters on. Unknown where powers overflow or underflow.
 #[must_use]
 pub fn of_powers(powers: [f64; 3], clusters: f64) -> Spread {
     if !(clusters >= 2.0) {
+        return Spread::UNKNOWN;
+    }
+    let [second, _, fourth] = powers;
+    if second != 0.0 && !SAFE.contains(&fourth) {
         return Spread::UNKNOWN;
     }
     // Leverage: each cluster bends the mean towards itself.
@@ -279,12 +279,11 @@ pub fn of_powers(powers: [f64; 3], clusters: f64) -> Spread {
     Spread::new(main, None, true)
 }
 
+/// The sums of fourth powers that have lost no digits.
+const SAFE: std::ops::Range<f64> = 1e-280..1e280;
+
 /// Contributions in a unit in which their powers neither overflow nor underflow, if they do as given.
-pub(super) fn in_larger_or_smaller_units(
-    contributions: &[f64],
-    [.., fourth]: [f64; 3],
-) -> Option<(f64, Vec<f64>)> {
-    const SAFE: std::ops::Range<f64> = 1e-280..1e280;
+pub(super) fn rescaled(contributions: &[f64], [.., fourth]: [f64; 3]) -> Option<(f64, Vec<f64>)> {
     const EXPONENT: u64 = 0x7ff << 52;
     if SAFE.contains(&fourth) || !contributions.iter().all(|c| c.is_finite()) {
         return None;
@@ -490,9 +489,13 @@ mod tests {
             assert_eq!(of_powers([1.0, wrong, 1.0], 9.0), Spread::UNKNOWN);
             assert_eq!(of_powers([wrong, 0.0, 1.0], 9.0), Spread::UNKNOWN);
         }
-        // Higher powers underflow first.
-        let sides = of_powers([1e-220, 0.0, 0.0], 9.0).sides(0.95);
-        assert!(sides.below > 0.0 && sides.below == sides.above, "{sides:?}");
+        // Higher powers underflow, and overflow, first.
+        assert_eq!(of_powers([1e-220, 0.0, 0.0], 9.0), Spread::UNKNOWN);
+        assert_eq!(
+            of_powers([1e160, 1e240, f64::INFINITY], 9.0),
+            Spread::UNKNOWN
+        );
+        assert_eq!(of_powers([0.0; 3], 9.0).half_width(0.95), 0.0);
     }
 
     #[test]

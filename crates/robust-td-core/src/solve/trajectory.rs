@@ -158,9 +158,9 @@ impl Trajectory {
             return Spread::UNKNOWN;
         }
         let sums = spread::power_sums(contributions);
-        let units = spread::in_larger_or_smaller_units(contributions, sums);
+        let units = spread::rescaled(contributions, sums);
         if let Some((unit, contributions)) = units {
-            return self.spread(&contributions, support).times(unit);
+            return self.spread(&contributions, support).scaled_by(unit);
         }
         let fast = spread::fast(sums, self.blocks, support);
         if fast.standard_error == 0.0 {

@@ -49,6 +49,8 @@ enum Step {
 
 /// The numbers of rows of consecutive files, from a first one on, and places in those that are text.
 type Counts = (usize, Vec<(u64, Vec<Seek>)>);
+/// The largest length of observations.
+const LONGEST: usize = 1 << 20;
 /// The number of rows between two places.
 const STRIDE: u64 = 1 << 16;
 
@@ -156,6 +158,10 @@ impl First {
 
     /// The map as far as earlier passes fitted it.
     fn fitting(&self, fitted: &Fitted) -> Result<Fitting> {
+        let named = self.inputs.len();
+        if self.dimension > LONGEST || (named > 0 && named != self.dimension) {
+            return Err(misfit("a pass has observations of an impossible length"));
+        }
         let spec = Spec::Given(self.features.clone());
         let mut fitting = spec.fitting(&self.schema(), self.dimension)?;
         for part in &fitted.0 {
@@ -184,7 +190,7 @@ impl First {
                 let own = files.filter(|(k, _)| task.files().contains(k));
                 let counts = own.map(|(_, file)| self.count(file));
                 let counts: Counts = (*first, counts.collect::<Result<_>>()?);
-                Ok(seal(job, &counts))
+                Ok(seal(job, &self.if_of_the_log(counts)?))
             }
             (Step::Survey | Step::Fit, Task::Rows { window, .. }) => {
                 Ok(seal(job, &self.look(fitted, *window, threads)?))
@@ -222,6 +228,9 @@ impl First {
     /// What rows of the log show.
     fn look(&self, fitted: &Fitted, window: Window, threads: usize) -> Result<Part> {
         let fitting = self.fitting(fitted)?;
+        let Some(end) = window.before.checked_add(window.rows) else {
+            return Err(misfit("a task has impossible numbers"));
+        };
         let mut log = self.log.log()?;
         log.expect_dimension(self.dimension);
         let mut replay = Replay::of_window(&mut log, window, threads);
@@ -253,7 +262,7 @@ impl First {
         let labels = replay.labels().all();
         let order = inspects.then(|| inspector.end_part());
         let part = Part {
-            rows: (window.before, window.before + window.rows),
+            rows: (window.before, end),
             order,
             blocks,
             labels,
@@ -299,7 +308,10 @@ impl First {
 
     /// A state of counts, whose files are files of the log.
     fn counts(&self, job: sealed::Job, state: &[u8]) -> Result<Counts> {
-        let counts: Counts = unseal(job, state)?;
+        self.if_of_the_log(unseal(job, state)?)
+    }
+
+    fn if_of_the_log(&self, counts: Counts) -> Result<Counts> {
         let end = counts.0.checked_add(counts.1.len());
         let fits = end.is_some_and(|end| end <= self.log.files.len());
         if_it_fits(counts, fits)

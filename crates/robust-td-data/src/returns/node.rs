@@ -102,6 +102,6 @@ impl Checked {
 
     /// The check, and the returns of whole episodes.
     pub fn finish(self, held_out: bool) -> (ReturnCheck, Option<CompleteReturns>) {
-        (self.compared.finish(held_out), self.whole.finish())
+        self.compared.finish(held_out, self.whole.finish())
     }
 }

@@ -42,8 +42,15 @@ impl Squares {
     /// The sum of (s - D n)^2 for the ratio D.
     pub fn around(&self, ratio: f64) -> f64 {
         let [ss, sn, nn] = self.sums;
-        // Rounding may make a sum of squares that is 0 negative.
-        (ss - 2.0 * ratio * sn + ratio * ratio * nn).max(0.0)
+        let around = ss - 2.0 * ratio * sn + ratio * ratio * nn;
+        // Rounding may make a sum of squares that is 0 negative. What overflows is not 0.
+        if around < 0.0 { 0.0 } else { around }
+    }
+
+    /// The square root of the sum of n^2: the error of a ratio whose shares differ from it by n times a number of variance 1.
+    pub fn of_one(&self) -> f64 {
+        let [.., nn] = self.sums;
+        nn.sqrt()
     }
 }
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ratio::{Share, Squares};
 use super::whole::Whole;
-use super::{CompleteReturns, ReturnCheck, Tenth};
+use super::{CompleteReturns, OF_WHOLE, ReturnCheck, Tenth};
 use crate::fold::Merge;
 use crate::recent::{self, Recent};
 
@@ -212,7 +212,7 @@ impl Sums {
     }
 
     pub fn finish(mut self, held_out: bool) -> (ReturnCheck, Option<CompleteReturns>) {
-        (self.compared().finish(held_out), self.whole.finish())
+        self.compared().finish(held_out, self.whole.finish())
     }
 }
 
@@ -260,20 +260,28 @@ impl Compared {
         part
     }
 
-    pub fn finish(mut self, held_out: bool) -> ReturnCheck {
+    /// The check, given the returns of whole episodes.
+    pub fn finish(
+        mut self,
+        held_out: bool,
+        whole: Option<CompleteReturns>,
+    ) -> (ReturnCheck, Option<CompleteReturns>) {
         for shares in self.clusters.values() {
             for (group, share) in self.groups.iter_mut().zip(shares) {
                 group.squares.add(*share);
             }
         }
-        ReturnCheck {
+        let least = OF_WHOLE * whole.as_ref().map_or(0.0, CompleteReturns::deviation);
+        let tenths = self.groups.iter().filter_map(|group| group.tenth(least));
+        let check = ReturnCheck {
             held_out,
             episodes: self.episodes,
             rows: self.rows,
             cut: self.cut,
             undetermined: self.undetermined,
-            tenths: self.groups.iter().filter_map(Group::tenth).collect(),
-        }
+            tenths: tenths.collect(),
+        };
+        (check, whole)
     }
 }
 
@@ -316,12 +324,18 @@ impl Group {
         self.squares.merge(&later.squares);
     }
 
-    fn tenth(&self) -> Option<Tenth> {
+    /// The tenth, in which returns differ from predictions by at least this deviation.
+    fn tenth(&self, least: f64) -> Option<Tenth> {
         let (units, n) = (self.squares.units, self.all.rows);
         let (predicted, discounted_return) = (self.all.predicted / n, self.all.returned / n);
         let difference = predicted - discounted_return;
         let (m, spread) = (units as f64, self.squares.around(difference));
-        let stderr = (units > 1).then(|| (m / (m - 1.0) * spread).sqrt() / n);
+        let stderr = (units > 1).then(|| {
+            let own = (m / (m - 1.0) * spread).sqrt();
+            // Not the maximum of f64, which would hide what overflows.
+            let least = least * self.squares.of_one();
+            (if least > own { least } else { own }) / n
+        });
         // Reports, and models, write one word for all numbers that are not finite.
         let finite = |x: f64| if x.is_finite() { x } else { f64::NAN };
         (self.episodes > 0).then(|| Tenth {

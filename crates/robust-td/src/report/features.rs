@@ -8,7 +8,7 @@ use super::parts::{count, paragraph, section};
 /// The section on the comparison of feature maps.
 pub fn features(choice: &FeatureChoice) -> Section {
     let units = match choice.unit {
-        Unit::Time => "block of rows",
+        Unit::Time => "block",
         Unit::Episode => "episode",
         Unit::Cluster => "cluster",
     };

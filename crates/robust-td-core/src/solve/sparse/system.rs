@@ -4,6 +4,7 @@ use super::ledger::Entry;
 use super::sums::{MORE, column, row};
 use crate::error::{Error, Result};
 use crate::matrix::SparseMatrix;
+use crate::solve::fixed_point::scale;
 
 /// The equations M x = y of [`fixed_point`](crate::fixed_point).
 #[derive(Debug, Clone)]
@@ -40,7 +41,7 @@ impl SparseSystem {
         {
             return Err(Error::Overflow);
         }
-        let scale: Vec<f64> = squares.iter().map(|square| (square / n).sqrt()).collect();
+        let scale: Vec<f64> = squares.iter().map(|square| scale(square / n)).collect();
         let mut place = vec![u32::MAX; b.len()];
         let mut seen = Vec::new();
         for (j, scale) in scale.iter().enumerate() {
