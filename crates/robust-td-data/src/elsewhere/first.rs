@@ -228,9 +228,6 @@ impl First {
     /// What rows of the log show.
     fn look(&self, fitted: &Fitted, window: Window, threads: usize) -> Result<Part> {
         let fitting = self.fitting(fitted)?;
-        let Some(end) = window.before.checked_add(window.rows) else {
-            return Err(misfit("a task has impossible numbers"));
-        };
         let mut log = self.log.log()?;
         log.expect_dimension(self.dimension);
         let mut replay = Replay::of_window(&mut log, window, threads);
@@ -262,7 +259,7 @@ impl First {
         let labels = replay.labels().all();
         let order = inspects.then(|| inspector.end_part());
         let part = Part {
-            rows: (window.before, end),
+            rows: (window.before, window.before + window.rows),
             order,
             blocks,
             labels,

@@ -53,7 +53,10 @@ impl Task {
         let (task, versions, seek): All = sealed::open(TASK, job, bytes)?;
         let whole = match &task {
             Self::Files { .. } => true,
-            Self::Rows { window, .. } => window.lead <= LEAD && window.lead <= window.before,
+            Self::Rows { window, .. } => {
+                let end = window.before.checked_add(window.rows);
+                window.lead <= LEAD.min(window.before) && window.rows <= NODE && end.is_some()
+            }
             Self::Node { mark, .. } => is_whole(mark),
             Self::Shard { shard, .. } => {
                 is_whole(&shard.mark) && shard.mark.start <= shard.until && shard.until <= shard.end
