@@ -182,6 +182,26 @@ impl ChunkReader for Stored {
     }
 }
 
+/// Fills `out` with the bytes of a file from a place on.
+///
+/// # Errors
+/// Those of reading, also if the file ends before.
+#[cfg(unix)]
+pub(crate) fn read_at(file: &File, from: u64, out: &mut [u8]) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, out, from)
+}
+
+/// Fills `out` with the bytes of a file from a place on.
+///
+/// # Errors
+/// Those of reading, also if the file ends before.
+#[cfg(not(unix))]
+pub(crate) fn read_at(file: &File, from: u64, out: &mut [u8]) -> io::Result<()> {
+    let mut file = file.try_clone()?;
+    file.seek(SeekFrom::Start(from))?;
+    file.read_exact(out)
+}
+
 /// The bytes of a file from a place on.
 struct Pieces {
     ranges: Arc<Ranges>,

@@ -175,6 +175,7 @@ impl ArrowRows {
         while batch.len() < ledger.most_rows(ledger.dimension) {
             if self.used == self.loaded {
                 self.keep(batch);
+                self.unload();
                 match self.records.next() {
                     Ok(None) => return Ok(false),
                     Ok(Some(records)) => self.load(&records),
@@ -249,6 +250,12 @@ impl ArrowRows {
         // The rows exist, so nothing can fail.
         let taken = self.arrays.iter().map(|array| take(array, &rows, None));
         batch.kept.append(taken.filter_map(std::result::Result::ok));
+    }
+
+    /// Forgets the current record batch.
+    fn unload(&mut self) {
+        self.columns.iter_mut().for_each(ArrowColumn::unload);
+        self.arrays.clear();
     }
 
     fn load(&mut self, records: &RecordBatch) {

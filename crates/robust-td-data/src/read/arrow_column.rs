@@ -126,6 +126,14 @@ impl ArrowColumn {
         }
     }
 
+    /// Forgets the numbers of the last record batch, so that their memory can be freed elsewhere.
+    pub fn unload(&mut self) {
+        self.array = None;
+        if let Cells::Numbers(cells) = &mut self.cells {
+            *cells = ScalarBuffer::default();
+        }
+    }
+
     /// The cells, if they are numbers and none is missing.
     pub fn numbers(&self) -> Option<&[f64]> {
         match (&self.cells, &self.array) {

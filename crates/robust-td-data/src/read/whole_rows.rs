@@ -7,8 +7,9 @@ use crate::layout::Target;
 use crate::read::arrow_column::ArrowColumn;
 use crate::row::LogRow;
 
-/// The number of rows that are written together: as many numbers of a column as a cache line has.
-const TOGETHER: usize = 8;
+/// The number of rows that are transposed together, and of columns: as many numbers of a row as a cache line has.
+const ROWS: usize = 64;
+const COLUMNS: usize = 8;
 
 /// The columns of rows that can be appended together.
 #[derive(Debug)]
@@ -96,20 +97,50 @@ fn transposed(
     let Some(numbers) = numbers.collect::<Option<Vec<&[f64]>>>() else {
         return false;
     };
-    let (from, d) = (out.len(), numbers.len());
+    let d = numbers.len();
     if d == 0 {
         return true;
     }
-    out.resize(from + rows.len() * d, 0.0);
-    let mut finite = true;
-    let blocks = out[from..].chunks_mut(TOGETHER * d);
-    for (block, start) in blocks.zip(rows.step_by(TOGETHER)) {
-        for (k, column) in numbers.iter().enumerate() {
-            for (row, &x) in block.chunks_exact_mut(d).zip(&column[start..]) {
-                row[k] = x;
-                finite &= x.is_finite();
+    out.reserve(rows.len() * d);
+    // Each block stays in the cache until it is whole.
+    let mut block = vec![0.0; ROWS.min(rows.len()) * d];
+    let mut faults = 0.0;
+    for start in rows.clone().step_by(ROWS) {
+        let count = ROWS.min(rows.end - start);
+        let block = &mut block[..count * d];
+        for (k, group) in numbers.chunks(COLUMNS).enumerate() {
+            faults += copied(group, start..start + count, k * COLUMNS, d, block);
+        }
+        out.extend_from_slice(block);
+    }
+    faults == 0.0
+}
+
+/// Copies some rows of columns to consecutive places in the rows of a block; 0 if they are all finite, or else NaN.
+fn copied(
+    columns: &[&[f64]],
+    rows: Range<usize>,
+    place: usize,
+    d: usize,
+    block: &mut [f64],
+) -> f64 {
+    let mut faults = [0.0; COLUMNS];
+    if let Ok(columns) = <&[&[f64]; COLUMNS]>::try_from(columns) {
+        let columns = columns.map(|column| &column[rows.clone()]);
+        for (i, row) in block.chunks_exact_mut(d).enumerate() {
+            let numbers = columns.map(|column| column[i]);
+            row[place..place + COLUMNS].copy_from_slice(&numbers);
+            for (fault, x) in faults.iter_mut().zip(numbers) {
+                *fault += x * 0.0;
+            }
+        }
+    } else {
+        for (k, column) in columns.iter().enumerate() {
+            for (row, &x) in block.chunks_exact_mut(d).zip(&column[rows.clone()]) {
+                row[place + k] = x;
+                faults[0] += x * 0.0;
             }
         }
     }
-    finite
+    faults.iter().sum()
 }

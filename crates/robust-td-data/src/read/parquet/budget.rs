@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use parquet::basic::Type;
 use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 
+use super::buffers::Buffers;
 use super::codec::Codecs;
 
 /// Values that a file of any length may have, and those per byte.
@@ -44,6 +45,7 @@ pub(super) const PER_TEXT: u64 = 16;
 /// What a file may take, and what it has taken.
 pub(super) struct Budget {
     pub codecs: Codecs,
+    pub buffers: Buffers,
     /// The length of the file.
     pub length: u64,
     /// Rows per record batch.
@@ -112,6 +114,7 @@ impl Budget {
         let most = (batch_rows as u64).min(claimed.rows).max(1);
         Ok(Self {
             codecs: Codecs::default(),
+            buffers: Buffers::default(),
             length,
             batch_rows: (BATCH / per_row).clamp(1, most) as usize,
             most_growing: GROWING.saturating_add(GROWING_PER_BYTE.saturating_mul(length)),

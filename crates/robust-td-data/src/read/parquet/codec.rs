@@ -1,15 +1,15 @@
 //! Decompresses a Parquet page into exactly the size that its header gives, never into more.
 
-use std::io::Read;
+use std::io::{Cursor, Read};
 use std::sync::{Mutex, PoisonError};
 
 use parquet::basic::Compression;
 use zstd::bulk::Decompressor;
 
-/// The state of decompression that the columns of a file share.
+/// What decompression keeps for the next page of any column: as many states as threads have needed at the same time.
 #[derive(Default)]
 pub(super) struct Codecs {
-    zstd: Mutex<Option<Decompressor<'static>>>,
+    zstd: Mutex<Vec<Decompressor<'static>>>,
 }
 
 impl Codecs {
@@ -39,15 +39,8 @@ impl Codecs {
                 read.map_err(|error| named("gzip", &error))?;
             }
             Compression::ZSTD(_) => {
-                out.resize(end, 0);
-                let mut shared = self.zstd.lock().unwrap_or_else(PoisonError::into_inner);
-                let decoder = match shared.take() {
-                    Some(decoder) => shared.insert(decoder),
-                    None => shared.insert(Decompressor::new().map_err(|e| named("zstd", &e))?),
-                };
-                let length = decoder.decompress_to_buffer(stored, &mut out[start..]);
-                let length = length.map_err(|error| named("zstd", &error))?;
-                out.truncate(start + length);
+                let decompressed = self.zstd(stored, size, out);
+                decompressed.map_err(|error| named("zstd", &error))?;
             }
             Compression::LZ4_RAW => {
                 out.resize(end, 0);
@@ -64,6 +57,23 @@ impl Codecs {
                 "a page does not have the {size} bytes that its header gives"
             )),
         }
+    }
+
+    /// Appends to memory that need not be cleared first. The threads of a file must not wait for each other here.
+    fn zstd(&self, stored: &[u8], size: usize, out: &mut Vec<u8>) -> std::io::Result<()> {
+        let free = || self.zstd.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = free().pop();
+        let mut decoder = match kept {
+            Some(decoder) => decoder,
+            None => Decompressor::new()?,
+        };
+        out.reserve_exact(size);
+        let start = out.len() as u64;
+        let mut rest = Cursor::new(out);
+        rest.set_position(start);
+        let decompressed = decoder.decompress_to_buffer(stored, &mut rest);
+        free().push(decoder);
+        decompressed.map(|_| ())
     }
 }
 

@@ -3,7 +3,7 @@
 //! All groups have the same rows, so their record batches fit together in order; memory is that of a few batches.
 
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 
 use arrow_array::RecordBatch;
 use arrow_schema::{DataType, SchemaRef};
@@ -27,7 +27,15 @@ type Message = Result<Option<RecordBatch>, String>;
 /// The groups of columns of a file.
 pub(crate) struct ColumnGroups {
     schema: SchemaRef,
-    groups: Vec<Receiver<Message>>,
+    groups: Vec<Group>,
+}
+
+/// A group of columns that are decoded on one thread.
+struct Group {
+    decoded: Receiver<Message>,
+    /// What was returned last, and where it goes when it is no longer needed: memory is freed fastest on the thread that took it.
+    last: Option<RecordBatch>,
+    used: Sender<RecordBatch>,
 }
 
 impl ColumnGroups {
@@ -56,25 +64,37 @@ impl ColumnGroups {
             let numbers = (group.iter()).all(|&index| is_short(fields[index].data_type()));
             let columns = if numbers { group.len() } else { usize::MAX };
             let (sender, receiver) = sync_channel(ahead(size.0.batch_rows, columns));
+            let (used, returned) = channel();
             std::thread::Builder::new()
                 .name("columns".to_owned())
-                .spawn(move || decode(reader, &sender))
+                .spawn(move || decode(reader, &sender, &returned))
                 .map_err(|error| error.to_string())?;
-            groups.push(receiver);
+            groups.push(Group {
+                decoded: receiver,
+                last: None,
+                used,
+            });
         }
         let schema = metadata.schema().project(used);
         let schema = Arc::new(schema.map_err(|error| error.to_string())?);
         Ok(Some(Self { schema, groups }))
     }
 
-    /// The next record batch with the columns of all groups.
+    /// The next record batch with the columns of all groups; nobody should need the one before any more.
     pub fn next(&mut self) -> Message {
         let mut columns = Vec::with_capacity(self.schema.fields().len());
         let mut ended = 0;
-        for group in &self.groups {
+        for group in &mut self.groups {
             let stopped = |_| "decoding stopped before the end of the file".to_owned();
-            match group.recv().map_err(stopped)?? {
-                Some(records) => columns.extend_from_slice(records.columns()),
+            if let Some(last) = group.last.take() {
+                // At the end of the file it is freed here.
+                let _ = group.used.send(last);
+            }
+            match group.decoded.recv().map_err(stopped)?? {
+                Some(records) => {
+                    columns.extend_from_slice(records.columns());
+                    group.last = Some(records);
+                }
                 None => ended += 1,
             }
         }
@@ -117,8 +137,13 @@ pub(super) fn reader(
 }
 
 /// Decodes until the end, an error, or until the receiver is gone.
-fn decode(mut reader: ParquetRecordBatchReader, sender: &SyncSender<Message>) {
+fn decode(
+    mut reader: ParquetRecordBatchReader,
+    sender: &SyncSender<Message>,
+    used: &Receiver<RecordBatch>,
+) {
     loop {
+        used.try_iter().for_each(drop);
         let next = guarded(|| reader.next().transpose());
         let more = matches!(next, Ok(Some(_)));
         if sender.send(next).is_err() || !more {

@@ -8,6 +8,7 @@
 //! before lists and texts are decoded ([`contents`]).
 
 mod budget;
+mod buffers;
 mod codec;
 mod column_groups;
 mod contents;

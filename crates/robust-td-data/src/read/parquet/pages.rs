@@ -13,7 +13,7 @@ use parquet::file::reader::ChunkReader;
 use super::budget::Budget;
 use super::contents::Contents;
 use super::page_header::{Kind, PageHeader};
-use crate::stored::Stored;
+use crate::stored::{Stored, read_at};
 
 /// The number of bytes in which the header of a page is looked for first, and the longest header.
 const FIRST: u64 = 256;
@@ -136,8 +136,13 @@ impl Pages {
 
     /// The next bytes of the column. Those of a file that is stored elsewhere are read in larger pieces, but only of this column and row group.
     fn bytes(&mut self, length: usize) -> Result<Bytes> {
-        if let Stored::Here(..) = self.file {
-            return self.file.get_bytes(self.at, length);
+        if let Stored::Here(file, _) = &self.file {
+            let mut bytes = self.budget.buffers.take(length);
+            if bytes.len() < length {
+                bytes.resize(length, 0);
+            }
+            read_at(file, self.at, &mut bytes[..length])?;
+            return Ok(self.budget.buffers.lend(bytes, length));
         }
         let (from, bytes) = &self.ahead;
         let start = self.at.checked_sub(*from).unwrap_or(u64::MAX);
@@ -256,7 +261,8 @@ impl Pages {
         let buf = if self.compression == Compression::UNCOMPRESSED || !compressed {
             stored
         } else {
-            let mut plain = Vec::with_capacity(header.plain_size);
+            let mut plain = self.budget.buffers.take(header.plain_size);
+            plain.clear();
             plain.extend_from_slice(&stored[..levels]);
             let rest = header.plain_size - levels;
             // A page without values may be empty.
@@ -266,7 +272,7 @@ impl Pages {
                     .decompress(self.compression, &stored[levels..], rest, &mut plain)
                     .map_err(|message| self.fault(message))?;
             }
-            plain.into()
+            self.budget.buffers.lend(plain, header.plain_size)
         };
         let page = page(header.kind, buf).ok_or_else(|| self.fault("a page without data"))?;
         let mut contents = self.contents.lock().unwrap_or_else(PoisonError::into_inner);
