@@ -249,6 +249,11 @@ impl Batch {
         let rows = rows.min(MOST_RESERVED.div_ceil(row.obs.len().max(1)));
         self.obs.reserve(rows * row.obs.len());
         self.next_obs.reserve(rows * row.next_obs.len());
+        self.reserve_beside_observations(rows);
+    }
+
+    /// As [`reserve`](Self::reserve), but not for observations.
+    pub(crate) fn reserve_beside_observations(&mut self, rows: usize) {
         self.rewards.reserve(rows);
         self.terminated.reserve(rows);
         self.truncated.reserve(rows);

@@ -192,10 +192,14 @@ impl Equations {
         });
     }
 
+    /// Memory that is read before it is written, as sums are, is mapped twice, and the second time interrupts all threads. So zeros are
+    /// written here instead of being left to the system.
+    #[expect(clippy::slow_vector_initialization, reason = "see above")]
     fn take_memory(&mut self) {
         if self.sums.is_empty() {
             let d = self.squares.len();
-            self.sums = vec![0.0; d * (d + 1)];
+            self.sums = Vec::with_capacity(d * (d + 1));
+            self.sums.resize(d * (d + 1), 0.0);
         }
     }
 

@@ -19,6 +19,9 @@ use crate::read::table::TablePieces;
 use crate::read::whole_rows::WholeRows;
 use crate::row::{Bad, Ledger, LogRow, Place};
 
+/// The numbers of observations from which on a batch is not filled with further record batches: to add to it takes longer.
+const ENOUGH: usize = 1 << 18;
+
 /// The rows of record batches.
 pub(crate) struct ArrowRows {
     name: String,
@@ -50,6 +53,14 @@ pub(crate) enum Records {
 }
 
 impl Records {
+    /// The number of threads that decode them.
+    fn threads(&self) -> usize {
+        match self {
+            Self::Groups(groups) => groups.threads(),
+            Self::Parquet(_) | Self::Table(_) => 1,
+        }
+    }
+
     fn next(&mut self) -> std::result::Result<Option<RecordBatch>, String> {
         match self {
             Self::Parquet(reader) => guarded(|| reader.next().transpose()),
@@ -174,6 +185,9 @@ impl ArrowRows {
     fn fill_rows(&mut self, batch: &mut Batch, ledger: &mut Ledger) -> Result<bool> {
         while batch.len() < ledger.most_rows(ledger.dimension) {
             if self.used == self.loaded {
+                if batch.obs.len() >= ENOUGH {
+                    return Ok(true);
+                }
                 self.keep(batch);
                 self.unload();
                 match self.records.next() {
@@ -221,13 +235,14 @@ impl ArrowRows {
         }
         let most = ledger.most_rows(Some(dimension));
         if batch.is_empty() {
-            batch.reserve(most, &self.row);
+            batch.reserve_beside_observations(most);
         }
         let count = (most - batch.len()).min(self.loaded - self.used);
         let rows = self.used..self.used + count;
         let first = batch.len();
         let (columns, row) = (&self.columns, &self.row);
-        if !whole.append_if_good(columns, row, rows.clone(), self.rows + 1, batch) {
+        let how = (self.rows + 1, self.records.threads());
+        if !whole.append_if_good(columns, row, rows.clone(), how, batch) {
             return false;
         }
         batch.gaps[first] = std::mem::take(&mut ledger.gap);

@@ -10,6 +10,8 @@ use crate::row::LogRow;
 /// The number of rows that are transposed together, and of columns: as many numbers of a row as a cache line has.
 const ROWS: usize = 64;
 const COLUMNS: usize = 8;
+/// The numbers from which on a further thread is worth starting.
+const LEAST: usize = 1 << 17;
 
 /// The columns of rows that can be appended together.
 #[derive(Debug)]
@@ -52,20 +54,27 @@ impl WholeRows {
         self.obs.len()
     }
 
-    /// Appends these rows of the record batch, the first of which has this number in the file; false, and no rows, if a cell is bad.
+    /// Appends these rows of the record batch, the first of which has this number in the file, on up to this number of threads; false,
+    /// and no rows, if a cell is bad.
     pub fn append_if_good(
         &self,
         columns: &[ArrowColumn],
         row: &LogRow,
         rows: Range<usize>,
-        number: u64,
+        (number, threads): (u64, usize),
         batch: &mut Batch,
     ) -> bool {
         let before = batch.len();
         let end = before + rows.len();
         batch.dimension = self.dimension();
-        let good = transposed(columns, &self.obs, rows.clone(), &mut batch.obs)
-            && transposed(columns, &self.next_obs, rows.clone(), &mut batch.next_obs)
+        let good = transposed(columns, &self.obs, rows.clone(), threads, &mut batch.obs)
+            && transposed(
+                columns,
+                &self.next_obs,
+                rows.clone(),
+                threads,
+                &mut batch.next_obs,
+            )
             && (columns.iter()).all(|column| column.append_and_check(rows.clone(), batch));
         if !good {
             batch.truncate(before);
@@ -86,32 +95,55 @@ impl WholeRows {
     }
 }
 
-/// Adds the numbers of some columns row by row; false if one is missing or not finite.
+/// Adds the numbers of some columns row by row, on up to this number of threads; false if one is missing or not finite.
 fn transposed(
     columns: &[ArrowColumn],
     places: &[usize],
     rows: Range<usize>,
+    threads: usize,
     out: &mut Vec<f64>,
 ) -> bool {
     let numbers = places.iter().map(|&place| columns[place].numbers());
     let Some(numbers) = numbers.collect::<Option<Vec<&[f64]>>>() else {
         return false;
     };
-    let d = numbers.len();
+    let (from, d) = (out.len(), numbers.len());
     if d == 0 {
         return true;
     }
-    out.reserve(rows.len() * d);
-    // Each block stays in the cache until it is whole.
-    let mut block = vec![0.0; ROWS.min(rows.len()) * d];
+    let size = rows.len() * d;
+    match out.capacity() < size {
+        // Memory that the system clears need not be cleared here.
+        true if from == 0 => *out = vec![0.0; size],
+        _ => out.resize(from + size, 0.0),
+    }
+    let each = rows.len().div_ceil(threads.min(size / LEAST).max(1));
+    let each = each.next_multiple_of(ROWS);
+    let parts = out[from..].chunks_mut(each * d);
+    let mut parts = parts.zip(rows.clone().step_by(each));
+    let first = parts.next();
+    std::thread::scope(|scope| {
+        let numbers = &numbers;
+        let of = move |(part, start): (&mut [f64], usize)| all_finite(numbers, start, part);
+        let others: Vec<_> = parts.map(|part| scope.spawn(move || of(part))).collect();
+        let good = first.is_none_or(of);
+        // A thread that panicked left its rows unread.
+        let others = others
+            .into_iter()
+            .map(|other| other.join().unwrap_or(false));
+        others.fold(good, |all, good| all && good)
+    })
+}
+
+/// Writes the numbers of columns from a row on to the rows of a part; whether they are all finite.
+fn all_finite(columns: &[&[f64]], start: usize, part: &mut [f64]) -> bool {
+    let d = columns.len();
     let mut faults = 0.0;
-    for start in rows.clone().step_by(ROWS) {
-        let count = ROWS.min(rows.end - start);
-        let block = &mut block[..count * d];
-        for (k, group) in numbers.chunks(COLUMNS).enumerate() {
-            faults += copied(group, start..start + count, k * COLUMNS, d, block);
+    for (block, start) in part.chunks_mut(ROWS * d).zip((start..).step_by(ROWS)) {
+        let rows = start..start + block.len() / d;
+        for (k, group) in columns.chunks(COLUMNS).enumerate() {
+            faults += copied(group, rows.clone(), k * COLUMNS, d, block);
         }
-        out.extend_from_slice(block);
     }
     faults == 0.0
 }

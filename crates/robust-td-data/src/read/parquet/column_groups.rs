@@ -80,6 +80,11 @@ impl ColumnGroups {
         Ok(Some(Self { schema, groups }))
     }
 
+    /// The number of threads that decode.
+    pub fn threads(&self) -> usize {
+        self.groups.len()
+    }
+
     /// The next record batch with the columns of all groups; nobody should need the one before any more.
     pub fn next(&mut self) -> Message {
         let mut columns = Vec::with_capacity(self.schema.fields().len());

@@ -49,12 +49,12 @@ fn with_durations(file: &Stored) -> parquet::errors::Result<ArrowReaderMetadata>
         return Ok(plain);
     };
     let mut found = false;
-    let fields = plain.schema().fields().iter().map(|field| {
-        let hint = hints
-            .field_with_name(field.name())
-            .map(|hint| hint.data_type());
-        match (field.data_type(), hint) {
-            (DataType::Int64, Ok(hint @ DataType::Duration(_))) => {
+    let fields = plain.schema().fields().iter().enumerate();
+    let fields = fields.map(|(place, field)| {
+        let hint = hints.fields().get(place);
+        let hint = hint.filter(|hint| hint.name() == field.name());
+        match (field.data_type(), hint.map(|hint| hint.data_type())) {
+            (DataType::Int64, Some(hint @ DataType::Duration(_))) => {
                 found = true;
                 Arc::new(field.as_ref().clone().with_data_type(hint.clone()))
             }
