@@ -7,6 +7,11 @@ use robust_td_data::{Log, files};
 
 use crate::failure::Failure;
 
+/// Ends of names that promise another format.
+const OTHERS: [&str; 9] = [
+    "csv", "docx", "json", "md", "parquet", "pdf", "png", "svg", "txt",
+];
+
 /// The file to write a report to.
 #[derive(Debug, Args)]
 pub struct ReportArgument {
@@ -22,6 +27,13 @@ impl ReportArgument {
             return Ok(());
         };
         log.check_output(path)?;
+        let end = path.extension().unwrap_or_default().to_ascii_lowercase();
+        if OTHERS.iter().any(|other| end == *other) {
+            return Err(Failure::Usage(format!(
+                "--report writes an HTML page, not {}; name a file that ends in .html",
+                path.display()
+            )));
+        }
         if other == Some(path) {
             let path = path.display();
             return Err(Failure::Usage(format!(

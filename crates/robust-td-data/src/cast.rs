@@ -313,12 +313,42 @@ impl<'a> Cast<'a> {
     pub fn without_names(&self) -> Option<Error> {
         let names = || self.columns.iter().map(|column| column.name.as_str());
         let (file, first) = (self.file.to_owned(), printable(names()));
-        let is_value = |name: &str| name.trim().parse::<f64>().is_ok();
+        let is_value = |name: &&str| name.trim().parse::<f64>().is_ok();
+        let is_fraction = |name: &str| name.contains('.') && is_value(&name);
+        let (all, values) = (self.columns.len(), names().filter(is_value).count());
+        // Some tools name columns by whole numbers.
+        let data = values == all || (2 * values > all && names().any(is_fraction));
         match self.columns.is_empty() {
             true => None,
-            false if names().all(is_value) => Some(Error::NoHeader { file, first }),
-            false if !names().all(is_printable) => Some(Error::NotText { file, first }),
+            false if data => Some(Error::NoHeader { file, first }),
+            false if !names().all(is_printable) => {
+                let remedy = remedy(self.columns.first().map_or("", |column| &column.name));
+                Some(Error::NotText {
+                    file,
+                    first,
+                    remedy,
+                })
+            }
             false => None,
         }
+    }
+}
+
+/// What a file is that starts with this, read as text, and what to do.
+fn remedy(start: &str) -> &'static str {
+    let starts = |with: &str| start.starts_with(with);
+    match start {
+        _ if starts("PAR1") => "it is a Parquet file: give it the format parquet",
+        _ if starts("\u{1f}\u{fffd}") => {
+            "it is compressed: give it a name that ends in .gz, or decompress it"
+        }
+        _ if starts("(\u{fffd}/\u{fffd}") => {
+            "it is compressed: give it a name that ends in .zst, or decompress it"
+        }
+        _ if starts("PK\u{3}\u{4}") => {
+            "it is a spreadsheet or a zip archive: save the sheet as CSV, or unpack it"
+        }
+        _ if start.contains('\0') => "it is not in UTF-8, but perhaps in UTF-16: save it as UTF-8",
+        _ => "the file may be of another format, compressed, or not in UTF-8",
     }
 }

@@ -199,14 +199,14 @@ pub enum Error {
         first: String,
     },
     /// A file of another kind.
-    #[error(
-        "{file}: the first line is not text ({first}); the file may be of another format, or compressed"
-    )]
+    #[error("{file}: the first line is not text ({first}); {remedy}")]
     NotText {
         /// The file.
         file: String,
         /// The first line.
         first: String,
+        /// What it seems to be, and what to do.
+        remedy: &'static str,
     },
     /// A name in a feature map that no column has.
     #[error("{file}: {message}")]
@@ -225,7 +225,7 @@ pub enum Error {
         why: String,
     },
     /// A column name that two columns share.
-    #[error("{file}: two columns are named {column}")]
+    #[error("{file}: two columns are named {column}; rename one of them")]
     DuplicateColumn {
         /// The file.
         file: String,
@@ -418,7 +418,10 @@ pub enum Error {
         source: std::io::Error,
     },
     /// A file that cannot be read to its end: truncated, damaged, or on a failing disk.
-    #[error("{file}: cannot be read beyond row {row}: {source}")]
+    #[error(
+        "{file}: cannot be read beyond row {row}: {source}{}",
+        if_damaged(source)
+    )]
     Read {
         /// The file.
         file: String,
@@ -475,9 +478,9 @@ pub enum Error {
     },
     /// Features that need more memory than there is.
     #[error(
-        "{features} features need about {:.1} GB of memory, but the limit is {:.1} GB; use fewer features",
-        *needed as f64 / 1e9,
-        *limit as f64 / 1e9
+        "{features} features need about {} of memory, but the limit is {}; use fewer features",
+        crate::words::bytes(*needed),
+        crate::words::bytes(*limit)
     )]
     TooLarge {
         /// The number of features.
@@ -590,3 +593,14 @@ impl Error {
 
 /// A result with this crate's error.
 pub type Result<T> = std::result::Result<T, Error>;
+
+/// What to do if a file is not what it was when it was written.
+fn if_damaged(source: &std::io::Error) -> &'static str {
+    use std::io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
+    match source.kind() {
+        InvalidData | InvalidInput | UnexpectedEof => {
+            "; the file is incomplete or damaged, or its name is wrong: copy it again, or rename it"
+        }
+        _ => "",
+    }
+}

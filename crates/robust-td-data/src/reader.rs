@@ -117,8 +117,9 @@ impl Rows {
         };
         if let (Some(place), Some(stored)) = (seek, &stored) {
             let input = stored
-                .read_from(place.byte)
+                .read_from(place.byte, opening.monitor)
                 .map_err(|source| Error::Open { file: name, source })?;
+            opening.monitor.check()?;
             match &mut rows {
                 Self::Csv(rows) => rows.jump(input, place),
                 Self::Ndjson(rows) => rows.jump(input, place),

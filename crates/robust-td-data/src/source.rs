@@ -16,6 +16,9 @@ use crate::monitor::Monitor;
 use crate::stored::{Stored, Stores};
 use crate::table::Table;
 
+/// The number of decompressed bytes after which to look whether the work is cancelled.
+const PIECE: u64 = 1 << 24;
+
 /// The format of a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -143,6 +146,13 @@ impl Source {
         let path = path.into();
         let name = path.display().to_string();
         let (told, compression) = by_name(&path);
+        if path.is_dir() {
+            let message = format!("it is a directory; name its files, such as {name}/*.csv");
+            return Err(Error::Open {
+                file: name,
+                source: std::io::Error::other(message),
+            });
+        }
         let format = format
             .or(told)
             .ok_or_else(|| Error::UnknownFormat { file: name.clone() })?;
@@ -297,16 +307,23 @@ pub(crate) struct TextFile {
 }
 
 impl TextFile {
-    /// Its text from a byte on. What is compressed is decompressed from its start, but not parsed.
+    /// Its text from a byte on. What is compressed is decompressed from its start, but not parsed, as long as the work is not cancelled.
     ///
     /// # Errors
     /// Those of opening it, and of what is before that byte, if it is compressed.
-    pub fn read_from(&self, byte: u64) -> std::io::Result<Box<dyn Read + Send>> {
+    pub fn read_from(&self, byte: u64, monitor: &Monitor) -> std::io::Result<Box<dyn Read + Send>> {
         if self.compression == Compression::None {
             return self.stored.read_from(byte);
         }
         let mut text = self.compression.decode(self.stored.read_from(0)?)?;
-        std::io::copy(&mut text.by_ref().take(byte), &mut std::io::sink())?;
+        let mut left = byte;
+        while left > 0 && !monitor.is_cancelled() {
+            let mut piece = text.by_ref().take(left.min(PIECE));
+            match std::io::copy(&mut piece, &mut std::io::sink())? {
+                0 => break,
+                length => left -= length,
+            }
+        }
         Ok(text)
     }
 }

@@ -96,7 +96,7 @@ pub struct Arguments {
     machine: Machine,
 
     /// Discount factor gamma, from 0 to 1; required unless a model is resumed. A list such as 0.9,0.99 gives an answer for each
-    #[arg(long, value_name = "G", value_delimiter = ',', value_parser = crate::float::discount, allow_negative_numbers = true)]
+    #[arg(long, alias = "gamma", value_name = "G", value_delimiter = ',', value_parser = crate::float::discount, allow_negative_numbers = true)]
     discount: Vec<f64>,
 
     /// Algorithm id [default: auto, or alg1 if --c is set]
@@ -198,6 +198,14 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let evaluation = evaluation(arguments)?
         .monitor(monitor.clone())
         .on_progress(move |progress| show(&progress, confidence));
+    if let [whole, decimals] = arguments.discount[..]
+        && whole == 0.0
+        && decimals > 1.0
+    {
+        return Err(Failure::Usage(format!(
+            "--discount 0,{decimals} is a list of two discounts; write a decimal point: 0.{decimals}"
+        )));
+    }
     if arguments.discount.len() > 1 {
         return several(arguments, evaluation);
     }

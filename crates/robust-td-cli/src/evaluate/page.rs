@@ -123,7 +123,10 @@ fn mean_return(report: &EvaluationReport, found: &MonteCarlo, confidence: f64) -
     let starts = report.start_value.map_or(0, |start| start.starts);
     // What is left out is not left out by chance: the long episodes are cut.
     if let cut @ 1.. = starts.saturating_sub(found.episodes) {
-        episodes += &format!(", without the {cut} that were cut");
+        episodes += &match cut {
+            1 => ", without the one that was cut".into(),
+            _ => format!(", without the {cut} that were cut"),
+        };
         if report.off_policy.is_some() {
             episodes += ", so not comparable with the value";
         }

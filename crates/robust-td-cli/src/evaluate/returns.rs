@@ -9,10 +9,7 @@ use crate::text::{self, number};
 /// Whether the features can express the values, in a sentence.
 pub fn verdict(check: &ReturnCheck) -> String {
     let errors = check.largest().map_or(String::new(), |largest| {
-        format!(
-            " (largest difference {} standard errors)",
-            number((10.0 * largest).round() / 10.0)
-        )
+        format!(" (largest difference {} standard errors)", tenths(largest))
     });
     match check.verdict() {
         Verdict::Fits => format!("yes: predicted values match the returns{errors}"),
@@ -21,8 +18,16 @@ pub fn verdict(check: &ReturnCheck) -> String {
             "not known: nearly all predicted values are equal, so the returns cannot show whether values differ".into()
         }
         Verdict::Unknown => {
-            format!("not known: too few episodes to say yes, but nothing speaks against it{errors}")
+            format!("not known: too little independent data to say yes{errors}")
         }
+    }
+}
+
+/// A number with one decimal, unless it is large.
+fn tenths(x: f64) -> String {
+    match x {
+        ..1000.0 => format!("{x:.1}"),
+        _ => number(x),
     }
 }
 

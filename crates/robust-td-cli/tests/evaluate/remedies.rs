@@ -22,6 +22,10 @@ fn files_that_do_not_fit_have_a_remedy() {
         ("binary.csv", b"\x00\x01\xffPK,\x1b[2J\n1,2\n".as_slice()),
         ("dated.csv", b"obs_0,reward\n1,2024-05-01\n".as_slice()),
         ("position.csv", b"obs_0,user\n1,2\n".as_slice()),
+        ("named.csv", b"0.25,1,2,anna\n0.5,1,0,otto\n".as_slice()),
+        ("really.csv", b"PAR1\x15\x04\n,\n".as_slice()),
+        ("wide.csv", b"\xff\xfeo\0b\0s\0\n\0".as_slice()),
+        ("cut.csv.gz", b"\x1f\x8b\x08\0\0\0\0\0\0\x03K".as_slice()),
     ]);
     let evaluate = "--discount 0.9 --features standardise(speed)+bias";
     let made = run_in(
@@ -50,6 +54,38 @@ fn files_that_do_not_fit_have_a_remedy() {
             &["binary.csv: the first line is not text", "\\u{1b}[2J"],
         ),
         (
+            "evaluate named.csv --discount 0.9".to_owned(),
+            &["named.csv: the first line has numbers (0.25, 1, 2, anna)"],
+        ),
+        (
+            "evaluate really.csv --discount 0.9".to_owned(),
+            &["it is a Parquet file: give it the format parquet"],
+        ),
+        (
+            "evaluate wide.csv --discount 0.9".to_owned(),
+            &["perhaps in UTF-16: save it as UTF-8"],
+        ),
+        (
+            "evaluate cut.csv.gz --discount 0.9".to_owned(),
+            &["cut.csv.gz", "copy it again, or rename it"],
+        ),
+        (
+            "evaluate . --discount 0.9".to_owned(),
+            &["it is a directory; name its files, such as ./*.csv"],
+        ),
+        (
+            "evaluate log.csv --discount 0,95".to_owned(),
+            &["--discount 0,95 is a list", "decimal point: 0.95"],
+        ),
+        (
+            format!("evaluate log.csv {evaluate} --max-memory 8"),
+            &["need about ", " bytes of memory, but the limit is 8 bytes"],
+        ),
+        (
+            format!("evaluate log.csv {evaluate} --report page.pdf"),
+            &["an HTML page, not page.pdf", "ends in .html"],
+        ),
+        (
             "evaluate dated.csv --discount 0.9".to_owned(),
             &["\"2024-05-01\" is not a number; write a date or time as one"],
         ),
@@ -69,6 +105,18 @@ fn files_that_do_not_fit_have_a_remedy() {
         assert_refused(&run, 2, parts, &line);
         assert!(!run.stderr.contains('\u{1b}'), "{}", run.stderr);
     }
+}
+
+#[test]
+fn gamma_is_the_discount() {
+    let log = format!("obs_0,obs_1,reward\n{}", numbers(40));
+    let folder = folder([("log.csv", log.as_bytes())]);
+    let value = |flag: &str| {
+        let line = format!("evaluate log.csv {flag} 0.9 --json");
+        json_in(folder.path(), &words(&line))["start_value"]["value"].clone()
+    };
+    assert!(value("--discount").is_number());
+    assert_eq!(value("--gamma"), value("--discount"));
 }
 
 #[test]

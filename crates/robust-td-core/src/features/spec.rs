@@ -33,6 +33,19 @@ use crate::error::{Error, Result};
 use super::column::{ColumnName, is_plain};
 use super::level::LONGEST;
 
+/// The names of the maps.
+const MAPS: [&str; 9] = [
+    "identity",
+    "bias",
+    "standardise",
+    "running",
+    "polynomial",
+    "fourier",
+    "tiles",
+    "rbf",
+    "one-hot",
+];
+
 /// The maps of a stage, stage by stage.
 pub(super) type Stages = Vec<Vec<Item>>;
 
@@ -188,13 +201,15 @@ fn parse_map(text: &str) -> Result<Item> {
             bounds: keys.bounds()?,
         },
         "one-hot" => MapSpec::OneHot(one_hot(&mut keys)?),
-        _ => {
-            let known =
-                "identity, bias, standardise, running, polynomial, fourier, tiles, rbf, one-hot";
+        "" => {
             return Err(refused(
                 text,
-                format!("unknown map {name:?}; known maps: {known}"),
+                "a map is missing: before the first, after the last, or between two of + and |",
             ));
+        }
+        _ => {
+            let known = crate::suggestion::or_known(name, &MAPS);
+            return Err(refused(text, format!("unknown map {name:?}; {known}")));
         }
     };
     let columns = keys.end()?;
@@ -450,9 +465,18 @@ mod tests {
     #[test]
     fn what_cannot_be_read_is_named() {
         for (text, expected) in [
-            ("", "unknown map \"\""),
-            ("identity|", "unknown map \"\""),
-            ("fourrier", "unknown map \"fourrier\""),
+            ("", "a map is missing"),
+            ("identity|", "a map is missing"),
+            ("standardise + ", "a map is missing"),
+            (
+                "fourrier",
+                "unknown map \"fourrier\"; did you mean \"fourier\"?",
+            ),
+            ("StandardizE", "did you mean \"standardise\"?"),
+            (
+                "spline",
+                "unknown map \"spline\"; choose one of identity, bias",
+            ),
             ("polynomial(degree=-1)", "degree is \"-1\""),
             (
                 "polynomial(order=2)",

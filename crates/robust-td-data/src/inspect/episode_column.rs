@@ -1,35 +1,49 @@
-//! Finds an unused column that may name the episodes of a log.
+//! Finds an unused column that may name the episodes of a log, or what several of them have in common.
 
-/// What such columns are called, the likeliest first.
-const WORDS: [&str; 18] = [
-    "episode",
-    "trajectory",
-    "traj",
-    "rollout",
-    "session",
-    "run",
+/// What columns of episodes are called, the likeliest first.
+const EPISODES: [&str; 6] = ["episode", "trajectory", "traj", "rollout", "session", "run"];
+
+/// What columns of users or machines are called, the likeliest first; without episodes, each may be one.
+const CLUSTERS: [&str; 16] = [
     "user",
     "customer",
     "client",
     "patient",
+    "subject",
+    "participant",
     "player",
+    "member",
+    "account",
     "agent",
     "machine",
     "device",
     "site",
+    "store",
     "env",
     "environment",
-    "id",
 ];
 
-/// The likeliest of the names: `user`, `user_id`, `UserID`.
-pub(super) fn likely<S: AsRef<str>>(names: &[S]) -> Option<&str> {
+/// The name that most likely means episodes: `episode`, `user`, `user_id`, `UserID`.
+pub(super) fn of_episodes<S: AsRef<str>>(names: &[S]) -> Option<&str> {
+    let words = EPISODES.into_iter().chain(CLUSTERS).chain(["id"]);
+    likely(words, names)
+}
+
+/// The name that most likely means what several episodes have in common.
+pub(super) fn of_clusters<S: AsRef<str>>(names: &[S]) -> Option<&str> {
+    likely(CLUSTERS, names)
+}
+
+fn likely<S: AsRef<str>>(
+    words: impl IntoIterator<Item = &'static str>,
+    names: &[S],
+) -> Option<&str> {
     let means = |name: &str, word: &str| {
         let name = name.to_lowercase();
         let mut parts = name.split(|c: char| !c.is_alphanumeric());
         parts.any(|part| part == word || part.strip_suffix("id") == Some(word))
     };
-    WORDS.iter().find_map(|word| {
+    words.into_iter().find_map(|word| {
         let names = names.iter().map(AsRef::as_ref);
         names.into_iter().find(|name| means(name, word))
     })
@@ -48,7 +62,13 @@ mod tests {
             (vec!["runtime", "grid"], None),
             (vec!["ID"], Some("ID")),
         ] {
-            assert_eq!(likely(&names), expected, "{names:?}");
+            assert_eq!(of_episodes(&names), expected, "{names:?}");
+        }
+        for (names, expected) in [
+            (vec!["id", "site", "PatientID"], Some("PatientID")),
+            (vec!["session", "id", "run"], None),
+        ] {
+            assert_eq!(of_clusters(&names), expected, "{names:?}");
         }
     }
 }

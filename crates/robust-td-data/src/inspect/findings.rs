@@ -177,7 +177,11 @@ impl Inspector {
         self.cut_rows(findings, schema);
         let flags = schema.terminated || schema.truncated;
         let aligned = flags && schema.next_obs && self.order.misaligned.count == 0;
-        if let Some(column) = episode_column::likely(&schema.unused)
+        let once = Tally {
+            count: 1,
+            first: self.order.first,
+        };
+        if let Some(column) = episode_column::of_episodes(&schema.unused)
             && !schema.episode
             && !aligned
         {
@@ -185,11 +189,17 @@ impl Inspector {
                 "no column has the role episode, so every row is taken to follow the row before it; if the column {column} names episodes, map it to this \
                  role: their rows may then be mixed"
             );
-            let once = Tally {
-                count: 1,
-                first: self.order.first,
-            };
             findings.add(FindingKind::EpisodeColumnUnused, once, message);
+        }
+        if let Some(column) = episode_column::of_clusters(&schema.unused)
+            && schema.episode
+            && !schema.cluster
+        {
+            let message = format!(
+                "intervals take episodes to be independent; if several belong to the same value of the column {column}, they are not, and intervals are too \
+                 short: name it as the cluster (--cluster {column})"
+            );
+            findings.add(FindingKind::ClusterColumnUnused, once, message);
         }
     }
 

@@ -114,6 +114,8 @@ pub enum FindingKind {
     CutRowsLeftOut,
     /// No column has the role episode, but one may name the episodes.
     EpisodeColumnUnused,
+    /// No column has the role cluster, but one may name what several episodes have in common.
+    ClusterColumnUnused,
     /// Codes for missing values, such as -999.
     SentinelValues,
     /// Features with a single value.

@@ -90,6 +90,7 @@ impl ArrowColumn {
             (_, kind) if quantity::is_time(kind) => {
                 return Err("a number; write a time as one, such as seconds since a start");
             }
+            (_, DataType::Utf8) => return Err("a number; write its cells as numbers, not as text"),
             _ => return Err("a number"),
         };
         Ok(Self {

@@ -104,9 +104,12 @@ fn transposed(
     out: &mut Vec<f64>,
 ) -> bool {
     let numbers = places.iter().map(|&place| columns[place].numbers());
-    let Some(numbers) = numbers.collect::<Option<Vec<&[f64]>>>() else {
-        return false;
-    };
+    let numbers = numbers.collect::<Option<Vec<&[f64]>>>();
+    numbers.is_some_and(|numbers| append(&numbers, rows, threads, out))
+}
+
+/// Adds some rows of columns; false if a number is not finite.
+fn append(numbers: &[&[f64]], rows: Range<usize>, threads: usize, out: &mut Vec<f64>) -> bool {
     let (from, d) = (out.len(), numbers.len());
     if d == 0 {
         return true;
@@ -123,14 +126,15 @@ fn transposed(
     let mut parts = parts.zip(rows.clone().step_by(each));
     let first = parts.next();
     std::thread::scope(|scope| {
-        let numbers = &numbers;
         let of = move |(part, start): (&mut [f64], usize)| all_finite(numbers, start, part);
-        let others: Vec<_> = parts.map(|part| scope.spawn(move || of(part))).collect();
+        let start = |part| std::thread::Builder::new().spawn_scoped(scope, move || of(part));
+        let others: Vec<_> = parts.map(start).collect();
         let good = first.is_none_or(of);
-        // A thread that panicked left its rows unread.
-        let others = others
-            .into_iter()
-            .map(|other| other.join().unwrap_or(false));
+        // Without a thread, its rows must be read one by one.
+        let others = others.into_iter().map(|other| {
+            let good = other.map(|other| other.join().unwrap_or(false));
+            good.unwrap_or(false)
+        });
         others.fold(good, |all, good| all && good)
     })
 }
@@ -175,4 +179,45 @@ fn copied(
         }
     }
     faults.iter().sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_those_of_the_columns_on_any_number_of_threads() {
+        for (d, count) in [(1, 5), (7, 64), (8, 65), (9, 700), (20, 30_000)] {
+            let at = |k: usize, i: usize| (k * 1_000_000 + i) as f64;
+            let columns: Vec<Vec<f64>> = (0..d)
+                .map(|k| (0..count).map(|i| at(k, i)).collect())
+                .collect();
+            let views: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
+            let rows = 2..count - 1;
+            let expected = rows.clone().flat_map(|i| (0..d).map(move |k| at(k, i)));
+            for (threads, before) in [(1, 0), (1, 3), (3, 0), (3, 3)] {
+                let mut out = vec![-1.0; before];
+                assert!(append(&views, rows.clone(), threads, &mut out));
+                assert!(out[..before].iter().all(|x| *x == -1.0));
+                assert!(out[before..].iter().copied().eq(expected.clone()), "{d}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_number_that_is_not_finite_is_noticed_anywhere() {
+        let count = 50_000;
+        let good = vec![1e308; count];
+        for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            for (column, row) in [(0, 0), (8, 17), (9, count - 1)] {
+                let mut wrong = good.clone();
+                wrong[row] = bad;
+                let mut views = vec![good.as_slice(); 10];
+                assert!(append(&views, 0..count, 4, &mut Vec::new()));
+                views[column] = &wrong;
+                assert!(!append(&views, 0..count, 4, &mut Vec::new()));
+                assert!(!append(&views, 0..count, 1, &mut Vec::new()));
+            }
+        }
+    }
 }

@@ -89,3 +89,22 @@ fn a_column_that_may_name_episodes_is_a_finding() {
         assert_eq!(found(&log(header), FindingKind::EpisodeColumnUnused), None);
     }
 }
+
+#[test]
+fn a_column_that_may_name_clusters_is_a_finding() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows: String = (0..40)
+        .map(|t| format!("{},{},{},{}\n", t / 10, t / 20, t * 7 % 11, t % 3))
+        .collect();
+    let log = |header: &str| {
+        let file = write(folder.path(), "log.csv", &format!("{header}\n{rows}"));
+        inspect([file]).unwrap()
+    };
+    let kind = FindingKind::ClusterColumnUnused;
+    let report = log("episode,UserId,obs_0,reward");
+    let message = &found(&report, kind).unwrap().message;
+    assert!(message.ends_with("(--cluster UserId)"), "{message}");
+    for header in ["episode,t,obs_0,reward", "t,user,obs_0,reward"] {
+        assert_eq!(found(&log(header), kind), None, "{header}");
+    }
+}

@@ -223,7 +223,7 @@ fn verdict(check: &ReturnCheck) -> (&'static str, Mood, String) {
         Verdict::Unknown => (
             "not known",
             Mood::Plain,
-            format!("too few episodes to say yes, but nothing speaks against it{largest}"),
+            format!("too little independent data to say yes{largest}"),
         ),
     }
 }
