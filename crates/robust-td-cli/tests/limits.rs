@@ -150,7 +150,7 @@ fn the_limit_of_memory_is_an_option() {
         folder.path(),
         &[&lstd[..], &["--max-memory", "100MB"]].concat(),
     );
-    let expected = "2000 features need about 0.1 GB of memory, but the limit is 0.1 GB; use fewer features, or raise --max-memory";
+    let expected = "2000 features need about 128.0 MB of memory, but the limit is 100.0 MB; use fewer features, or raise --max-memory";
     assert_eq!((run.code, run.stdout.as_str()), (2, ""));
     assert!(run.stderr.contains(expected), "{}", run.stderr);
     let compare = [

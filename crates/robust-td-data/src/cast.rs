@@ -316,8 +316,9 @@ impl<'a> Cast<'a> {
         let is_value = |name: &&str| name.trim().parse::<f64>().is_ok();
         let is_fraction = |name: &str| name.contains('.') && is_value(&name);
         let (all, values) = (self.columns.len(), names().filter(is_value).count());
-        // Some tools name columns by whole numbers.
-        let data = values == all || (2 * values > all && names().any(is_fraction));
+        // Some tools name columns by numbers.
+        let named = names().any(|name| Role::ALL.iter().any(|role| role.name() == name));
+        let data = values == all || (2 * values > all && names().any(is_fraction) && !named);
         match self.columns.is_empty() {
             true => None,
             false if data => Some(Error::NoHeader { file, first }),
@@ -348,7 +349,9 @@ fn remedy(start: &str) -> &'static str {
         _ if starts("PK\u{3}\u{4}") => {
             "it is a spreadsheet or a zip archive: save the sheet as CSV, or unpack it"
         }
-        _ if start.contains('\0') => "it is not in UTF-8, but perhaps in UTF-16: save it as UTF-8",
+        _ if starts("\u{fffd}\u{fffd}") && start.contains('\0') => {
+            "it is not in UTF-8, but perhaps in UTF-16: save it as UTF-8"
+        }
         _ => "the file may be of another format, compressed, or not in UTF-8",
     }
 }

@@ -420,7 +420,7 @@ pub enum Error {
     /// A file that cannot be read to its end: truncated, damaged, or on a failing disk.
     #[error(
         "{file}: cannot be read beyond row {row}: {source}{}",
-        if_damaged(source)
+        if_damaged(source, *row)
     )]
     Read {
         /// The file.
@@ -595,11 +595,14 @@ impl Error {
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// What to do if a file is not what it was when it was written.
-fn if_damaged(source: &std::io::Error) -> &'static str {
+fn if_damaged(source: &std::io::Error, row: u64) -> &'static str {
     use std::io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
     match source.kind() {
-        InvalidData | InvalidInput | UnexpectedEof => {
+        InvalidData | InvalidInput | UnexpectedEof if row == 0 => {
             "; the file is incomplete or damaged, or its name is wrong: copy it again, or rename it"
+        }
+        InvalidData | InvalidInput | UnexpectedEof => {
+            "; the file is incomplete or damaged: copy it again"
         }
         _ => "",
     }

@@ -203,7 +203,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         && decimals > 1.0
     {
         return Err(Failure::Usage(format!(
-            "--discount 0,{decimals} is a list of two discounts; write a decimal point: 0.{decimals}"
+            "--discount has two discounts, 0 and {decimals}, which must be from 0 to 1; write a decimal point, such as 0.9"
         )));
     }
     if arguments.discount.len() > 1 {

@@ -204,7 +204,7 @@ fn parse_map(text: &str) -> Result<Item> {
         "" => {
             return Err(refused(
                 text,
-                "a map is missing: before the first, after the last, or between two of + and |",
+                "a map without a name; write one on each side of + and |, such as standardise + bias",
             ));
         }
         _ => {
@@ -465,9 +465,9 @@ mod tests {
     #[test]
     fn what_cannot_be_read_is_named() {
         for (text, expected) in [
-            ("", "a map is missing"),
-            ("identity|", "a map is missing"),
-            ("standardise + ", "a map is missing"),
+            ("", "a map without a name"),
+            ("identity|", "a map without a name"),
+            ("standardise + ", "a map without a name"),
             (
                 "fourrier",
                 "unknown map \"fourrier\"; did you mean \"fourier\"?",

@@ -192,9 +192,8 @@ impl Equations {
         });
     }
 
-    /// Memory that is read before it is written, as sums are, is mapped twice, and the second time interrupts all threads. So zeros are
-    /// written here instead of being left to the system.
-    #[expect(clippy::slow_vector_initialization, reason = "see above")]
+    /// Zeros are written here instead of being left to the system: its pages of zeros, if read before they are written, as sums are, cause
+    /// two page faults each, and the second one interrupts all threads to forget the first mapping.
     fn take_memory(&mut self) {
         if self.sums.is_empty() {
             let d = self.squares.len();

@@ -4,7 +4,7 @@
 const EPISODES: [&str; 6] = ["episode", "trajectory", "traj", "rollout", "session", "run"];
 
 /// What columns of users or machines are called, the likeliest first; without episodes, each may be one.
-const CLUSTERS: [&str; 16] = [
+const CLUSTERS: [&str; 13] = [
     "user",
     "customer",
     "client",
@@ -14,18 +14,21 @@ const CLUSTERS: [&str; 16] = [
     "player",
     "member",
     "account",
-    "agent",
     "machine",
     "device",
     "site",
     "store",
-    "env",
-    "environment",
 ];
+
+/// Further names of what has episodes, and may be independent from one to the next.
+const OTHERS: [&str; 4] = ["agent", "env", "environment", "id"];
+
+/// What a name may have beside such a word and still name it: not `user_age`.
+const BESIDE: [&str; 6] = ["id", "name", "no", "nr", "number", "key"];
 
 /// The name that most likely means episodes: `episode`, `user`, `user_id`, `UserID`.
 pub(super) fn of_episodes<S: AsRef<str>>(names: &[S]) -> Option<&str> {
-    let words = EPISODES.into_iter().chain(CLUSTERS).chain(["id"]);
+    let words = EPISODES.into_iter().chain(CLUSTERS).chain(OTHERS);
     likely(words, names)
 }
 
@@ -40,8 +43,13 @@ fn likely<S: AsRef<str>>(
 ) -> Option<&str> {
     let means = |name: &str, word: &str| {
         let name = name.to_lowercase();
-        let mut parts = name.split(|c: char| !c.is_alphanumeric());
-        parts.any(|part| part == word || part.strip_suffix("id") == Some(word))
+        let parts = name.split(|c: char| !c.is_alphanumeric());
+        let is_word = |part: &str| part == word || part.strip_suffix("id") == Some(word);
+        let (own, others): (Vec<&str>, Vec<&str>) = parts.partition(|part| is_word(part));
+        !own.is_empty()
+            && others
+                .iter()
+                .all(|part| part.is_empty() || BESIDE.contains(part))
     };
     words.into_iter().find_map(|word| {
         let names = names.iter().map(AsRef::as_ref);
@@ -66,7 +74,9 @@ mod tests {
         }
         for (names, expected) in [
             (vec!["id", "site", "PatientID"], Some("PatientID")),
-            (vec!["session", "id", "run"], None),
+            (vec!["session", "id", "run", "env_id"], None),
+            (vec!["user_age", "account_balance", "site temp"], None),
+            (vec!["Store No."], Some("Store No.")),
         ] {
             assert_eq!(of_clusters(&names), expected, "{names:?}");
         }

@@ -196,8 +196,9 @@ impl Inspector {
             && !schema.cluster
         {
             let message = format!(
-                "intervals take episodes to be independent; if several belong to the same value of the column {column}, they are not, and intervals are too \
-                 short: name it as the cluster (--cluster {column})"
+                "intervals take episodes to be independent; if those with the same value of the column {} resemble each other, intervals are too short: \
+                 map it to the role cluster",
+                quoted(column)
             );
             findings.add(FindingKind::ClusterColumnUnused, once, message);
         }

@@ -19,7 +19,7 @@ use crate::read::table::TablePieces;
 use crate::read::whole_rows::WholeRows;
 use crate::row::{Bad, Ledger, LogRow, Place};
 
-/// The numbers of observations from which on a batch is not filled with further record batches: to add to it takes longer.
+/// A batch with this many values of observations is returned instead of being filled further: to enlarge it takes longer.
 const ENOUGH: usize = 1 << 18;
 
 /// The rows of record batches.

@@ -10,7 +10,7 @@ use crate::row::LogRow;
 /// The number of rows that are transposed together, and of columns: as many numbers of a row as a cache line has.
 const ROWS: usize = 64;
 const COLUMNS: usize = 8;
-/// The numbers from which on a further thread is worth starting.
+/// The least number of values for a thread.
 const LEAST: usize = 1 << 17;
 
 /// The columns of rows that can be appended together.

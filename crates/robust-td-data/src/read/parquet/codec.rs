@@ -1,4 +1,4 @@
-//! Decompresses a Parquet page into exactly the size that its header gives, never into more.
+//! Decompresses a Parquet page, which must have exactly the size that its header gives, without taking more memory than that.
 
 use std::io::{Cursor, Read};
 use std::sync::{Mutex, PoisonError};
@@ -151,12 +151,17 @@ mod tests {
             (Compression::LZ4, hadoop),
             (Compression::LZ4, frame.finish().unwrap()),
         ] {
-            let mut out = vec![1, 2];
+            let mut out = Vec::with_capacity(1 << 20);
+            out.extend([1, 2]);
             codecs
                 .decompress(compression, &stored, plain.len(), &mut out)
                 .unwrap();
             assert!(out[2..] == plain && out[..2] == [1, 2], "{compression}");
             for size in [0, 1, plain.len() - 1, plain.len() + 1] {
+                // Also in a buffer that was larger.
+                let wide = &mut Vec::with_capacity(1 << 20);
+                let refused = codecs.decompress(compression, &stored, size, wide);
+                assert!(refused.is_err(), "{compression} {size}");
                 let mut out = Vec::new();
                 let refused = codecs.decompress(compression, &stored, size, &mut out);
                 assert!(refused.is_err(), "{compression} {size}");

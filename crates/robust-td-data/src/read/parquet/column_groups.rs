@@ -85,7 +85,7 @@ impl ColumnGroups {
         self.groups.len()
     }
 
-    /// The next record batch with the columns of all groups; nobody should need the one before any more.
+    /// The next record batch with the columns of all groups; the one before must no longer be in use.
     pub fn next(&mut self) -> Message {
         let mut columns = Vec::with_capacity(self.schema.fields().len());
         let mut ended = 0;

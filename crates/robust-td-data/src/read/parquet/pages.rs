@@ -141,7 +141,8 @@ impl Pages {
             if bytes.len() < length {
                 bytes.resize(length, 0);
             }
-            read_at(file, self.at, &mut bytes[..length])?;
+            let read = read_at(file, self.at, &mut bytes[..length]);
+            read.map_err(|error| self.fault(error))?;
             return Ok(self.budget.buffers.lend(bytes, length));
         }
         let (from, bytes) = &self.ahead;

@@ -1,7 +1,12 @@
 //! Tests that the answer depends on the rows only: not on threads, formats or files.
 
 use std::io::Write as _;
+use std::sync::Arc;
 
+use arrow_array::{ArrayRef, Float64Array, RecordBatch};
+use parquet::arrow::ArrowWriter;
+use parquet::basic::Compression;
+use parquet::file::properties::WriterProperties;
 use robust_td_data::{Evaluation, Format, evaluate};
 use serde_json::Value;
 
@@ -112,4 +117,43 @@ fn every_format_and_every_split_gives_the_same_bits() {
     let parts = [&rows[..7_777], &rows[7_777..7_778], &rows[7_778..]];
     let files = [0, 1, 2].map(|k| folder.write(&format!("part-{k}.csv"), plain(parts[k])));
     assert!(model(evaluate(files)) == expected);
+}
+
+/// Record batches of so many columns are shorter than batches, and transposed on several threads.
+#[test]
+fn many_columns_give_the_same_bits() {
+    let (columns, count) = (300, 5_000);
+    let folder = Folder::new();
+    let at = |k: usize, t: usize| ((t * (2 * k + 7)) % 1009) as f64 / 64.0 - 0.1 * k as f64;
+    let cell = |k: usize, t: usize| (t != 2_500 || k != 17).then(|| at(k, t));
+    let names: Vec<String> = (0..columns).map(|k| format!("obs_{k}")).collect();
+    let mut text = format!("{},reward\n", names.join(","));
+    for t in 0..count {
+        let cells = (0..columns).map(|k| cell(k, t).map_or(String::new(), |x| x.to_string()));
+        text += &format!("{},{}\n", cells.collect::<Vec<_>>().join(","), t % 5);
+    }
+    let column = |k: usize| Float64Array::from_iter((0..count).map(|t| cell(k, t)));
+    let rewards = Float64Array::from_iter_values((0..count).map(|t| (t % 5) as f64));
+    let observed = (0..columns).map(|k| (names[k].clone(), Arc::new(column(k)) as ArrayRef));
+    let all = observed.chain([("reward".to_owned(), Arc::new(rewards) as ArrayRef)]);
+    let records = RecordBatch::try_from_iter(all).unwrap();
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::ZSTD(Default::default()))
+        .set_max_row_group_row_count(Some(3_000))
+        .build();
+    let mut writer = ArrowWriter::try_new(Vec::new(), records.schema(), Some(properties)).unwrap();
+    writer.write(&records).unwrap();
+    let bytes = writer.into_inner().unwrap();
+    assert!(bytes.len() > 1 << 20, "{}", bytes.len());
+    let of = |file: &str, threads| {
+        let mut model = model(evaluate([file]).threads(threads).skip_bad_rows(1));
+        // The message about the bad row names the file.
+        model["solved"]["facts"]["findings"] = Value::Null;
+        model
+    };
+    let expected = of(&folder.write("log.csv", &text), 1);
+    let file = folder.write("log.parquet", bytes);
+    for threads in [1, 2, 20] {
+        assert!(of(&file, threads) == expected, "{threads} threads");
+    }
 }
