@@ -464,6 +464,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_named() {
+        assert!(MAPS.iter().all(|map| parse(map).is_ok()));
         for (text, expected) in [
             ("", "a map without a name"),
             ("identity|", "a map without a name"),

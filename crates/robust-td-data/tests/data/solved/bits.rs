@@ -119,7 +119,7 @@ fn every_format_and_every_split_gives_the_same_bits() {
     assert!(model(evaluate(files)) == expected);
 }
 
-/// Record batches of so many columns are shorter than batches, and transposed on several threads.
+/// With 300 columns a record batch has fewer rows than a batch, and several threads transpose it.
 #[test]
 fn many_columns_give_the_same_bits() {
     let (columns, count) = (300, 5_000);
