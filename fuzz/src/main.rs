@@ -2,7 +2,8 @@
 //!
 //! Run by `cargo xtask fuzz` as a child with limits. An input that panics, takes more than [`SLOW`] or more than [`MOST`] is saved in
 //! the folder; after the latter two the process ends, and its parent starts another one. The input that is being tried is in the file
-//! `TARGET-trying` there, with the counts so far, so that they survive an abort. `robust-td-fuzz TARGET FILE` tries one input.
+//! `TARGET-trying` there, with the counts so far, so that they survive an abort. `robust-td-fuzz TARGET FILE` tries one input, and
+//! `robust-td-fuzz TARGET seeds FOLDER` writes the inputs to start from, for libFuzzer.
 
 #![forbid(unsafe_code)]
 
@@ -33,6 +34,13 @@ fn main() -> ExitCode {
     let target = words.first().and_then(|name| Target::find(name));
     match (target, &words[..]) {
         (Some(target), [_, file]) => once(target, Path::new(file)),
+        (Some(target), [_, "seeds", folder]) => match write_seeds(target, Path::new(folder)) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("{folder}: {error}");
+                ExitCode::from(2)
+            }
+        },
         (Some(target), [_, seconds, seed, folder]) => {
             let (Ok(seconds), Ok(seed)) = (seconds.parse(), seed.parse()) else {
                 eprintln!("not a number: {seconds} or {seed}");
@@ -53,11 +61,22 @@ fn main() -> ExitCode {
         }
         _ => {
             eprintln!(
-                "usage: robust-td-fuzz TARGET SECONDS SEED FOLDER, or robust-td-fuzz TARGET FILE"
+                "usage: robust-td-fuzz TARGET SECONDS SEED FOLDER, robust-td-fuzz TARGET FILE, or robust-td-fuzz TARGET seeds FOLDER"
             );
             ExitCode::from(2)
         }
     }
+}
+
+/// Writes the inputs to start from, the stored ones included, as files of a folder.
+fn write_seeds(target: &Target, folder: &Path) -> std::io::Result<()> {
+    std::fs::create_dir_all(folder)?;
+    let stored = target.corpus().into_iter().map(|(_, bytes)| bytes);
+    let seeds = (target.seeds)().into_iter().chain(stored);
+    for (number, bytes) in seeds.enumerate() {
+        std::fs::write(folder.join(format!("seed-{number}")), bytes)?;
+    }
+    Ok(())
 }
 
 /// Tries one input, as it was saved.

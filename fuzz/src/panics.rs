@@ -35,8 +35,8 @@ pub fn places() -> Vec<(String, String)> {
 
 fn note(panic: &PanicHookInfo<'_>) {
     let file = panic.location().map_or("", |location| location.file());
-    // Files of this workspace are named relative to it. The standard library names the caller, or itself.
-    if robust_td_data::panics_are_caught() && Path::new(file).is_absolute() {
+    // The names of files are those of this workspace, of a package of the registry, or of the standard library.
+    if robust_td_data::panics_are_caught() && !is_ours(Path::new(file)) {
         OTHERS.fetch_add(1, Ordering::Relaxed);
         return;
     }
@@ -50,4 +50,10 @@ fn note(panic: &PanicHookInfo<'_>) {
         let message = panic.payload_as_str().unwrap_or_default();
         places.push((place, message.chars().take(1000).collect()));
     }
+}
+
+/// Whether a file is one of this workspace: relative to it, or as its crates are named where it is a dependency (under libFuzzer).
+fn is_ours(file: &Path) -> bool {
+    let mut folders = file.iter().filter_map(std::ffi::OsStr::to_str);
+    file.is_relative() || folders.any(|folder| folder.starts_with("robust-td"))
 }

@@ -43,6 +43,10 @@ const GROUPS: usize = 10;
 const CONFIDENCE: f64 = 0.999_937;
 /// With fewer units than this in every tenth, no difference is no evidence that the features fit.
 const FEWEST_UNITS: u64 = 20;
+/// A tenth with this many units speaks for the features, however small the range of the returns is.
+const ENOUGH_UNITS: u64 = 100;
+/// One with fewer does if a difference of this share of the range would have been noticed.
+const NOTICED: f64 = 0.5;
 /// The fewest units of a tenth that can show that they do not.
 const FEWEST_AGAINST: u64 = 5;
 /// The maximum number of clusters; beyond, several are taken as one.
@@ -127,7 +131,7 @@ pub enum Verdict {
     DoesNotFit,
     /// Nearly all predictions are equal, so the check cannot show whether values differ.
     AllEqual,
-    /// No difference is too large to be chance, but there is too little data to say that they fit.
+    /// No difference is too large to be chance, but too few tenths would have shown a large one.
     Unknown,
 }
 
@@ -143,27 +147,41 @@ impl ReturnCheck {
         sum / f64::max(units, 1.0)
     }
 
-    /// Whether the predictions of a tenth differ from its returns by more than chance, and by an amount that matters.
-    ///
-    /// With few episodes, or clusters of them, the t distribution asks for more standard errors; with fewer than 5 none are enough.
-    #[must_use]
-    pub fn is_far_off(&self, tenth: &Tenth) -> bool {
+    /// The range of the mean returns of tenths.
+    fn range(&self) -> f64 {
         let values = || self.tenths.iter().map(|tenth| tenth.discounted_return);
         let (low, high) = (
             values().fold(f64::INFINITY, f64::min),
             values().fold(f64::NEG_INFINITY, f64::max),
         );
         // With one group there is no range.
-        let range = if high > low { high - low } else { high.abs() };
+        if high > low { high - low } else { high.abs() }
+    }
+
+    /// The difference beyond which that of a tenth is more than chance; `None` if no difference is.
+    ///
+    /// With few episodes, or clusters of them, the t distribution asks for more standard errors; with fewer than 5 none are enough.
+    fn chance(&self, tenth: &Tenth) -> Option<f64> {
         let (m, n) = (tenth.units as f64, tenth.rows as f64);
         let typical = (m * self.pooled()).sqrt() / n;
-        let Some(stderr) = tenth.stderr else {
-            return false;
-        };
+        let stderr = (tenth.stderr).filter(|_| tenth.units >= FEWEST_AGAINST)?;
         let error = (PREDICTIONS * stderr).max(LEAST * typical);
-        tenth.units >= FEWEST_AGAINST
-            && tenth.difference.abs() > two_sided(CONFIDENCE, m - 1.0) * error
-            && tenth.difference.abs() > SMALL * range
+        Some(two_sided(CONFIDENCE, m - 1.0) * error)
+    }
+
+    /// Whether the predictions of a tenth differ from its returns by more than chance, and by an amount that matters.
+    #[must_use]
+    pub fn is_far_off(&self, tenth: &Tenth) -> bool {
+        let difference = tenth.difference.abs();
+        let by_chance = self.chance(tenth);
+        by_chance.is_some_and(|chance| difference > chance) && difference > SMALL * self.range()
+    }
+
+    /// Whether a tenth that is not far off speaks for the features: it has many units, or a large difference would have been noticed.
+    fn speaks_for(&self, tenth: &Tenth) -> bool {
+        let chance = self.chance(tenth);
+        let would_notice = |chance| tenth.units >= ENOUGH_UNITS || chance <= NOTICED * self.range();
+        chance.is_some_and(would_notice)
     }
 
     /// Whether the features can express the values.
@@ -176,9 +194,13 @@ impl ReturnCheck {
         if self.tenths.iter().all(says_little) {
             return Verdict::Unknown;
         }
+        let speaks = |tenth: &&Tenth| self.speaks_for(tenth);
+        let speaking = self.tenths.iter().filter(speaks).count();
         match self.tenths.len() {
             1 => Verdict::AllEqual,
-            _ => Verdict::Fits,
+            // A tenth of rare rows may have too few units in any log.
+            tenths if 2 * speaking >= tenths => Verdict::Fits,
+            _ => Verdict::Unknown,
         }
     }
 

@@ -451,7 +451,7 @@ fn held_out_rows_whose_features_are_new_are_not_compared() {
     let mut random = Stream::new(32, 0);
     let mut text = String::from("obs_0,reward,terminated,episode\n");
     let (mut new, mut episode) = (5, 0);
-    while episode < 300 {
+    while episode < 1500 {
         let common = (random.uniform() * 5.0) as usize;
         let is_new = random.uniform() < 1.0 / 6.0;
         new += usize::from(is_new);
@@ -527,6 +527,41 @@ fn rare_payoffs_that_the_features_express_fit() {
         misfits += usize::from(check.verdict() == Verdict::DoesNotFit);
     }
     assert!(misfits <= 3, "{misfits} of 60");
+}
+
+/// A random walk on 5 x 5 cells to a corner, from anywhere, at a cost of 1 per step.
+fn cells(episodes: usize, seed: u64) -> String {
+    let mut stream = Stream::new(seed, 11);
+    let mut below = |n: u64| (stream.uniform() * n as f64) as u64;
+    let mut text = String::from("obs_0,reward,terminated,episode\n");
+    for episode in 0..episodes {
+        let mut cell = below(24);
+        while cell != 24 {
+            let (row, column) = (cell / 5, cell % 5);
+            let (row, column) = match below(4) {
+                0 => (row.saturating_sub(1), column),
+                1 => ((row + 1).min(4), column),
+                2 => (row, column.saturating_sub(1)),
+                _ => (row, (column + 1).min(4)),
+            };
+            let next = 5 * row + column;
+            writeln!(text, "{cell},-1,{},{episode}", u8::from(next == 24)).unwrap();
+            cell = next;
+        }
+    }
+    text
+}
+
+/// Values are not linear in the number of a cell. A hundred episodes rarely show it; they must rarely be said to show the opposite.
+#[test]
+fn too_few_episodes_to_notice_a_misfit_are_not_a_fit() {
+    let said_to_fit = |episodes, features: &str| {
+        let verdicts = (0..20).map(|seed| check(&cells(episodes, seed), features).verdict());
+        verdicts.filter(|verdict| *verdict == Verdict::Fits).count()
+    };
+    let wrongly = said_to_fit(100, "standardise + bias");
+    assert!(wrongly <= 3, "{wrongly} of 20");
+    assert_eq!(said_to_fit(1000, "one-hot"), 20);
 }
 
 #[test]
