@@ -188,3 +188,18 @@ fn what_cannot_be_made_is_refused() {
     let broken = text.replace("\"inputs\":2", "\"inputs\":3");
     assert!(serde_json::from_str::<FeatureMap>(&broken).is_err());
 }
+
+/// One-hot features of a product that overflows would have a level that no file can hold.
+#[test]
+fn levels_that_overflow_are_refused() {
+    for (value, refused) in [(1e200, true), (-1e200, true), (1e150, false)] {
+        let mut fitting = Fitting::new("polynomial(degree=2) | one-hot(column=2)", 1).unwrap();
+        let mut seen = Ok(());
+        while seen.is_ok() && fitting.needs_pass() {
+            seen = fitting.observe(&[value]).and_then(|()| fitting.end_pass());
+        }
+        let message = seen.err().map(|error| error.to_string());
+        assert_eq!(message.is_some(), refused, "{value}: {message:?}");
+        assert!(message.is_none_or(|message| message.contains("column 2 overflows")));
+    }
+}

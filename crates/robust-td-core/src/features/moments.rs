@@ -257,6 +257,16 @@ fn check_values(name: &str, values: &BTreeMap<i64, u64>) -> Result<()> {
         );
         return Err(refused("one-hot", problem));
     }
+    // Values that are not finite come first or last. A log has none, but a product of large ones may overflow.
+    let mut ends = values
+        .keys()
+        .next()
+        .into_iter()
+        .chain(values.keys().next_back());
+    if ends.any(|&bits| !unorder(bits).is_finite()) {
+        let problem = format!("a value of column {name} overflows; scale the columns first");
+        return Err(refused("one-hot", problem));
+    }
     Ok(())
 }
 
