@@ -1,5 +1,6 @@
 //! Holds validated rows, independent of the file format.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -13,6 +14,36 @@ use crate::written::Written;
 /// The largest number of observed values that memory is taken for at once.
 const MOST_RESERVED: usize = 1 << 22;
 
+/// A value for each row. Roles without a column borrow theirs, so that they take no memory.
+pub(crate) type Column<T> = Cow<'static, [T]>;
+
+/// The values of roles without a column, for the rows of a batch of the usual length.
+pub(crate) static NO_FLAGS: [bool; 4096] = [false; 4096];
+pub(crate) static NO_NAMES: [u64; 4096] = [0; 4096];
+pub(crate) static NO_RATIOS: [f64; 4096] = [1.0; 4096];
+
+/// Extends a column to `rows` rows by the value that `same` repeats, borrowed from there unless the column has rows of its own.
+pub(crate) fn extend_by_same<T: Copy>(column: &mut Column<T>, rows: usize, same: &'static [T]) {
+    let is_borrowed = matches!(column, Cow::Borrowed(_)) || column.is_empty();
+    match same.get(..rows) {
+        Some(same) if is_borrowed => *column = Cow::Borrowed(same),
+        _ => column.to_mut().resize(rows, same[0]),
+    }
+}
+
+/// Shortens a column; memory of its own is kept.
+fn truncate<T: Copy>(column: &mut Column<T>, rows: usize) {
+    match column {
+        Cow::Borrowed(same) => *same = &same[..rows.min(same.len())],
+        Cow::Owned(own) => own.truncate(rows),
+    }
+}
+
+/// Adds rows of another column.
+fn extend<T: Copy>(column: &mut Column<T>, other: &[T]) {
+    column.to_mut().extend_from_slice(other);
+}
+
 /// Rows of one file, in order, with every value checked: numbers are finite, ratios nonnegative.
 ///
 /// For roles without a column, flags are false, episodes and clusters 0 and ratios 1, and next observations and rewards
@@ -24,14 +55,14 @@ pub struct Batch {
     pub(crate) obs: Vec<f64>,
     pub(crate) next_obs: Vec<f64>,
     pub(crate) rewards: Vec<f64>,
-    pub(crate) terminated: Vec<bool>,
-    pub(crate) truncated: Vec<bool>,
-    pub(crate) episodes: Vec<u64>,
-    pub(crate) clusters: Vec<u64>,
-    pub(crate) ratios: Vec<f64>,
+    pub(crate) terminated: Column<bool>,
+    pub(crate) truncated: Column<bool>,
+    pub(crate) episodes: Column<u64>,
+    pub(crate) clusters: Column<u64>,
+    pub(crate) ratios: Column<f64>,
     pub(crate) choices: Choices,
     pub(crate) rows: Vec<u64>,
-    pub(crate) gaps: Vec<bool>,
+    pub(crate) gaps: Column<bool>,
     pub(crate) gap_after: bool,
     pub(crate) file: usize,
     /// The features of all rows, if the reader thread precomputed them.
@@ -155,12 +186,27 @@ impl Batch {
 
     /// The memory of the rows.
     pub(crate) fn bytes(&self) -> usize {
-        let words = self.obs.len() + self.next_obs.len() + 5 * self.len();
-        8 * words + 3 * self.len() + self.choices.bytes()
+        fn own<T: Clone>(column: &Column<T>) -> usize {
+            match column {
+                Cow::Borrowed(_) => 0,
+                Cow::Owned(own) => size_of_val(own.as_slice()),
+            }
+        }
+        let numbers = self.obs.len() + self.next_obs.len() + self.rewards.len() + self.rows.len();
+        let flags = [&self.terminated, &self.truncated, &self.gaps].map(own);
+        let names = [&self.episodes, &self.clusters].map(own);
+        let others = flags.iter().chain(&names).sum::<usize>() + own(&self.ratios);
+        8 * numbers + others + self.choices.bytes()
     }
 
     /// A copy of some rows, without what depends on a policy that was not followed.
     pub(crate) fn copied(&self, rows: Range<usize>) -> Self {
+        fn part<T: Copy>(column: &Column<T>, rows: &Range<usize>) -> Column<T> {
+            match column {
+                Cow::Borrowed(same) => Cow::Borrowed(&same[rows.clone()]),
+                Cow::Owned(own) => Cow::Owned(own[rows.clone()].to_vec()),
+            }
+        }
         let wide = rows.start * self.dimension..rows.end * self.dimension;
         let some = |all: &[f64], range: &Range<usize>| match all.is_empty() {
             true => Vec::new(),
@@ -171,13 +217,13 @@ impl Batch {
             obs: some(&self.obs, &wide),
             next_obs: some(&self.next_obs, &wide),
             rewards: some(&self.rewards, &rows),
-            terminated: self.terminated[rows.clone()].to_vec(),
-            truncated: self.truncated[rows.clone()].to_vec(),
-            episodes: self.episodes[rows.clone()].to_vec(),
-            clusters: self.clusters[rows.clone()].to_vec(),
-            ratios: some(&self.ratios, &rows),
+            terminated: part(&self.terminated, &rows),
+            truncated: part(&self.truncated, &rows),
+            episodes: part(&self.episodes, &rows),
+            clusters: part(&self.clusters, &rows),
+            ratios: part(&self.ratios, &rows),
             rows: self.rows[rows.clone()].to_vec(),
-            gaps: self.gaps[rows].to_vec(),
+            gaps: part(&self.gaps, &rows),
             file: self.file,
             ..Self::default()
         }
@@ -194,16 +240,12 @@ impl Batch {
         if !other.rewards.is_empty() {
             self.rewards.extend_from_slice(&other.rewards[rows.clone()]);
         }
-        self.terminated
-            .extend_from_slice(&other.terminated[rows.clone()]);
-        self.truncated
-            .extend_from_slice(&other.truncated[rows.clone()]);
-        self.episodes
-            .extend_from_slice(&other.episodes[rows.clone()]);
-        self.clusters
-            .extend_from_slice(&other.clusters[rows.clone()]);
-        self.ratios.extend_from_slice(&other.ratios[rows.clone()]);
-        self.gaps.extend_from_slice(&other.gaps[rows.clone()]);
+        extend(&mut self.terminated, &other.terminated[rows.clone()]);
+        extend(&mut self.truncated, &other.truncated[rows.clone()]);
+        extend(&mut self.episodes, &other.episodes[rows.clone()]);
+        extend(&mut self.clusters, &other.clusters[rows.clone()]);
+        extend(&mut self.ratios, &other.ratios[rows.clone()]);
+        extend(&mut self.gaps, &other.gaps[rows.clone()]);
         self.rows.extend(number..number + rows.len() as u64);
     }
 
@@ -212,13 +254,13 @@ impl Batch {
         self.obs.truncate(rows * self.dimension);
         self.next_obs.truncate(rows * self.dimension);
         self.rewards.truncate(rows);
-        self.terminated.truncate(rows);
-        self.truncated.truncate(rows);
-        self.episodes.truncate(rows);
-        self.clusters.truncate(rows);
-        self.ratios.truncate(rows);
+        truncate(&mut self.terminated, rows);
+        truncate(&mut self.truncated, rows);
+        truncate(&mut self.episodes, rows);
+        truncate(&mut self.clusters, rows);
+        truncate(&mut self.ratios, rows);
         self.rows.truncate(rows);
-        self.gaps.truncate(rows);
+        truncate(&mut self.gaps, rows);
     }
 
     pub(crate) fn clear(&mut self, file: usize) {
@@ -226,14 +268,14 @@ impl Batch {
         self.obs.clear();
         self.next_obs.clear();
         self.rewards.clear();
-        self.terminated.clear();
-        self.truncated.clear();
-        self.episodes.clear();
-        self.clusters.clear();
-        self.ratios.clear();
+        truncate(&mut self.terminated, 0);
+        truncate(&mut self.truncated, 0);
+        truncate(&mut self.episodes, 0);
+        truncate(&mut self.clusters, 0);
+        truncate(&mut self.ratios, 0);
         self.choices.clear();
         self.rows.clear();
-        self.gaps.clear();
+        truncate(&mut self.gaps, 0);
         self.gap_after = false;
         self.features.clear();
         self.kept.clear();
@@ -249,19 +291,26 @@ impl Batch {
         let rows = rows.min(MOST_RESERVED.div_ceil(row.obs.len().max(1)));
         self.obs.reserve(rows * row.obs.len());
         self.next_obs.reserve(rows * row.next_obs.len());
-        self.reserve_beside_observations(rows);
+        self.reserve_numbers(rows);
+        self.terminated.to_mut().reserve(rows);
+        self.truncated.to_mut().reserve(rows);
+        self.episodes.to_mut().reserve(rows);
+        self.clusters.to_mut().reserve(rows);
+        self.ratios.to_mut().reserve(rows);
+        self.gaps.to_mut().reserve(rows);
     }
 
-    /// As [`reserve`](Self::reserve), but not for observations.
-    pub(crate) fn reserve_beside_observations(&mut self, rows: usize) {
+    /// As [`reserve`](Self::reserve), but only for the numbers of rows and for rewards.
+    pub(crate) fn reserve_numbers(&mut self, rows: usize) {
         self.rewards.reserve(rows);
-        self.terminated.reserve(rows);
-        self.truncated.reserve(rows);
-        self.episodes.reserve(rows);
-        self.clusters.reserve(rows);
-        self.ratios.reserve(rows);
         self.rows.reserve(rows);
-        self.gaps.reserve(rows);
+    }
+
+    /// Notes whether this row directly follows skipped bad rows.
+    pub(crate) fn note_gap(&mut self, row: usize, is_gap: bool) {
+        if is_gap {
+            self.gaps.to_mut()[row] = true;
+        }
     }
 
     #[inline]
@@ -270,13 +319,44 @@ impl Batch {
         self.obs.extend_from_slice(&row.obs);
         self.next_obs.extend_from_slice(&row.next_obs);
         self.rewards.extend(row.reward);
-        self.terminated.push(row.terminated);
-        self.truncated.push(row.truncated);
-        self.episodes.push(row.episode);
-        self.clusters.push(row.cluster);
-        self.ratios.push(row.ratio);
+        self.terminated.to_mut().push(row.terminated);
+        self.truncated.to_mut().push(row.truncated);
+        self.episodes.to_mut().push(row.episode);
+        self.clusters.to_mut().push(row.cluster);
+        self.ratios.to_mut().push(row.ratio);
         self.choices.push(&row.choice);
         self.rows.push(number);
-        self.gaps.push(after_gap);
+        self.gaps.to_mut().push(after_gap);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn roles_without_a_column_take_memory_only_beside_others() {
+        let most = NO_RATIOS.len();
+        let mut ratios = Column::default();
+        extend_by_same(&mut ratios, 5, &NO_RATIOS);
+        extend_by_same(&mut ratios, most, &NO_RATIOS);
+        truncate(&mut ratios, most - 1);
+        assert!(matches!(ratios, Cow::Borrowed(_)) && ratios.len() == most - 1);
+        ratios.to_mut().push(2.0);
+        extend_by_same(&mut ratios, most + 1, &NO_RATIOS);
+        assert_eq!(ratios[most - 2..], [1.0, 2.0, 1.0]);
+        truncate(&mut ratios, 0);
+        extend_by_same(&mut ratios, most + 7, &NO_RATIOS);
+        assert!(ratios.len() == most + 7 && ratios.iter().all(|ratio| *ratio == 1.0));
+    }
+
+    #[test]
+    fn a_gap_is_noted_in_one_batch_only() {
+        let mut batch = Batch::default();
+        extend_by_same(&mut batch.gaps, 3, &NO_FLAGS);
+        batch.note_gap(0, false);
+        batch.note_gap(1, true);
+        assert_eq!(batch.gaps(), [false, true, false]);
+        assert!(NO_FLAGS.iter().all(|flag| !flag));
     }
 }

@@ -60,13 +60,13 @@ mod tests {
                 dimension: 1,
                 obs: vec![i as f64],
                 rewards: vec![1.0],
-                terminated: vec![false],
-                truncated: vec![false],
-                episodes: vec![episode],
-                clusters: vec![0],
-                ratios: vec![1.0],
+                terminated: vec![false].into(),
+                truncated: vec![false].into(),
+                episodes: vec![episode].into(),
+                clusters: vec![0].into(),
+                ratios: vec![1.0].into(),
                 rows: vec![i as u64 + 1],
-                gaps: vec![false],
+                gaps: vec![false].into(),
                 ..Batch::default()
             };
             pairing.push(&schema, &batch, 0, |_| ControlFlow::Continue(()));

@@ -96,7 +96,7 @@ mod tests {
             let (file, name, _) = rows[i];
             let batch = Batch {
                 file,
-                episodes: vec![name],
+                episodes: vec![name].into(),
                 ..Batch::default()
             };
             names.add(&batch, 0, i.checked_sub(1).map(|before| rows[before]));

@@ -187,12 +187,12 @@ mod tests {
             };
             batch.obs.push((first + i) as f64);
             batch.rewards.push(-((first + i) as f64));
-            batch.terminated.push(draw % 19 == 0);
-            batch.truncated.push(draw % 23 == 0);
-            batch.gaps.push(draw % 29 == 0);
-            batch.episodes.push(names.0.into());
-            batch.clusters.push(names.1.into());
-            batch.ratios.push(1.0);
+            batch.terminated.to_mut().push(draw % 19 == 0);
+            batch.truncated.to_mut().push(draw % 23 == 0);
+            batch.gaps.to_mut().push(draw % 29 == 0);
+            batch.episodes.to_mut().push(names.0.into());
+            batch.clusters.to_mut().push(names.1.into());
+            batch.ratios.to_mut().push(1.0);
             batch.rows.push((first + i + 1) as u64);
         }
         if next_obs {
@@ -242,7 +242,7 @@ mod tests {
     #[test]
     fn plain_rows_are_one_stretch() {
         let mut batch = batch(&[1; 50], 0, false);
-        batch.terminated[40] = true;
+        batch.terminated.to_mut()[40] = true;
         let mut sink = Together {
             batch: &batch,
             seen: Vec::new(),

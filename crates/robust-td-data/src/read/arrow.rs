@@ -235,7 +235,7 @@ impl ArrowRows {
         }
         let most = ledger.most_rows(Some(dimension));
         if batch.is_empty() {
-            batch.reserve_beside_observations(most);
+            batch.reserve_numbers(most);
         }
         let count = (most - batch.len()).min(self.loaded - self.used);
         let rows = self.used..self.used + count;
@@ -245,7 +245,7 @@ impl ArrowRows {
         if !whole.append_if_good(columns, row, rows.clone(), how, batch) {
             return false;
         }
-        batch.gaps[first] = std::mem::take(&mut ledger.gap);
+        batch.note_gap(first, std::mem::take(&mut ledger.gap));
         ledger.dimension = Some(dimension);
         if !self.arrays.is_empty() {
             self.picked.extend(rows.clone().map(|i| i as u64));

@@ -148,10 +148,10 @@ impl ArrowColumn {
         let (flags, names) = match self.target {
             Target::Obs(_) | Target::NextObs(_) => return true,
             _ if self.array.is_some() => return false,
-            Target::Terminated => (Some(&mut batch.terminated), None),
-            Target::Truncated => (Some(&mut batch.truncated), None),
-            Target::Episode => (None, Some(&mut batch.episodes)),
-            Target::Cluster => (None, Some(&mut batch.clusters)),
+            Target::Terminated => (Some(batch.terminated.to_mut()), None),
+            Target::Truncated => (Some(batch.truncated.to_mut()), None),
+            Target::Episode => (None, Some(batch.episodes.to_mut())),
+            Target::Cluster => (None, Some(batch.clusters.to_mut())),
             _ => (None, None),
         };
         match (&self.cells, self.target, flags, names) {
@@ -162,7 +162,8 @@ impl ArrowColumn {
             }
             (Cells::Numbers(numbers), Target::Ratio, ..) => {
                 let good = |x: &f64| x.is_finite() && *x >= 0.0;
-                batch.ratios.extend_from_slice(&numbers[rows.clone()]);
+                let ratios = batch.ratios.to_mut();
+                ratios.extend_from_slice(&numbers[rows.clone()]);
                 numbers[rows].iter().all(good)
             }
             (Cells::Numbers(numbers), _, Some(flags), _) => {

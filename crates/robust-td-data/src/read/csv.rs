@@ -197,7 +197,7 @@ impl CsvRows {
         let (first, space) = (batch.len(), most - batch.len());
         let end = rows.len().min(*used + space);
         batch.append(rows, *used..end, self.rows + 1);
-        batch.gaps[first] = std::mem::take(&mut ledger.gap);
+        batch.note_gap(first, std::mem::take(&mut ledger.gap));
         self.rows += (end - *used) as u64;
         *used = end;
         Ok(true)

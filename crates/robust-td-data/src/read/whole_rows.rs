@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::batch::Batch;
+use crate::batch::{Batch, NO_FLAGS, NO_NAMES, NO_RATIOS, extend_by_same};
 use crate::layout::Target;
 use crate::read::arrow_column::ArrowColumn;
 use crate::row::LogRow;
@@ -84,12 +84,13 @@ impl WholeRows {
         if let Some(reward) = row.reward {
             batch.rewards.resize(end, reward);
         }
-        batch.terminated.resize(end, false);
-        batch.truncated.resize(end, false);
-        batch.episodes.resize(end, 0);
-        batch.clusters.resize(end, 0);
-        batch.ratios.resize(end, 1.0);
-        batch.gaps.resize(end, false);
+        for flags in [&mut batch.terminated, &mut batch.truncated, &mut batch.gaps] {
+            extend_by_same(flags, end, &NO_FLAGS);
+        }
+        for names in [&mut batch.episodes, &mut batch.clusters] {
+            extend_by_same(names, end, &NO_NAMES);
+        }
+        extend_by_same(&mut batch.ratios, end, &NO_RATIOS);
         batch.rows.extend(number..number + rows.len() as u64);
         true
     }
