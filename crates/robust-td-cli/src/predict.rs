@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use robust_td::number::counted;
-use robust_td_data::{BadRows, Error, Fit, Keep, Limits, ValueFormat};
+use robust_td_data::{BadRows, Error, Fit, Keep, Limits, Unbounded, ValueFormat};
 
 use crate::confidence::Confidence;
 use crate::failure::Failure;
@@ -96,8 +96,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if let Some(unseen) = &limits.unseen {
         say(&format!("{name}: {unseen}"));
     }
-    let known = limits.unseen.as_ref().map_or(0, |unseen| unseen.rows);
-    warn_of_unbounded(limits.unbounded.saturating_sub(known), &name);
+    if let Some(unbounded) = &limits.unbounded {
+        warn_of_unbounded(unbounded, &name);
+    }
     Ok(())
 }
 
@@ -143,13 +144,12 @@ fn warn_of_skipped(skipped: &BadRows) {
 }
 
 /// Reports rows about which the log says nothing.
-fn warn_of_unbounded(rows: u64, name: &str) {
-    if rows > 0 {
-        let rows = robust_td::number::count(rows as usize, "row");
-        say(&format!(
-            "{name}: {rows} with an unbounded interval: the log does not have their features, or too rarely"
-        ));
-    }
+fn warn_of_unbounded(unbounded: &Unbounded, name: &str) {
+    let Unbounded { rows, file, row } = unbounded;
+    let rows = robust_td::number::count(*rows as usize, "row");
+    say(&format!(
+        "{name}: {rows} with an unbounded interval (first: {file}, row {row}): the log does not have their features, or too rarely"
+    ));
 }
 
 /// Prints a warning.

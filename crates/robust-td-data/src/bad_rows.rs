@@ -19,26 +19,35 @@ pub struct BadKind {
 }
 
 /// The bad rows found so far.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BadRows {
-    allowed: u64,
+    /// The number that may be skipped; any number if there is none.
+    allowed: Option<u64>,
     #[serde(deserialize_with = "robust_td_core::count::read")]
     count: u64,
     first: Vec<Fault>,
     kinds: Vec<BadKind>,
 }
 
+impl Default for BadRows {
+    fn default() -> Self {
+        Self::allowing(0)
+    }
+}
+
 impl BadRows {
     pub(crate) fn allowing(allowed: u64) -> Self {
         Self {
-            allowed,
-            ..Self::default()
+            allowed: Some(allowed).filter(|allowed| *allowed < u64::MAX),
+            count: 0,
+            first: Vec::new(),
+            kinds: Vec::new(),
         }
     }
 
     /// Whether any may be skipped.
     pub(crate) fn may_skip(&self) -> bool {
-        self.allowed > 0
+        self.allowed != Some(0)
     }
 
     /// The number of skipped rows.
@@ -61,9 +70,9 @@ impl BadRows {
 
     /// Skips a row, or fails when no more rows may be skipped.
     pub(crate) fn skip(&mut self, fault: Fault) -> Result<()> {
-        if self.count >= self.allowed {
+        if let Some(allowed) = self.allowed.filter(|allowed| self.count >= *allowed) {
             let fault = Box::new(fault);
-            return Err(match self.allowed {
+            return Err(match allowed {
                 0 => Error::BadRow { fault },
                 allowed => Error::TooManyBadRows { fault, allowed },
             });

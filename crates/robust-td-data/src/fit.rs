@@ -310,7 +310,7 @@ impl Fit {
         let mut writer = ValueWriter::with_kept(format, out, &rows.batch.kept, columns)?;
         let mut limits = Limits::default();
         while more {
-            limits.unbounded += found.lower.iter().filter(|x| x.is_infinite()).count() as u64;
+            limits.unbounded = rows.unbounded(limits.unbounded.take(), &found);
             limits.unseen = Unseen::join(limits.unseen.take(), found.unseen.take());
             let all = [&found.values[..], &found.lower, &found.upper];
             writer.write_with(&rows.batch.kept, &all[..columns.len()])?;

@@ -116,7 +116,7 @@ pub use off_policy::{
 };
 pub use option_error::{OptionError, OptionName};
 pub use portfolio_choice::{Candidate, ConstantChoice};
-pub use predicted::Limits;
+pub use predicted::{Limits, Unbounded};
 pub use predictor::{Intervals, Predictions, Predictor};
 pub use report::{EvaluationReport, TdErrorReport};
 pub use return_variance::ReturnVariance;

@@ -18,12 +18,23 @@ use crate::unseen::Unseen;
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct Limits {
-    /// The number of rows whose interval is unbounded.
-    pub unbounded: u64,
+    /// The rows with an unbounded interval whose categories the log of the model has.
+    pub unbounded: Option<Unbounded>,
     /// The rows with a category that the log of the model did not have.
     pub unseen: Option<Unseen>,
     /// The bad rows that were skipped and have no value.
     pub skipped: BadRows,
+}
+
+/// Rows about which the log of a model says nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unbounded {
+    /// Their number.
+    pub rows: u64,
+    /// The file of the first one.
+    pub file: String,
+    /// Its number in its file, from 1.
+    pub row: u64,
 }
 
 /// The rows of a log with their values, batch by batch.
@@ -66,6 +77,21 @@ impl PredictedRows {
             }
         }
         Ok(more)
+    }
+
+    /// The rows of the last batch with an unbounded interval, added to those before.
+    pub fn unbounded(&self, before: Option<Unbounded>, found: &Predictions) -> Option<Unbounded> {
+        let Some((rows, row)) = found.unbounded else {
+            return before;
+        };
+        let first = || Unbounded {
+            rows: 0,
+            file: self.reader.files()[self.batch.file()].clone(),
+            row,
+        };
+        let mut all = before.unwrap_or_else(first);
+        all.rows += rows;
+        Some(all)
     }
 
     /// Copies the numbers of the rows, and the name of their file if there are several.

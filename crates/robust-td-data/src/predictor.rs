@@ -126,6 +126,8 @@ pub struct Predictions {
     pub upper: Vec<f64>,
     /// The rows with a category that the log of the model did not have.
     pub unseen: Option<Unseen>,
+    /// The other rows with an unbounded interval: their count, and the number of the first in its file.
+    pub unbounded: Option<(u64, u64)>,
 }
 
 impl Predictions {
@@ -135,6 +137,10 @@ impl Predictions {
         self.lower.append(&mut more.lower);
         self.upper.append(&mut more.upper);
         self.unseen = Unseen::join(self.unseen.take(), more.unseen.take());
+        self.unbounded = match (self.unbounded, more.unbounded.take()) {
+            (Some((count, first)), Some((later, _))) => Some((count + later, first)),
+            (own, more) => own.or(more),
+        };
     }
 }
 
@@ -195,6 +201,7 @@ impl Predictor {
         out.lower.clear();
         out.upper.clear();
         out.unseen = None;
+        out.unbounded = None;
         for i in 0..batch.len() {
             let input = match actions {
                 0 => batch.obs(i),
@@ -231,6 +238,10 @@ impl Predictor {
                 out.unseen = Unseen::join(out.unseen.take(), Some(first));
             }
             if let Some(sides) = answer.sides {
+                if sides.below == f64::INFINITY && answer.unseen.is_none() {
+                    let (count, first) = out.unbounded.unwrap_or((0, batch.row_numbers()[i]));
+                    out.unbounded = Some((count + 1, first));
+                }
                 out.lower.push(value - sides.below);
                 out.upper.push(value + sides.above);
             }

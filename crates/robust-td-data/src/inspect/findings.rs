@@ -125,12 +125,15 @@ impl Inspector {
             counted(across.count, "episode was", "episodes were")
         );
         findings.add(FindingKind::MixedEpisodes, across, message);
-        let message = counted(
-            self.order.duplicated.count,
-            "row equals the row before it",
-            "rows equal the row before them",
-        );
-        findings.add(FindingKind::DuplicatedRows, self.order.duplicated, message);
+        // Without next observations, a state that recurs may follow itself.
+        if schema.next_obs || !self.values.states_recur() {
+            let message = counted(
+                self.order.duplicated.count,
+                "row equals the row before it; if it was written twice, remove the copy",
+                "rows equal the row before them; if they were written twice, remove the copies",
+            );
+            findings.add(FindingKind::DuplicatedRows, self.order.duplicated, message);
+        }
     }
 
     fn ends(&self, findings: &mut Findings<'_>, schema: &Schema) {

@@ -124,9 +124,12 @@ impl<'a> RowBefore<'a> {
         }
     }
 
+    /// Whether the next row is a copy of it. A row that stays where it is may be followed by an equal one.
     #[inline]
-    fn equals(&self, other: &Self) -> bool {
+    fn is_copied_by(&self, other: &Self) -> bool {
+        let stays = self.next_obs == self.obs && self.flags == (false, false);
         self.reward == other.reward
+            && !stays
             && self.obs == other.obs
             && self.next_obs == other.next_obs
             && self.ratio == other.ratio
@@ -320,7 +323,7 @@ impl Inspector {
         let place = |i: usize| (batch.file, batch.rows[i]);
         for i in rows.clone() {
             let equal = batch.rewards[i] == batch.rewards[i - 1];
-            if equal && RowBefore::of(batch, i - 1).equals(&RowBefore::of(batch, i)) {
+            if equal && RowBefore::of(batch, i - 1).is_copied_by(&RowBefore::of(batch, i)) {
                 self.order.duplicated.hit(place(i));
             }
         }
@@ -348,7 +351,7 @@ impl Inspector {
             None => self.last.as_ref().map(Last::view),
         };
         if let Some(last) = before.as_ref().filter(|_| !batch.gaps[i]) {
-            if last.equals(&RowBefore::of(batch, i)) {
+            if last.is_copied_by(&RowBefore::of(batch, i)) {
                 self.order.duplicated.hit(place);
             }
             let follows = last.flags == (false, false) && last.episode == batch.episodes[i];

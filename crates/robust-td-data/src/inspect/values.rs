@@ -1,5 +1,7 @@
 //! Measures the numbers of a part of a log, column by column.
 
+use std::collections::HashSet;
+
 use robust_td_core::column_moments::ColumnMoments;
 use serde::{Deserialize, Serialize};
 
@@ -75,6 +77,16 @@ impl Values {
                 sentinels(part, &values.reward, 0, |batch, i| batch.rewards[i]);
         }
         values
+    }
+
+    /// Whether most observations of the sample occur in it again and again, as those of a few states do.
+    pub fn states_recur(&self) -> bool {
+        /// Rows that were written two or three times are not states.
+        const TIMES: usize = 4;
+        let d = self.features.columns();
+        let bits = |row: &[f64]| -> Vec<u64> { row[..d].iter().map(|x| x.to_bits()).collect() };
+        let distinct: HashSet<Vec<u64>> = self.rows.rows().map(bits).collect();
+        TIMES * distinct.len() <= self.rows.rows().count()
     }
 
     /// Whether its sizes are those of this number of features.

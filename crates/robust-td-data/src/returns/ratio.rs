@@ -39,9 +39,13 @@ impl Squares {
         }
     }
 
-    /// The sum of (s - D n)^2 for the ratio D.
+    /// The sum of (s - D n)^2 for the ratio D; infinite if squares have lost digits because they are too small.
     pub fn around(&self, ratio: f64) -> f64 {
+        const SMALLEST: f64 = f64::MIN_POSITIVE / f64::EPSILON;
         let [ss, sn, nn] = self.sums;
+        if ratio != 0.0 && ss < SMALLEST {
+            return f64::INFINITY;
+        }
         let around = ss - 2.0 * ratio * sn + ratio * ratio * nn;
         // Rounding may make a sum of squares that is 0 negative. What overflows is not 0.
         if around < 0.0 { 0.0 } else { around }
@@ -59,5 +63,33 @@ impl Share {
     pub fn add(&mut self, other: Self) {
         self.sum += other.sum;
         self.count += other.count;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The sums of squares of these sums, of one row each, around their mean.
+    fn around(sums: [f64; 3]) -> f64 {
+        let mut squares = Squares::default();
+        for sum in sums {
+            squares.add(Share { sum, count: 1.0 });
+        }
+        squares.around(sums.iter().sum::<f64>() / 3.0)
+    }
+
+    #[test]
+    fn squares_that_underflow_are_not_known() {
+        assert_eq!(around([1.0, 2.0, 3.0]), 2.0);
+        assert_eq!(around([2.0; 3]), 0.0);
+        assert_eq!(around([0.0; 3]), 0.0);
+        for unit in [1e-140, 1e-100, 1e100] {
+            let scaled = around([unit, 2.0 * unit, 3.0 * unit]) / unit / unit;
+            assert!((scaled - 2.0).abs() < 1e-12, "{unit}: {scaled}");
+        }
+        for unit in [1e-150, 1e-180, 1e-300] {
+            assert_eq!(around([unit, 2.0 * unit, 3.0 * unit]), f64::INFINITY);
+        }
     }
 }

@@ -286,3 +286,30 @@ fn one_is_counted_in_the_singular() {
         ]
     );
 }
+
+/// Rows that stay where they are may repeat; rows that move elsewhere and are there again do not.
+#[test]
+fn states_that_repeat_are_not_copies() {
+    let of = |report: &DataReport| {
+        let kinds = report.findings.iter();
+        kinds
+            .filter(|found| found.kind == FindingKind::DuplicatedRows)
+            .map(|found| (found.count, found.row))
+            .next()
+    };
+    let stays = inspect("obs,next_obs,reward,terminated\n1,1,0,0\n1,1,0,0\n1,2,0,0\n2,3,1,1\n");
+    assert_eq!(of(&stays), None);
+    let copied = inspect("obs,next_obs,reward,terminated\n1,2,0,0\n1,2,0,0\n2,3,1,1\n2,3,1,1\n");
+    assert_eq!(of(&copied), Some((2, Some(2))));
+    // Without next observations: a few states, and numbers of which some are written twice.
+    let few: String = (0..60).map(|k| format!("{},0\n", k * k % 7)).collect();
+    let repeated: String = (0..60)
+        .map(|k| format!("{}\n0,0\n", few.lines().nth(k).unwrap_or_default()))
+        .collect();
+    assert_eq!(of(&inspect(&format!("obs,reward\n{repeated}"))), None);
+    let twice: String = (0..60).map(|k| format!("0.{k},0\n0.{k},0\n")).collect();
+    assert_eq!(
+        of(&inspect(&format!("obs,reward\n{twice}"))),
+        Some((60, Some(2)))
+    );
+}
