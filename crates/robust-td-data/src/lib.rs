@@ -120,7 +120,7 @@ pub use predicted::{Limits, Unbounded};
 pub use predictor::{Intervals, Predictions, Predictor};
 pub use report::{EvaluationReport, TdErrorReport};
 pub use return_variance::ReturnVariance;
-pub use returns::{ReturnCheck, Tenth, Verdict};
+pub use returns::{Doubt, ReturnCheck, Tenth, Verdict};
 pub use sample::ValueSample;
 pub use solved::{Solved, Solver, Unit};
 pub use start_value::{MonteCarlo, StartValue};

@@ -64,7 +64,7 @@ impl Intervals {
             Self::Learners(spread) => [spread.half_width(phi, true, &[], confidence), 0.0],
             Self::Influence(influence, identified) => {
                 let spread = match identified.covers(phi) {
-                    true => influence.spread(phi),
+                    true => influence.spread(phi).beside(identified.doubt(phi)),
                     false => Spread::UNKNOWN,
                 };
                 return spread.trusted_sides(confidence);

@@ -7,7 +7,8 @@ use crate::model::Model;
 use crate::returns::CompleteReturns;
 use crate::solved::Solved;
 
-/// The estimate and the mean of returns differ beyond this number of joint standard errors.
+/// The estimate and the mean of returns differ beyond this number of standard errors, of the larger one: both rest on the same episodes, so
+/// that their errors have much in common.
 const FAR: f64 = 4.0;
 
 /// The mean value over the first rows of episodes; over all rows where there are no episodes.
@@ -86,7 +87,7 @@ impl StartValue {
         let other = self::spread(&complete).standard_error();
         let scale = value.abs().max(complete.mean.abs());
         let away = (value - complete.mean).abs();
-        (away > FAR * error.hypot(other) && away > 1e-9 * scale).then(|| {
+        (away > FAR * error.max(other) && away > 1e-9 * scale).then(|| {
             format!(
                 "the value of the policy is {value:.4e}, but the mean return of {} complete episodes is {:.4e}: the features \
                  cannot express the values, or the log is not what it seems",

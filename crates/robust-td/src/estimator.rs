@@ -206,7 +206,7 @@ impl Estimator {
             seen: self.transitions(),
         })?;
         let spread = match found.identified.covers(phi) {
-            true => influence.spread_with(phi, more),
+            true => (influence.spread_with(phi, more)).beside(found.identified.doubt(phi)),
             false => Spread::UNKNOWN,
         };
         let (value, sides) = (phi.dot(&found.theta), spread.trusted_sides(confidence));

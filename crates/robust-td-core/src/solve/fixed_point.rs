@@ -9,6 +9,15 @@
 //! never vary in the log, so nothing is known about them. The solution is the smallest one, x = Q (Q' M Q)^{-1} Q' y, without a
 //! ridge that would move it.
 //!
+//! # Features that only successors have
+//! A log may enter states that no row of it leaves. Their features have no equations; their weights are 0, and so is what they add to values.
+//! How much of them follows a row, discounted, is a value function with the amount in the successor as its reward:
+//! ```text
+//! M z = D^{-1} sum over t of phi_t gamma |phi_t'|_new / n,     |phi|_new = sum of |phi_j| over the features j that no row has
+//! ```
+//! With weights of the usual size w, twice the root mean square of theta, the value of phi may be wrong by about w g / (1 - g), where g = phi.z:
+//! what follows the new states may lead to them again.
+//!
 //! # Reference
 //! Bradtke & Barto, "Linear least-squares algorithms for temporal difference learning", Machine Learning 22, 1996; Golub & Van
 //! Loan, *Matrix Computations*, section 5.4 for the factorisation.
@@ -83,11 +92,36 @@ impl FixedPoint {
             return Err(Error::Overflow);
         }
         let (left, whole) = (norm(&residual(&matrix, &x, &y)), norm(&y));
+        let entered = factors.as_ref().and_then(|factors| {
+            let new: Vec<usize> = (0..d).filter(|&j| scale[j] == 0.0).collect();
+            let amounts = new.iter().map(|&j| {
+                let amounts = active.iter().map(|&i| entry(i, j).abs());
+                (j, amounts.sum::<f64>())
+            });
+            let (feature, most) = amounts.max_by(|x, y| x.1.total_cmp(&y.1))?;
+            let into = active.iter().map(|&i| {
+                let amounts = new.iter().map(|&j| entry(i, j).abs());
+                amounts.sum::<f64>() / scale[i]
+            });
+            let into: Vec<f64> = into.collect();
+            (most > 0.0).then(|| (feature, factors.solve(&into)))
+        });
+        let identified = Identified::new(scale, &active, factors.as_ref());
+        let identified = match entered {
+            None => identified,
+            Some((feature, found)) => {
+                let mut reach = vec![0.0; d];
+                for (x, &j) in found.iter().zip(&active) {
+                    reach[j] = x / identified.scale[j];
+                }
+                identified.entering(feature, reach, &theta)
+            }
+        };
         Ok(Self {
             theta,
             rank: factors.as_ref().map_or(0, Factors::rank),
             relative_residual: if whole > 0.0 { left / whole } else { 0.0 },
-            identified: Identified::new(scale, &active, factors.as_ref()),
+            identified,
             count,
             active,
             factors,
@@ -139,14 +173,33 @@ pub struct Identified {
     /// basis, or some random ones), and those of [`Identified::without`]. Features never seen are 0 in them.
     #[serde(with = "crate::exact_float")]
     never: Vec<f64>,
+    /// The features that only successors have.
+    entered: Option<Entered>,
+}
+
+/// Features that successors have, but no row: the log says nothing about their weights.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entered {
+    /// The one that successors have most.
+    feature: usize,
+    /// z: their discounted amount after phi is phi.z.
+    #[serde(with = "crate::exact_float")]
+    reach: Vec<f64>,
+    /// The usual size of a weight.
+    #[serde(with = "crate::exact_float")]
+    weight: f64,
 }
 
 impl Identified {
     /// Features of these root mean squares, all of them independent.
     #[must_use]
     pub fn all(scale: Vec<f64>) -> Self {
-        let never = Vec::new();
-        Self { scale, never }
+        Self {
+            scale,
+            never: Vec::new(),
+            entered: None,
+        }
     }
 
     /// Features of these root mean squares, and random vectors with u.phi = 0 for all phi of the log: each the part of random
@@ -164,8 +217,11 @@ impl Identified {
             return (Self::all(scale), 0.0);
         }
         let never = probes.iter().flatten().map(|u| u / count.sqrt());
-        let never = never.collect();
-        (Self { scale, never }, lengths.iter().sum::<f64>() / count)
+        let identified = Self {
+            never: never.collect(),
+            ..Self::all(scale)
+        };
+        (identified, lengths.iter().sum::<f64>() / count)
     }
 
     /// A vector of random signs for [`Identified::from_probes`]; 0 for features never seen.
@@ -189,7 +245,39 @@ impl Identified {
                 never[start + j] = u / scale[j];
             }
         }
-        Self { scale, never }
+        Self {
+            never,
+            ..Self::all(scale)
+        }
+    }
+
+    /// Notes the features that only successors have: the one that they have most, z, and theta.
+    pub(super) fn entering(mut self, feature: usize, reach: Vec<f64>, theta: &[f64]) -> Self {
+        let squares = theta.iter().map(|x| x * x).sum::<f64>();
+        let weight = 2.0 * (squares / self.seen().max(1) as f64).sqrt();
+        self.entered = Some(Entered {
+            feature,
+            reach,
+            weight,
+        });
+        self
+    }
+
+    /// About how wrong phi.theta may be because features that only successors have count as 0.
+    #[must_use]
+    pub fn doubt(&self, phi: Features<'_>) -> f64 {
+        /// Values that rest on new states almost entirely are wrong by any amount.
+        const MOST: f64 = 0.99;
+        self.entered.as_ref().map_or(0.0, |entered| {
+            let reach = phi.dot(&entered.reach).abs();
+            entered.weight * reach / (1.0 - reach.min(MOST))
+        })
+    }
+
+    /// The feature that successors have most, of those that no row has.
+    #[must_use]
+    pub fn entered(&self) -> Option<usize> {
+        self.entered.as_ref().map(|entered| entered.feature)
     }
 
     /// The number of combinations of features that never varied, each of which [`covers`](Self::covers) looks at.
@@ -201,7 +289,11 @@ impl Identified {
     /// Whether it fits a dimension.
     #[must_use]
     pub fn fits(&self, dimension: usize) -> bool {
-        self.scale.len() == dimension && self.never.len().is_multiple_of(dimension.max(1))
+        let entered = self.entered.as_ref();
+        self.scale.len() == dimension
+            && self.never.len().is_multiple_of(dimension.max(1))
+            && entered
+                .is_none_or(|found| found.reach.len() == dimension && found.feature < dimension)
     }
 
     /// The number of features that were nonzero at least once.

@@ -168,6 +168,15 @@ impl Spread {
         Self::new(times(self.main), self.floor.map(times), self.reliable)
     }
 
+    /// The same error beside a bias of about this size, which it must cover, too; not reliable if it cannot.
+    #[must_use]
+    pub fn beside(self, bias: f64) -> Self {
+        /// With a bias of this many standard errors, 95 % intervals cover 93 %.
+        const MOST: f64 = 0.4;
+        let reliable = self.reliable && bias <= MOST * self.main.standard_error;
+        Self { reliable, ..self }
+    }
+
     /// The standard error.
     #[must_use]
     pub fn standard_error(&self) -> f64 {

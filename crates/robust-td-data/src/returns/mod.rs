@@ -14,7 +14,11 @@
 //! stderr^2 = m/(m-1) sum over the m units of (s - D n)^2 / (sum of n)^2
 //! ```
 //! Rare payoffs may be missing from a group, whose returns then seem to be known exactly. So the error is at least that of shares whose
-//! returns have half of the standard deviation of the returns of whole episodes, over the whole log.
+//! returns have half of the standard deviation of the returns of whole episodes, over the whole log. Where episodes were cut, that deviation is at
+//! least what the TD errors let expect, because a return is its value plus delta_0 + gamma delta_1 + ... over the rows that follow:
+//! ```text
+//! deviation^2 = (mean of delta^2) min( 1 / (1 - gamma^2), mean length )
+//! ```
 
 mod node;
 mod ratio;
@@ -81,6 +85,30 @@ pub struct ReturnCheck {
     pub undetermined: u64,
     /// The rows by predicted value, smallest first.
     pub tenths: Vec<Tenth>,
+    /// Why it says nothing about the features.
+    #[serde(default)]
+    pub doubt: Option<Doubt>,
+}
+
+/// Why a comparison of returns with predictions says nothing about the features.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Doubt {
+    /// The log enters states that no row leaves, so their values, which close the returns of cut episodes, are not known.
+    NewStates,
+    /// The value of the policy differs from the mean return of complete episodes.
+    MeanReturn,
+}
+
+impl Doubt {
+    /// The reason in words.
+    #[must_use]
+    pub fn why(self) -> &'static str {
+        match self {
+            Self::NewStates => "the log enters states that no row of it leaves",
+            Self::MeanReturn => "the value of the policy differs from the mean return",
+        }
+    }
 }
 
 /// About a tenth of the rows.
@@ -187,8 +215,12 @@ impl ReturnCheck {
     /// Whether the features can express the values.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
-        if self.tenths.iter().any(|tenth| self.is_far_off(tenth)) {
-            return Verdict::DoesNotFit;
+        let is_far_off = self.tenths.iter().any(|tenth| self.is_far_off(tenth));
+        match self.doubt {
+            Some(Doubt::NewStates) => return Verdict::Unknown,
+            _ if is_far_off => return Verdict::DoesNotFit,
+            Some(Doubt::MeanReturn) => return Verdict::Unknown,
+            None => {}
         }
         let says_little = |tenth: &Tenth| tenth.units < FEWEST_UNITS || tenth.stderr.is_none();
         if self.tenths.iter().all(says_little) {
@@ -270,6 +302,8 @@ pub(crate) struct Predicts<'a> {
     pub identified: Option<&'a Identified>,
     /// What predicts the others, where an episode is cut.
     pub all: LinearValue,
+    /// The root mean square of its TD errors; 0 if it is not known.
+    pub noise: f64,
 }
 
 impl Predicts<'_> {
@@ -279,6 +313,7 @@ impl Predicts<'_> {
             all: value.clone(),
             value,
             identified: None,
+            noise: 0.0,
         }
     }
 
@@ -308,7 +343,7 @@ pub(crate) fn check(
     let mut all = check_each(replay, &[(*plan, predicts)], vec![edges])?;
     Ok(all
         .pop()
-        .unwrap_or_else(|| Sums::new(Vec::new(), 0.0, false).finish(false)))
+        .unwrap_or_else(|| Sums::new(Vec::new(), 0.0, false).finish(false, [0.0; 2])))
 }
 
 /// Makes one pass over the log for several value functions, each with its plan.
@@ -333,7 +368,9 @@ pub(crate) fn check_each(
         let all = nodes.finish().unwrap_or_default();
         let each = all.into_iter().zip(jobs);
         return Ok(each
-            .map(|(found, (plan, _))| found.finish(plan.holds_out))
+            .map(|(found, (plan, predicts))| {
+                found.finish(plan.holds_out, [predicts.noise, plan.discount])
+            })
             .collect());
     }
     // Open episodes would be cut at the end of every node.
@@ -357,7 +394,9 @@ pub(crate) fn check_each(
     )?;
     let each = sums.into_iter().zip(jobs);
     Ok(each
-        .map(|(sums, (plan, _))| sums.finish(plan.holds_out))
+        .map(|(sums, (plan, predicts))| {
+            sums.finish(plan.holds_out, [predicts.noise, plan.discount])
+        })
         .collect())
 }
 

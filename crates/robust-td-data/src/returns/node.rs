@@ -101,7 +101,7 @@ impl Checked {
     }
 
     /// The check, and the returns of whole episodes.
-    pub fn finish(self, held_out: bool) -> (ReturnCheck, Option<CompleteReturns>) {
-        self.compared.finish(held_out, self.whole.finish())
+    pub fn finish(self, held_out: bool, noise: [f64; 2]) -> (ReturnCheck, Option<CompleteReturns>) {
+        (self.compared).finish(held_out, self.whole.finish(), noise)
     }
 }

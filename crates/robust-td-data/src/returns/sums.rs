@@ -211,8 +211,12 @@ impl Sums {
         std::mem::replace(&mut self.all, none)
     }
 
-    pub fn finish(mut self, held_out: bool) -> (ReturnCheck, Option<CompleteReturns>) {
-        self.compared().finish(held_out, self.whole.finish())
+    pub fn finish(
+        mut self,
+        held_out: bool,
+        noise: [f64; 2],
+    ) -> (ReturnCheck, Option<CompleteReturns>) {
+        (self.compared()).finish(held_out, self.whole.finish(), noise)
     }
 }
 
@@ -260,18 +264,26 @@ impl Compared {
         part
     }
 
-    /// The check, given the returns of whole episodes.
+    /// The check, given the returns of whole episodes, and the root mean square of the TD errors with the discount.
     pub fn finish(
         mut self,
         held_out: bool,
         whole: Option<CompleteReturns>,
+        [noise, discount]: [f64; 2],
     ) -> (ReturnCheck, Option<CompleteReturns>) {
         for shares in self.clusters.values() {
             for (group, share) in self.groups.iter_mut().zip(shares) {
                 group.squares.add(*share);
             }
         }
-        let least = OF_WHOLE * whole.as_ref().map_or(0.0, CompleteReturns::deviation);
+        let length = self.rows as f64 / self.episodes.max(1) as f64;
+        let steps = length.min(1.0 / (1.0 - discount * discount));
+        let of_whole = whole.as_ref().map_or(0.0, CompleteReturns::deviation);
+        let deviation = match self.cut {
+            0 => of_whole,
+            _ => of_whole.max(noise * steps.sqrt()),
+        };
+        let least = OF_WHOLE * deviation;
         let tenths = self.groups.iter().filter_map(|group| group.tenth(least));
         let check = ReturnCheck {
             held_out,
@@ -280,6 +292,7 @@ impl Compared {
             cut: self.cut,
             undetermined: self.undetermined,
             tenths: tenths.collect(),
+            doubt: None,
         };
         (check, whole)
     }

@@ -38,6 +38,8 @@ use crate::off_policy::support::TOLERATED;
 use crate::off_policy::{OffPolicy, OffPolicyEstimate};
 use crate::options::ReadAs;
 use crate::origin::Origin;
+use crate::returns::Doubt;
+use crate::start_value::StartValue;
 use crate::streamed::Streamed;
 
 /// How the equations of the log were solved.
@@ -139,6 +141,18 @@ impl Solved {
         }
     }
 
+    /// Notes why the comparison with returns says nothing about the features, if that is so.
+    pub(crate) fn doubt_check(&mut self) {
+        let doubt = match StartValue::disagreement(self) {
+            _ if self.rests_on_new().is_some() => Some(Doubt::NewStates),
+            Some(_) => Some(Doubt::MeanReturn),
+            None => None,
+        };
+        if let Some(check) = &mut self.assessment.check {
+            check.doubt = doubt;
+        }
+    }
+
     /// Drops the errors of an answer if the log does not show how it varies.
     pub(crate) fn forget_unknown_errors(&mut self) {
         if crate::findings::unknown_errors(self).is_some() {
@@ -170,8 +184,20 @@ impl Solved {
         let phi = Features::Dense(&starts.features);
         let influence = self.influence.as_ref();
         let known = influence.filter(|_| self.identified.covers(phi) && self.is_supported());
-        let spread = known.map(|known| known.spread_with(phi, &starts.contributions));
+        let doubt = self.identified.doubt(phi);
+        let spread = known.map(|known| known.spread_with(phi, &starts.contributions).beside(doubt));
         (phi.dot(&self.theta), spread)
+    }
+
+    /// The feature that successors have most, if the value of the policy rests on features that no row has.
+    pub(crate) fn rests_on_new(&self) -> Option<usize> {
+        let starts = &self.assessment.starts;
+        let phi = Features::Dense(&starts.features);
+        let known = |known: &Influence| known.spread_with(phi, &starts.contributions);
+        let error = self.influence.as_ref().map(known);
+        let doubt = self.identified.doubt(phi);
+        let rests = error.is_none_or(|error| error.reliable && !error.beside(doubt).reliable);
+        self.identified.entered().filter(|_| rests && doubt > 0.0)
     }
 
     /// Whether the log shows enough of a policy that was not followed.

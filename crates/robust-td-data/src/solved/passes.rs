@@ -255,6 +255,7 @@ impl Described {
                     value: value(theta),
                     identified: identified.as_ref(),
                     all: value(all),
+                    noise: 0.0,
                 };
                 let edges = std::slice::from_ref(edges);
                 seal(job, &returns::fold(replay, &[(plan, predicts)], edges)?)

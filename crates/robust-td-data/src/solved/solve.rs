@@ -227,8 +227,11 @@ fn solve_surveyed(
                         value: value(&held_out.theta),
                         identified: held_out.identified.as_ref(),
                         all,
+                        noise: 0.0,
                     },
                 };
+                let noise = answer.td_errors.rms();
+                let predicts = Predicts { noise, ..predicts };
                 (Plan { holds_out, ..*plan }, predicts)
             });
             let jobs: Vec<(Plan<'_>, Predicts<'_>)> = jobs.collect();
@@ -298,6 +301,7 @@ fn solve_surveyed(
             theta: answer.theta,
             features: map.clone(),
         };
+        solved.doubt_check();
         solved.forget_unknown_errors();
         let more = findings::of_solved(&solved);
         solved.facts.findings.splice(0..0, more);

@@ -1,7 +1,8 @@
 //! Answers what a reader of an evaluation wants to know first.
 
 use robust_td_data::{
-    EvaluationReport, FindingKind, MonteCarlo, ReturnCheck, ReturnVariance, StartValue, Verdict,
+    Doubt, EvaluationReport, FindingKind, MonteCarlo, ReturnCheck, ReturnVariance, StartValue,
+    Verdict,
 };
 use robust_td_report::{Answer, Cell, Mood};
 
@@ -220,10 +221,9 @@ fn verdict(check: &ReturnCheck) -> (&'static str, Mood, String) {
             Mood::Plain,
             "nearly all predicted values are equal".into(),
         ),
-        Verdict::Unknown => (
-            "not known",
-            Mood::Plain,
-            format!("too little independent data to say yes{largest}"),
-        ),
+        Verdict::Unknown => {
+            let why = (check.doubt).map_or("too little independent data to say yes", Doubt::why);
+            ("not known", Mood::Plain, format!("{why}{largest}"))
+        }
     }
 }

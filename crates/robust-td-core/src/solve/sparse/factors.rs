@@ -75,8 +75,17 @@ impl SparseFactors<'_> {
         }
         let left = norm(&self.residual(&y, x.row(0)));
         let (identified, rank) = self.identified();
+        let theta = system.unscaled(x.row(0));
+        let identified = match &system.entered {
+            None => identified,
+            Some((feature, amounts)) => {
+                let found = self.refined(as_rows(&system.scaled(amounts)), 1, false);
+                let reach = system.unscaled(found.row(0));
+                identified.entering(*feature, reach, &theta)
+            }
+        };
         Some(SparsePoint {
-            theta: system.unscaled(x.row(0)),
+            theta,
             rank,
             relative_residual: if whole > 0.0 { left / whole } else { 0.0 },
             identified,

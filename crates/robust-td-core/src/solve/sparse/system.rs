@@ -24,6 +24,8 @@ pub struct SparseSystem {
     pub(super) scale: Vec<f64>,
     /// M, unless it is left out.
     pub(super) matrix: Option<SparseMatrix>,
+    /// The amounts of features that only successors have, by the features of the rows before them, and the feature that has most.
+    pub(super) entered: Option<(usize, Vec<f64>)>,
 }
 
 impl SparseSystem {
@@ -50,6 +52,7 @@ impl SparseSystem {
                 seen.push(j as u32);
             }
         }
+        let entered = entered(entries, &place);
         let matrix = matrix.map(|entries| {
             let mut matrix = SparseMatrix::with_capacity(seen.len(), entries.len());
             let mut at = 0;
@@ -76,6 +79,7 @@ impl SparseSystem {
             place,
             scale,
             matrix,
+            entered,
         })
     }
 
@@ -136,4 +140,16 @@ impl SparseSystem {
         let of = |j: &u32| vector[*j as usize] / (n * self.scale[*j as usize]);
         self.seen.iter().map(of).collect()
     }
+}
+
+/// The sums of entries in the columns of features that no row has, by row, and the column with the largest one.
+fn entered(entries: &[Entry<f64>], place: &[u32]) -> Option<(usize, Vec<f64>)> {
+    let is_new = |key| place[row(key)] != u32::MAX && place[column(key)] == u32::MAX;
+    let new = || entries.iter().filter(|(key, _)| is_new(*key));
+    let most = new().max_by(|x, y| x.1.abs().total_cmp(&y.1.abs()))?;
+    let mut amounts = vec![0.0; place.len()];
+    for (key, sum) in new() {
+        amounts[row(*key)] += sum.abs();
+    }
+    Some((column(most.0), amounts))
 }
