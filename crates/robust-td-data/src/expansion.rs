@@ -7,6 +7,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Bytes that any compressed file may expand to, and those per byte of it. Logs shrink to a tenth or a fiftieth.
 const ANY: u64 = 128 << 20;
 const PER_BYTE: u64 = 256;
+/// Lines of any compressed file, and those per byte of it: as many as a Parquet file may have rows.
+const LINES: u64 = 1 << 22;
+const LINES_PER_BYTE: u64 = 12;
 
 /// Counts the bytes that are read.
 pub(crate) struct Counted<R> {
@@ -27,20 +30,25 @@ struct Expanded<R> {
     inner: R,
     stored: Arc<AtomicU64>,
     read: u64,
+    lines: u64,
 }
 
 impl<R: Read> Read for Expanded<R> {
     fn read(&mut self, out: &mut [u8]) -> Result<usize> {
         let count = self.inner.read(out)?;
         self.read += count as u64;
+        self.lines += out[..count].iter().filter(|byte| **byte == b'\n').count() as u64;
         let stored = self.stored.load(Ordering::Relaxed);
         let limit = stored.saturating_mul(PER_BYTE).saturating_add(ANY);
-        match self.read > limit {
-            true => Err(Error::other(format!(
-                "{stored} compressed bytes expand to more than {limit}; decompress the file if that is right"
-            ))),
-            false => Ok(count),
-        }
+        let most_lines = stored.saturating_mul(LINES_PER_BYTE).max(LINES);
+        let (limit, what) = match (self.read > limit, self.lines > most_lines) {
+            (true, _) => (limit, "bytes"),
+            (false, true) => (most_lines, "lines"),
+            (false, false) => return Ok(count),
+        };
+        Err(Error::other(format!(
+            "{stored} compressed bytes expand to more than {limit} {what}; decompress the file if that is right"
+        )))
     }
 }
 
@@ -58,6 +66,7 @@ pub(crate) fn expanded<D: Read + Send + 'static>(
         inner,
         stored,
         read: 0,
+        lines: 0,
     }))
 }
 

@@ -136,6 +136,13 @@ pub(crate) fn for_rows(stored: Option<u64>) -> usize {
     share.min(worth).min(MOST_FOR_ROWS) as usize
 }
 
+/// The number of bytes that open episodes may take: few of a small file, so that none takes much memory.
+pub(crate) fn for_episodes(stored: u64) -> u64 {
+    const LEAST: u64 = 1 << 26;
+    const MOST: u64 = 5 << 28;
+    stored.saturating_mul(64).clamp(LEAST, MOST)
+}
+
 /// The memory that is available, in bytes, where the system tells it: what the machine has left, or the container.
 pub(crate) fn available() -> Option<u64> {
     match (of_machine(), of_container()) {

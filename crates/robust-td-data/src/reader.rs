@@ -9,6 +9,7 @@ use crate::fingerprint::Fingerprints;
 use crate::kept::Keep;
 use crate::labels::Labels;
 use crate::layout::{Layout, Wanted};
+use crate::memory;
 use crate::monitor::Monitor;
 use crate::observed::Observed;
 use crate::options::{ReadOptions, Selection};
@@ -58,6 +59,8 @@ pub struct Reader {
     from: (usize, u64),
     /// A place in that file, before that row.
     seek: Option<Seek>,
+    /// The length of all files, if they are on this machine.
+    stored: Option<u64>,
     /// Whether the current file is text that can be read again.
     seeks: bool,
     stores: Stores,
@@ -163,11 +166,16 @@ impl Reader {
     ) -> Result<Self> {
         options.dialect.check()?;
         let names = sources.iter().map(|s| s.name().to_owned()).collect();
+        let stored = sources.iter().try_fold(0_u64, |sum, source| {
+            let length = source.path()?.metadata().ok()?.len();
+            Some(sum.saturating_add(length))
+        });
         let (first, _) = selection.from;
         let mut waiting = sources.into_iter();
         waiting.by_ref().take(first).for_each(drop);
         let mut reader = Self {
             names,
+            stored,
             waiting,
             current: None,
             wanted: Wanted {
@@ -356,7 +364,10 @@ impl Reader {
             _ => {}
         }
         if self.file == self.from.0 {
-            self.schema = layout.schema.clone();
+            self.schema = Schema {
+                for_episodes: self.stored.map(memory::for_episodes),
+                ..layout.schema.clone()
+            };
             if self.wanted.keep == Keep::All {
                 self.wanted.keep = Keep::Columns(layout.kept_names());
             }

@@ -22,6 +22,9 @@ pub struct Schema {
     /// The columns without a role.
     #[serde(skip)]
     pub(crate) unused: Vec<String>,
+    /// The bytes that open episodes may take, by the length of the files; none where that is not known.
+    #[serde(skip)]
+    pub(crate) for_episodes: Option<u64>,
     /// Whether there are next observations.
     pub next_obs: bool,
     /// Whether there are rewards, which learning requires.

@@ -304,6 +304,9 @@ struct SavedFeatureMap {
     stages: Vec<Vec<Map>>,
 }
 
+/// The most features of a stage that others follow in a saved map, unless the last one has more.
+const MOST_BETWEEN: usize = 1 << 16;
+
 impl TryFrom<SavedFeatureMap> for FeatureMap {
     type Error = Error;
 
@@ -315,11 +318,18 @@ impl TryFrom<SavedFeatureMap> for FeatureMap {
             });
         }
         let mut length = saved.inputs;
+        let outputs = (saved.stages.last()).map_or(0, |stage| stage_outputs(stage));
         for stage in &saved.stages {
             for map in stage {
                 map.check(length)?;
             }
             length = stage_outputs(stage);
+            // Weights show that there are as many features as the last stage has, but not those of others.
+            if length > outputs.max(MOST_BETWEEN) {
+                return Err(Error::Saved {
+                    contradiction: format!("a stage of its feature map has {length} features"),
+                });
+            }
         }
         Ok(Self {
             spec: saved.spec,

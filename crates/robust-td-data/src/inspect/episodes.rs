@@ -11,9 +11,9 @@ use crate::recent::{self, Recent};
 use crate::schema::Schema;
 use crate::thinned::Thinned;
 
-/// The memory for open episodes, in bytes, and that of each.
-const BYTES: u64 = 1 << 29;
-const EACH: usize = 144;
+/// The memory for open episodes, in bytes, unless the length of the files allows less, and that of each in a table that is being enlarged.
+const BYTES: u64 = 1 << 30;
+const EACH: usize = 256;
 /// The maximum number of names of a file that are looked for in the next one.
 const REMEMBERED: usize = 1 << 16;
 
@@ -291,8 +291,9 @@ impl Episodes {
                 if !open.truncated {
                     open.next = next();
                 }
-                let (mut others, limit) =
-                    (std::mem::take(&mut self.others), recent::limit(BYTES, EACH));
+                let bytes = schema.for_episodes.unwrap_or(BYTES);
+                let limit = recent::limit(bytes, EACH);
+                let mut others = std::mem::take(&mut self.others);
                 others.put(name, open, limit, |old| self.close(&old));
                 self.others = others;
             }

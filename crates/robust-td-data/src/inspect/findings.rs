@@ -61,7 +61,7 @@ impl Inspector {
         self.alignment(&mut findings, schema);
         self.ends(&mut findings, schema);
         self.columns(&mut findings, schema);
-        findings.list
+        abridged(findings.list)
     }
 
     fn copied_files(&self, findings: &mut Findings<'_>) {
@@ -288,6 +288,34 @@ impl Inspector {
             findings.add(FindingKind::ConstantReward, once, message);
         }
     }
+}
+
+/// The same findings, with a few columns of a kind and the number of the others.
+fn abridged(list: Vec<Finding>) -> Vec<Finding> {
+    const MOST: u64 = 8;
+    let of_columns = [
+        FindingKind::RoundedIntegers,
+        FindingKind::SentinelValues,
+        FindingKind::ConstantFeature,
+        FindingKind::CollinearFeature,
+    ];
+    let mut counts = of_columns.map(|kind| (kind, 0));
+    let mut short: Vec<Finding> = Vec::new();
+    for finding in list {
+        let count = counts.iter_mut().find(|(kind, _)| *kind == finding.kind);
+        let number = count.map_or(0, |(_, count)| {
+            *count += 1;
+            *count
+        });
+        // The others replace the first of them, so that they stay beside those of their kind.
+        if number <= MOST + 1 {
+            short.push(finding);
+        } else if let Some(others) = short.iter_mut().rfind(|other| other.kind == finding.kind) {
+            others.count = number - MOST;
+            others.message = format!("the same holds for {} more columns", number - MOST);
+        }
+    }
+    short
 }
 
 /// Adds the codes for missing values in a column.

@@ -6,9 +6,10 @@ use super::Pairing;
 use super::waiting::Waiting;
 use crate::batch::Batch;
 use crate::recent::{self, Noted};
+use crate::schema::Schema;
 
-/// The memory of an open episode beside its observation.
-const EACH: usize = 128;
+/// The memory of an open episode beside its observation, in a table that is being enlarged.
+const EACH: usize = 384;
 
 /// The state of an open episode.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -34,8 +35,8 @@ impl Pairing {
     /// Turns to the episode of row i, from another one whose last row may wait. If it resumes, returns the row that waits there.
     pub(super) fn change(
         &mut self,
-        batch: &Batch,
-        i: usize,
+        schema: &Schema,
+        (batch, i): (&Batch, usize),
         episode: Option<u64>,
         waiting: Option<Waiting>,
     ) -> Option<Option<Waiting>> {
@@ -45,7 +46,8 @@ impl Pairing {
         let is_open = waiting.is_some() || !self.now.restart || self.now.gap;
         if let Some(before) = self.episode.filter(|_| is_open) {
             let each = EACH + 8 * waiting.as_ref().map_or(0, Waiting::len);
-            let (limit, now) = (recent::limit(self.bytes, each), self.now.clone());
+            let bytes = self.bytes.min(schema.for_episodes.unwrap_or(u64::MAX));
+            let (limit, now) = (recent::limit(bytes, each), self.now.clone());
             self.waiting += u64::from(waiting.is_some());
             let open = Open {
                 waiting,

@@ -46,9 +46,9 @@ pub(crate) use stretch::{Count, StepSink, Stretch, plain_until};
 use waiting::{RowView, Waiting};
 
 /// The memory for open episodes, in bytes.
-const BYTES: u64 = 1 << 29;
+const BYTES: u64 = 5 << 28;
 /// The same on a stream, whose state is saved.
-const STREAM_BYTES: u64 = 1 << 27;
+const STREAM_BYTES: u64 = 3 << 27;
 
 /// The state of pairing between two rows; saved and restored, it resumes with the same transitions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -256,7 +256,7 @@ impl Pairing {
             };
             let mut resumes = false;
             if episode != self.episode {
-                resumes = self.change(batch, i, episode, None).is_some();
+                resumes = self.change(schema, (batch, i), episode, None).is_some();
             } else if batch.gaps[i] {
                 self.gaps += 1;
                 (self.now.restart, self.now.gap) = (true, true);
@@ -351,7 +351,7 @@ impl Pairing {
             if episode != self.episode {
                 let waits = last.map(|last| last.save(batch)).or(taken.take());
                 last = None;
-                if let Some(resumed) = self.change(batch, i, episode, waits) {
+                if let Some(resumed) = self.change(schema, (batch, i), episode, waits) {
                     (taken, resumes) = (resumed, true);
                 }
             } else if batch.gaps[i] {

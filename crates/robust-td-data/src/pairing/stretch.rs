@@ -88,23 +88,21 @@ impl StepSink for Count {
 /// The end of the rows from `from` on, at most `most` of them, that have no flag, follow no gap, and have the episode and the
 /// cluster of the first one.
 pub(crate) fn plain_until(schema: &Schema, batch: &Batch, from: usize, most: usize) -> usize {
-    let end = batch.len().min(from.saturating_add(most));
-    let none = |flags: &[bool]| {
-        let rows = flags[from..end].iter();
-        from + rows.take_while(|flag| !**flag).count()
-    };
-    let flags = [&batch.terminated, &batch.truncated, &batch.gaps];
-    let end = flags.iter().map(|flags| none(flags)).fold(end, usize::min);
-    let same = |names: &[u64]| {
-        let rows = names[from..end].iter();
-        from + rows.take_while(|name| **name == names[from]).count()
-    };
+    // Each column is looked at only as far as those before it allow: episodes may be short.
+    let mut end = batch.len().min(from.saturating_add(most));
     let names = [
         (schema.episode, &batch.episodes),
         (schema.cluster, &batch.clusters),
     ];
-    let named = names.iter().filter(|(is_given, _)| *is_given && from < end);
-    named.map(|(_, names)| same(names)).fold(end, usize::min)
+    for (_, names) in names.iter().filter(|(is_given, _)| *is_given) {
+        let rows = names[from..end].iter();
+        end = from + rows.take_while(|name| **name == names[from]).count();
+    }
+    for flags in [&batch.terminated, &batch.truncated, &batch.gaps] {
+        let rows = flags[from..end].iter();
+        end = from + rows.take_while(|flag| !**flag).count();
+    }
+    end
 }
 
 #[cfg(test)]

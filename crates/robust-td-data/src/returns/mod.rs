@@ -142,11 +142,15 @@ impl Tenth {
     /// The difference in standard errors; `None` if the standard error is not known.
     #[must_use]
     pub fn standard_errors(&self) -> Option<f64> {
-        let scale = self.predicted.abs().max(self.discounted_return.abs());
         match self.stderr {
-            Some(_) if self.difference.abs() <= 1e-9 * scale => Some(0.0),
+            Some(_) if self.difference.abs() <= self.rounding() => Some(0.0),
             stderr => stderr.map(|stderr| self.difference.abs() / stderr),
         }
+    }
+
+    /// A difference up to which it may be that of rounding.
+    fn rounding(&self) -> f64 {
+        1e-9 * self.predicted.abs().max(self.discounted_return.abs())
     }
 }
 
@@ -202,7 +206,9 @@ impl ReturnCheck {
     pub fn is_far_off(&self, tenth: &Tenth) -> bool {
         let difference = tenth.difference.abs();
         let by_chance = self.chance(tenth);
-        by_chance.is_some_and(|chance| difference > chance) && difference > SMALL * self.range()
+        by_chance.is_some_and(|chance| difference > chance)
+            && difference > SMALL * self.range()
+            && difference > tenth.rounding()
     }
 
     /// Whether a tenth that is not far off speaks for the features: it has many units, or a large difference would have been noticed.

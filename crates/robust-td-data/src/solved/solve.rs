@@ -189,6 +189,7 @@ fn solve_surveyed(
         if transitions == 0 {
             return Err(Error::NoTransitions);
         }
+        check_size(map, transitions)?;
         let plan = plan(map, report, request, transitions);
         plans.push(Plan {
             threads: threads(map, request.threads, requests.len()),
@@ -308,6 +309,24 @@ fn solve_surveyed(
         solved
     });
     Ok(solved.collect())
+}
+
+/// Refuses equations that take long although the log hardly determines any of them.
+fn check_size(map: &FeatureMap, transitions: u64) -> Result<()> {
+    /// Up to here a solution takes a second.
+    const FEW: usize = 1000;
+    let features = map.outputs();
+    if Route::of(map) != Route::Dense || features <= FEW || 2 * transitions >= features as u64 {
+        return Ok(());
+    }
+    Err(OptionError::Range {
+        option: OptionName::Features,
+        value: map.spec().into(),
+        expected: format!(
+            "fewer features than that: {features}, more than twice the {transitions} transitions of the log, which cannot determine them; use fewer columns or more rows"
+        ),
+    }
+    .into())
 }
 
 /// The variance of the return takes dense matrices.

@@ -313,3 +313,29 @@ fn states_that_repeat_are_not_copies() {
         Some((60, Some(2)))
     );
 }
+
+#[test]
+fn many_columns_of_a_kind_are_counted() {
+    let log = |columns: usize| {
+        let names: Vec<String> = (0..columns).map(|k| format!("obs_{k}")).collect();
+        let row = vec!["1"; columns].join(",");
+        let rows: String = (0..5).map(|k| format!("{row},{k}\n")).collect();
+        format!("{},reward\n{rows}", names.join(","))
+    };
+    let constant = |columns| {
+        let report = inspect(&log(columns));
+        let found = report.findings.into_iter();
+        found
+            .filter(|found| found.kind == FindingKind::ConstantFeature)
+            .map(|found| (found.message, found.count))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(constant(9).len(), 9);
+    assert_eq!(constant(9)[8], ("obs_8 is 1 in every row".to_owned(), 1));
+    let many = constant(40);
+    assert_eq!(many.len(), 9);
+    assert_eq!(
+        many[8],
+        ("the same holds for 32 more columns".to_owned(), 32)
+    );
+}
