@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const ANY: u64 = 128 << 20;
 const PER_BYTE: u64 = 256;
 /// Lines of any compressed file, and those per byte of it: as many as a Parquet file may have rows.
-const LINES: u64 = 1 << 22;
-const LINES_PER_BYTE: u64 = 12;
+const LINES: u64 = 2_800_000;
+const LINES_PER_BYTE: u64 = 8;
 
 /// Counts the bytes that are read.
 pub(crate) struct Counted<R> {
@@ -76,17 +76,20 @@ mod tests {
 
     #[test]
     fn a_bomb_is_stopped_and_a_log_is_not() {
-        let zeros = |count: u64| -> Box<dyn Read + Send> {
+        let repeated = |byte: u8, count: u64| -> Box<dyn Read + Send> {
             Box::new(std::io::Cursor::new(
-                zstd::encode_all(std::io::repeat(b'0').take(count), 1).unwrap(),
+                zstd::encode_all(std::io::repeat(byte).take(count), 1).unwrap(),
             ))
         };
-        let length = |count: u64| {
-            let mut input = expanded(zeros(count), zstd::Decoder::new)?;
+        let length = |byte: u8, count: u64| {
+            let mut input = expanded(repeated(byte, count), zstd::Decoder::new)?;
             std::io::copy(&mut input, &mut std::io::sink())
         };
-        assert_eq!(length(1 << 24).unwrap(), 1 << 24);
-        let message = length(1 << 28).unwrap_err().to_string();
+        assert_eq!(length(b'0', 1 << 24).unwrap(), 1 << 24);
+        let message = length(b'0', 1 << 28).unwrap_err().to_string();
         assert!(message.contains("expand to more than"), "{message}");
+        assert_eq!(length(b'\n', 1 << 21).unwrap(), 1 << 21);
+        let message = length(b'\n', 1 << 23).unwrap_err().to_string();
+        assert!(message.contains("more than 2800000 lines"), "{message}");
     }
 }

@@ -122,6 +122,14 @@ pub struct EvaluationReport {
     pub feature_choice: Option<FeatureChoice>,
     /// The comparison of returns with predictions.
     pub check: Option<ReturnCheck>,
+    /// Whether the features can express the values (`yes`, `no`, `not known`); `None` without a comparison, or a converged answer.
+    pub features_fit: Option<&'static str>,
+}
+
+/// Whether the features can express the values of an answer, in a word or two.
+fn features_fit(fit: &Fit) -> Option<&'static str> {
+    let check = fit.check().filter(|_| fit.converged() != Some(false))?;
+    Some(check.verdict().word())
 }
 
 /// A row of the log with its value.
@@ -215,6 +223,7 @@ impl EvaluationReport {
             return_variance: None,
             feature_choice: None,
             check: fit.check().cloned(),
+            features_fit: features_fit(fit),
         }
     }
 
@@ -265,6 +274,7 @@ impl EvaluationReport {
             return_variance: fit.return_variance(),
             feature_choice: solved.choice.clone(),
             check: fit.check().cloned(),
+            features_fit: features_fit(fit),
         }
     }
 }
@@ -318,6 +328,7 @@ impl EvaluationReport {
             return_variance: None,
             feature_choice: None,
             check: fit.check().cloned(),
+            features_fit: features_fit(fit),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use robust_td_data::{DiscountsReport, EvaluationReport, Finding};
 
-use super::{page, returns};
+use super::page;
 use crate::text::{self, number};
 
 /// The page: a table of the values, then what a reader must know about each.
@@ -75,7 +75,7 @@ fn row(found: &EvaluationReport) -> [String; 6] {
         found
             .check
             .as_ref()
-            .map_or("-".into(), |check| returns::word(check).into()),
+            .map_or("-".into(), |check| check.verdict().word().into()),
     ]
 }
 

@@ -112,7 +112,10 @@ fn start_value(report: &EvaluationReport, start: &StartValue, confidence: f64) -
     let interval = match (report.converged, start.upper.is_finite()) {
         (Some(false), _) => "not learned, so there is no interval".into(),
         (_, true) => interval(start.lower, start.upper, confidence),
-        (_, false) => "no interval: see below".into(),
+        (_, false) if report.unit.is_some() || report.learners.is_some() => {
+            "no interval: see below".into()
+        }
+        (_, false) => "no interval: use the default algorithm for one".into(),
     };
     format!("{value}, {interval}; mean over {over}")
 }

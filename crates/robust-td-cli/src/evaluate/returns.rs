@@ -32,15 +32,6 @@ fn tenths(x: f64) -> String {
     }
 }
 
-/// The same in a word.
-pub fn word(check: &ReturnCheck) -> &'static str {
-    match check.verdict() {
-        Verdict::Fits => "yes",
-        Verdict::DoesNotFit => "no",
-        Verdict::AllEqual | Verdict::Unknown => "not known",
-    }
-}
-
 /// The table.
 pub fn page(check: &ReturnCheck) -> String {
     let held_out = match check.held_out {

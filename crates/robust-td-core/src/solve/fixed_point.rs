@@ -473,6 +473,34 @@ mod tests {
         assert!(!found.identified.covers(Features::Dense(&[1.0])));
     }
 
+    /// 0 -> 1 -> 2 with rewards of 1: nothing is known of state 2, which both states lead to.
+    #[test]
+    fn states_that_are_only_entered_are_doubted() {
+        let states = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+        let mut equations = Equations::new(3, 0.9).unwrap();
+        for _ in 0..20 {
+            for k in 0..2 {
+                equations.add(&Transition::new(&states[k], 1.0, &states[k + 1]));
+            }
+        }
+        let found = equations.solve().unwrap();
+        let theta = [1.9_f64, 1.0];
+        let weight = 2.0 * ((theta[0].powi(2) + theta[1].powi(2)) / 2.0).sqrt();
+        for (k, reach) in [0.81, 0.9].into_iter().enumerate() {
+            assert!((found.theta[k] - theta[k]).abs() < 1e-12);
+            let doubt = found.identified.doubt(Features::Dense(&states[k]));
+            let expected = weight * reach / (1.0 - reach);
+            assert!((doubt / expected - 1.0).abs() < 1e-9, "{doubt} {expected}");
+        }
+        assert_eq!(found.identified.entered(), Some(2));
+        assert!(found.identified.fits(3) && !found.identified.fits(4));
+        // A row that leaves it removes all doubt.
+        equations.add(&Transition::new(&states[2], 1.0, &states[0]));
+        let found = equations.solve().unwrap();
+        assert_eq!(found.identified.entered(), None);
+        assert_eq!(found.identified.doubt(Features::Dense(&states[0])), 0.0);
+    }
+
     #[test]
     fn nothing_to_learn_from_is_zero() {
         let empty = Equations::new(2, 0.9).unwrap().solve().unwrap();

@@ -148,7 +148,11 @@ impl Spread {
     };
 
     pub(super) fn new(main: Route, floor: Option<Route>, reliable: bool) -> Self {
+        /// A longer side of this many standard errors is no estimate. That of one degree of freedom has 12.7.
+        const LONGEST: f64 = 25.0;
         let finite = main.standard_error.is_finite() && main.skewness.outwards.is_finite();
+        let Sides { below, above } = main.sides(0.95);
+        let reliable = reliable && below.max(above) <= LONGEST * main.standard_error;
         match finite {
             true => Self {
                 main,
@@ -505,6 +509,31 @@ mod tests {
             Spread::UNKNOWN
         );
         assert_eq!(of_powers([0.0; 3], 9.0).half_width(0.95), 0.0);
+    }
+
+    /// One outcome of 400 among as many small ones: the expansion in the skewness says nothing.
+    #[test]
+    fn a_side_of_many_standard_errors_is_not_reliable() {
+        let route = |skewness| Route {
+            standard_error: 2.0,
+            freedom: 3.0,
+            skewness: Skewness::new(skewness, 2.0, 3.0, CLUSTERS),
+        };
+        let [plain, skewed] = [8.0, 200.0].map(|third| Spread::new(route(third), None, true));
+        assert!(plain.reliable && plain.half_width(0.95) < 50.0);
+        assert!(!skewed.reliable && skewed.half_width(0.95) > 50.0);
+        assert_eq!(skewed.trusted_sides(0.95).above, f64::INFINITY);
+    }
+
+    /// A bias that intervals would not cover makes them unknown.
+    #[test]
+    fn intervals_beside_a_bias_must_cover_it() {
+        let spread = independent(&outcomes(30), CLUSTERS);
+        let error = spread.standard_error();
+        assert_eq!(spread.beside(0.0), spread);
+        assert!(spread.beside(0.3 * error).reliable);
+        assert!(!spread.beside(0.5 * error).reliable);
+        assert!(!spread.beside(f64::NAN).reliable && !spread.beside(f64::INFINITY).reliable);
     }
 
     #[test]

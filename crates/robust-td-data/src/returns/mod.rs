@@ -167,6 +167,18 @@ pub enum Verdict {
     Unknown,
 }
 
+impl Verdict {
+    /// The verdict in a word or two.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Fits => "yes",
+            Self::DoesNotFit => "no",
+            Self::AllEqual | Self::Unknown => "not known",
+        }
+    }
+}
+
 impl ReturnCheck {
     /// The variance of a unit's part of a tenth, over all tenths.
     fn pooled(&self) -> f64 {

@@ -281,7 +281,7 @@ fn one_is_counted_in_the_singular() {
     assert_eq!(
         messages,
         [
-            "1 row equals the row before it",
+            "1 row equals the row before it; if it was written twice, remove the copy",
             "1 row is both terminated and truncated; it is read as terminated"
         ]
     );

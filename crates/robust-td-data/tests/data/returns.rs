@@ -124,7 +124,11 @@ fn least(runs: &[(Rows, bool)]) -> f64 {
 }
 
 /// Compares a check with the returns of episodes, group by group.
-fn assert_sums(check: &ReturnCheck, runs: &[(Rows, bool)], least: f64) {
+fn assert_sums(fit: &Fit, runs: &[(Rows, bool)], least: f64) {
+    let check = fit.check().unwrap();
+    // Some episodes were cut, so that errors are at least those of half of what TD errors let expect.
+    let steps = (check.rows as f64 / check.episodes as f64).min(1.0 / (1.0 - DISCOUNT * DISCOUNT));
+    let least = least.max(0.5 * fit.report().td_error.rms * steps.sqrt());
     assert_eq!(check.episodes, runs.len() as u64);
     assert_eq!(check.cut, runs.iter().filter(|run| run.1).count() as u64);
     let episodes: Vec<Rows> = runs.iter().map(|run| run.0.clone()).collect();
@@ -148,7 +152,7 @@ fn the_sums_are_those_of_a_look_back() {
     let check = fit.check().unwrap();
     let runs = look_back(&text, fit.theta_bar());
     assert!(!check.held_out && check.cut > 5 && check.episodes - check.cut > 5);
-    assert_sums(check, &runs, least(&runs));
+    assert_sums(&fit, &runs, least(&runs));
 }
 
 /// The finaliser of SplitMix64, which decides what is held out.
@@ -187,9 +191,9 @@ fn held_out_episodes_are_compared_with_an_answer_that_has_not_seen_them() {
     let held_out: Vec<_> = (held_out.filter(|(_, number)| mix(*number).is_multiple_of(4)))
         .map(|(run, _)| run)
         .collect();
-    let check = check(&text, "bias + identity");
-    assert!(check.held_out);
-    assert_sums(&check, &held_out, least);
+    let fit = fit(&text, "bias + identity");
+    assert!(fit.check().unwrap().held_out);
+    assert_sums(&fit, &held_out, least);
 }
 
 /// The group of the predictions in a range.
@@ -577,4 +581,43 @@ fn errors_that_overflow_say_nothing() {
     let check = check(&text, "one-hot");
     assert!(check.tenths.iter().all(|tenth| tenth.stderr.is_none()));
     assert_eq!(check.verdict(), Verdict::Unknown);
+}
+
+/// Windows of a process with a rare loss, whose exact features must not be blamed: the losses of the held-out windows, or their lack, are chance.
+#[test]
+fn rare_losses_in_cut_episodes_are_not_the_features_fault() {
+    let mut refused = 0;
+    for seed in 0..20 {
+        let mut stream = Stream::new(seed, 3);
+        let mut text = String::from("episode,obs_0,next_obs_0,reward,truncated\n");
+        for window in 0..300 {
+            let mut state = (4.0 * stream.uniform()) as usize;
+            for k in 0..10 {
+                let next = (state + usize::from(stream.uniform() < 0.5)) % 4;
+                let reward = if stream.uniform() < 0.003 { -200 } else { 1 };
+                writeln!(
+                    text,
+                    "{window},{state},{next},{reward},{}",
+                    u8::from(k == 9)
+                )
+                .unwrap();
+                state = next;
+            }
+        }
+        refused += usize::from(check(&text, "one-hot").verdict() == Verdict::DoesNotFit);
+    }
+    assert!(refused <= 1, "{refused} of 20 logs");
+}
+
+/// Where every value is the same, differences are those of rounding.
+#[test]
+fn rounding_is_no_difference() {
+    let mut text = String::from("episode,obs_0,obs_1,reward,terminated\n");
+    for episode in 0..200 {
+        for k in 0..7 {
+            writeln!(text, "{episode},{},{},1,0", (episode * 7 + k) % 5, k % 3).unwrap();
+        }
+    }
+    let check = check(&text, "one-hot(obs_0) + one-hot(obs_1)");
+    assert_ne!(check.verdict(), Verdict::DoesNotFit, "{check:?}");
 }

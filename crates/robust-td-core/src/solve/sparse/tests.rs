@@ -123,6 +123,8 @@ fn agrees_with_the_dense_solution() {
                 let phi = log.phi(state);
                 let covered = expected.identified.covers(phi);
                 assert_eq!(found.identified.covers(phi), covered, "{case}");
+                let [x, y] = [&found.identified, &expected.identified].map(|i| i.doubt(phi));
+                assert!((x - y).abs() <= 1e-4 * y, "{case}: {x} {y}");
                 if !covered {
                     continue;
                 }

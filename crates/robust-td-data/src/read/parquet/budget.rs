@@ -17,8 +17,8 @@ const VALUES: u64 = 1 << 23;
 const VALUES_PER_BYTE: u64 = 24;
 /// Rows that a file of any length may have, and rows per byte beyond `ROWS_FROM` bytes. `predict` computes an interval per row, and rows that all
 /// differ can be stored in a bit each.
-const ROWS: u64 = 4_200_000;
-const ROWS_PER_BYTE: u64 = 12;
+const ROWS: u64 = 2_800_000;
+const ROWS_PER_BYTE: u64 = 8;
 const ROWS_FROM: u64 = 650_000;
 /// Values of a list in the mean, and those per byte of the file.
 const WIDTH: u64 = 1 << 18;

@@ -4,6 +4,7 @@ mod answer;
 mod bits;
 mod clusters;
 pub mod log;
+mod new_states;
 mod rank;
 mod sample;
 mod saved;
