@@ -7,6 +7,7 @@ mod whole;
 
 pub use lock::DirectoryLock;
 pub use set::{FileSet, open};
+pub use temporary::remove_temporaries;
 pub use whole::{LONGEST_TEXT, text};
 pub(crate) use whole::{bytes, longest};
 

@@ -7,6 +7,7 @@
 
 mod kills;
 mod resumed;
+mod waiting;
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
