@@ -244,6 +244,20 @@ fn sizes_in_specs_have_limits() {
         "problem = \"two-state\"\nalgorithms = [\"alg1\"]\nruns = 2\nvary = {{ horizon = [{}] }}\n",
         list(2000)
     );
+    let methods = |count: usize| {
+        let methods: Vec<String> = (1..=count).map(|c| format!("\"alg1:c={c}\"")).collect();
+        methods.join(", ")
+    };
+    let experiment = |methods: String, horizons: std::ops::Range<usize>| {
+        let horizons: Vec<String> = horizons.map(|t| t.to_string()).collect();
+        let horizons = horizons.join(", ");
+        format!(
+            "problem = \"two-state\"\nalgorithms = [{methods}]\nruns = 1000000\nvary = {{ horizon = [{horizons}] }}\n"
+        )
+    };
+    let learners = experiment(methods(1000), 1000..2000);
+    // After the first value, before the others: this took 4 seconds.
+    let runs = experiment(methods(1000), 1000..1100);
     let actions = format!(
         "discount = 0.9\nmdp.transition = [{}]\nmdp.reward = [[0.0]]\npolicy = [[1]]\nfeatures = [[1]]\n",
         vec!["\"P.csv\""; 20_000].join(",")
@@ -255,6 +269,8 @@ fn sizes_in_specs_have_limits() {
         ("scales.toml", scales.as_bytes()),
         ("many.toml", many.as_bytes()),
         ("values.toml", values.as_bytes()),
+        ("learners.toml", learners.as_bytes()),
+        ("runs.toml", runs.as_bytes()),
         ("actions.toml", actions.as_bytes()),
         ("P.csv", matrix.as_bytes()),
         ("exact.toml", exact.as_bytes()),
@@ -271,6 +287,14 @@ fn sizes_in_specs_have_limits() {
         (
             &["experiment", "values.toml", "--out", "o"],
             "2000 entries; the limit is 1000",
+        ),
+        (
+            &["experiment", "learners.toml", "--out", "o"],
+            "1000 algorithms at 1000 values are 1000000 learners; the limit is 100000",
+        ),
+        (
+            &["experiment", "runs.toml", "--check", "--max-memory", "8GB"],
+            "but the limit is 8.0 GB; use fewer runs, or raise --max-memory",
         ),
         (
             &["problems", "actions.toml"],
