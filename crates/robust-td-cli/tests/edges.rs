@@ -324,3 +324,52 @@ fn sizes_in_specs_have_limits() {
         assert!(text.contains(words), "{arguments:?}: {text}");
     }
 }
+
+/// What never ends is refused after a few megabytes, or unread.
+#[cfg(unix)]
+#[test]
+fn devices_are_no_specs_and_no_matrices() {
+    let problem = |file: &str| {
+        format!("discount = 0.9\ntransition = \"{file}\"\nreward = [0, 1]\nfeatures = [[1], [2]]\n")
+    };
+    let edges = "discount = 0.9\nedges = \"zero.csv\"\nfeatures = [[1], [2]]\n";
+    let (csv, npy) = (problem("zero.csv"), problem("zero.npy"));
+    let folder = folder([
+        ("csv.toml", csv.as_bytes()),
+        ("npy.toml", npy.as_bytes()),
+        ("edges.toml", edges.as_bytes()),
+    ]);
+    for name in ["zero.csv", "zero.npy"] {
+        std::os::unix::fs::symlink("/dev/zero", folder.path().join(name)).unwrap();
+    }
+    let regular = "it is not a regular file but a device";
+    for (arguments, words) in [
+        (["sweep", "/dev/zero"], "it has more than 4194304 bytes"),
+        (
+            ["experiment", "/dev/zero"],
+            "it has more than 4194304 bytes",
+        ),
+        (["problems", "csv.toml"], regular),
+        (["problems", "npy.toml"], regular),
+        (["problems", "edges.toml"], regular),
+    ] {
+        let run = run_in(folder.path(), &arguments);
+        assert_eq!(run.code, 2, "{arguments:?}: {}", run.stderr);
+        assert!(run.stderr.contains(words), "{arguments:?}: {}", run.stderr);
+    }
+    // `sweep` looked for cases in all that it could read: 64 MiB here.
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_robust-td"))
+        .args(["sweep", "/dev/stdin"])
+        .stdin(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let piece = [b'#'; 1 << 16];
+    let pieces = (0..1024)
+        .take_while(|_| std::io::Write::write_all(&mut stdin, &piece).is_ok())
+        .count();
+    drop(stdin);
+    assert_eq!(child.wait().unwrap().code(), Some(2));
+    assert!(pieces < 512, "{pieces}");
+}
