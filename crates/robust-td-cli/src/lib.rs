@@ -17,6 +17,7 @@ mod inspect;
 mod log_argument;
 mod machine;
 mod message;
+mod name;
 mod optional_value;
 mod output;
 mod predict;
