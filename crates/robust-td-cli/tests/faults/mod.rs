@@ -253,6 +253,21 @@ fn two_processes_do_not_share_a_directory() {
 }
 
 #[test]
+fn help_that_cannot_be_written_is_a_failure() {
+    for argument in ["--help", "--version"] {
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let output = program(Path::new("."), &[argument]).stdout(full).output();
+        let output = output.unwrap();
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{argument}");
+        assert!(
+            message.starts_with("error: cannot write to standard output: "),
+            "{message}"
+        );
+    }
+}
+
+#[test]
 fn a_full_standard_error_or_output_is_no_panic() {
     let folder = folder([("log.csv", log(60).as_bytes())]);
     let full = || File::options().write(true).open("/dev/full").unwrap();
