@@ -17,6 +17,7 @@ mod inspect;
 mod log_argument;
 mod machine;
 mod message;
+mod name;
 mod optional_value;
 mod output;
 mod predict;
@@ -138,10 +139,11 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
             line.command
         }
         Err(message) => {
-            match message.use_stderr() {
-                true => message::print_lines(&message.render().to_string()),
-                // A closed pipe is not a failure.
-                false => drop(message.print()),
+            if message.use_stderr() {
+                message::print_lines(&message.render().to_string());
+            } else if let Err(failure) = output::print_help(&message) {
+                message::print(&failure.message());
+                return failure.exit_code();
             }
             return u8::try_from(message.exit_code()).unwrap_or(2);
         }

@@ -5,13 +5,14 @@ use robust_td_data::{ColumnMap, Format, Log, Preset};
 
 use crate::count;
 use crate::failure::Failure;
+use crate::name;
 
 /// Which files to read, and how.
 #[derive(Debug, Args)]
 #[group(skip)]
 pub struct LogArgument {
     /// Files or patterns such as 'logs/*.parquet'; - reads standard input
-    #[arg(value_name = "FILE", required = true)]
+    #[arg(value_name = "FILE", required = true, value_parser = name::parser())]
     files: Vec<String>,
 
     /// csv (fields separated by , ; tab or |), ndjson or parquet; required for standard input [default: inferred from the file name]

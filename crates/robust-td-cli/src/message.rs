@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::io::Write;
 
+use robust_td_data::path_name::byte_of;
+
 /// The longest message in characters; of a longer one the middle is left out, because the remedy is at its end.
 const LONGEST: usize = 4000;
 /// The characters that are kept at the end of a longer one.
@@ -46,7 +48,10 @@ pub fn escaped(text: &str) -> String {
             '\n' => safe.push(c),
             '\t' => safe.push_str("\\t"),
             c if c.is_control() || is_invisible(c) => safe.extend(c.escape_unicode()),
-            c => safe.push(c),
+            c => match byte_of(c) {
+                Some(byte) => safe.push_str(&format!("\\x{byte:02x}")),
+                None => safe.push(c),
+            },
         }
     }
     safe
@@ -84,6 +89,7 @@ mod tests {
             one_line("a\u{1b}[31m\u{7}b\r\n  c\td\u{202e}\u{9b}"),
             "a\\u{1b}[31m\\u{7}b c\\td\\u{202e}\\u{9b}"
         );
+        assert_eq!(one_line("n\u{10ffff}.csv"), "n\\xff.csv");
         assert_eq!(one_line("größer: 日本 \"x\""), "größer: 日本 \"x\"");
     }
 

@@ -17,9 +17,16 @@ pub fn print(text: &str) -> Result<(), Failure> {
 /// Writes a text; a closed pipe (`robust-td ... | head`) is not an error.
 fn write(text: &str) -> Result<(), Failure> {
     let mut stdout = io::stdout().lock();
-    let written = stdout
-        .write_all(text.as_bytes())
-        .and_then(|()| stdout.flush());
+    checked(stdout.write_all(text.as_bytes())).and_then(|()| checked(stdout.flush()))
+}
+
+/// Prints help or the version.
+pub fn print_help(help: &clap::Error) -> Result<(), Failure> {
+    checked(help.print().and_then(|()| io::stdout().flush()))
+}
+
+/// The failure to write to standard output, unless the pipe was closed.
+fn checked(written: io::Result<()>) -> Result<(), Failure> {
     match written {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::Run(format!(
             "cannot write to standard output: {error}"

@@ -81,7 +81,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let limits = match &arguments.out {
         Some(path) => robust_td_data::files::write_with(path, |file| -> Result<Limits, Failure> {
             let written = fit.write_predictions(log, format, BufWriter::new(file));
-            Ok(written.map_err(refused)?.1)
+            let limits = written.map_err(refused)?.1;
+            stop::catch().wait();
+            Ok(limits)
         })?,
         None => match fit.write_predictions(log, format, BufWriter::new(std::io::stdout())) {
             // The pipe was closed.

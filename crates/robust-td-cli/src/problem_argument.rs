@@ -5,13 +5,13 @@ use robust_td::Problem;
 use robust_td::catalog::Setting;
 
 use crate::failure::Failure;
-use crate::wrong_file;
+use crate::{name, wrong_file};
 
 /// The problem that a command works on.
 #[derive(Debug, Args)]
 pub struct ProblemArgument {
     /// Catalog name (`robust-td problems` lists them) or TOML file
-    #[arg(value_name = "PROBLEM")]
+    #[arg(value_name = "PROBLEM", value_parser = name::parser())]
     pub name: String,
 
     /// Set a parameter of a catalog problem; may be repeated

@@ -8,6 +8,7 @@ use robust_td::catalog::{self, Entry, Setting};
 
 use crate::constants;
 use crate::failure::Failure;
+use crate::name;
 use crate::output;
 use crate::problem_argument::ProblemArgument;
 use crate::text;
@@ -34,7 +35,7 @@ or for large sparse chains edges = \"edges.csv\", a file with the header
 from,to,probability,reward.")]
 pub struct Arguments {
     /// Catalog name or TOML file to show in detail
-    #[arg(value_name = "PROBLEM")]
+    #[arg(value_name = "PROBLEM", value_parser = name::parser())]
     problem: Option<String>,
 
     /// Set a parameter of the problem; may be repeated

@@ -4,12 +4,14 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use robust_td_data::Monitor;
+use robust_td_data::{Monitor, files};
 
 use crate::message;
 
-/// How long work may take to stop before the process ends without it.
+/// How long work may take to stop before the process ends without it: time to write a checkpoint.
 const GRACE: Duration = Duration::from_secs(10);
+/// The same where nothing is lost, such as a program that waits for its input.
+const SHORT_GRACE: Duration = Duration::from_millis(600);
 /// The time between two checks of the thread that waits for signals.
 const TICK: Duration = Duration::from_millis(50);
 
@@ -23,8 +25,17 @@ pub struct Stop {
     signal: Arc<AtomicUsize>,
     /// Whether the process ends if the work does not.
     impatient: AtomicBool,
-    /// Of a stream: once it has ended, its answer may take a while.
-    stream: OnceLock<Monitor>,
+    /// What a signal stops, if it is not a run with a checkpoint.
+    work: OnceLock<Work>,
+}
+
+/// Work on logs.
+#[derive(Debug)]
+enum Work {
+    /// Stopping it loses everything, sooner or later.
+    Files,
+    /// Stopping it saves the rows so far. Once it has ended, its answer may take a while.
+    Stream(Monitor),
 }
 
 /// Catches signals from now on, for work that looks at the flag.
@@ -58,13 +69,14 @@ impl Stop {
 
     /// Cancels work on files at a signal.
     pub fn cancelling(&self) -> Monitor {
+        self.work.get_or_init(|| Work::Files);
         Monitor::cancelled_by(self.flag.clone())
     }
 
     /// Ends a stream at a signal.
     pub fn ending(&self) -> Monitor {
         let monitor = Monitor::ended_by(self.flag.clone());
-        self.stream.get_or_init(|| monitor.clone());
+        self.work.get_or_init(|| Work::Stream(monitor.clone()));
         monitor
     }
 
@@ -85,17 +97,46 @@ impl Stop {
         while !self.flag.load(Ordering::Relaxed) {
             std::thread::sleep(TICK);
         }
-        std::thread::sleep(GRACE);
-        let ended = |monitor: &Monitor| monitor.ended_after().is_some();
+        // Reading may wait for ever: opening a pipe, or for the next row.
+        std::thread::sleep(SHORT_GRACE);
+        if let Some(state) = self.nothing_to_lose() {
+            self.end(state);
+        }
+        std::thread::sleep(GRACE.saturating_sub(SHORT_GRACE));
+        if !self.has_ended() {
+            let seconds = GRACE.as_secs();
+            self.end(&format!(
+                "; the current step did not end within {seconds} seconds"
+            ));
+        }
+    }
+
+    /// What to say of work that leaves nothing behind, however it ends.
+    fn nothing_to_lose(&self) -> Option<&'static str> {
+        match self.work.get()? {
+            Work::Files => Some("; nothing was written"),
+            Work::Stream(monitor) if monitor.rows() == 0 && !self.has_ended() => {
+                Some(" before the first row; there is no row to save")
+            }
+            Work::Stream(_) => None,
+        }
+    }
+
+    /// Whether a stream has ended, so that its answer is made.
+    fn has_ended(&self) -> bool {
+        match self.work.get() {
+            Some(Work::Stream(monitor)) => monitor.ended_after().is_some(),
+            _ => false,
+        }
+    }
+
+    /// Ends the process, unless results are being written.
+    fn end(&self, state: &str) {
         if let Some(signal) = self.signal()
             && self.impatient.load(Ordering::Relaxed)
-            && !self.stream.get().is_some_and(ended)
         {
-            message::print(&format!(
-                "stopped by {}; the current step did not end within {} seconds",
-                signal.name(),
-                GRACE.as_secs()
-            ));
+            files::remove_temporaries();
+            message::print(&format!("stopped by {}{state}", signal.name()));
             std::process::exit(signal.exit_code().into());
         }
     }

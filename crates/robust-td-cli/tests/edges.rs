@@ -244,6 +244,20 @@ fn sizes_in_specs_have_limits() {
         "problem = \"two-state\"\nalgorithms = [\"alg1\"]\nruns = 2\nvary = {{ horizon = [{}] }}\n",
         list(2000)
     );
+    let methods = |count: usize| {
+        let methods: Vec<String> = (1..=count).map(|c| format!("\"alg1:c={c}\"")).collect();
+        methods.join(", ")
+    };
+    let experiment = |methods: String, horizons: std::ops::Range<usize>| {
+        let horizons: Vec<String> = horizons.map(|t| t.to_string()).collect();
+        let horizons = horizons.join(", ");
+        format!(
+            "problem = \"two-state\"\nalgorithms = [{methods}]\nruns = 1000000\nvary = {{ horizon = [{horizons}] }}\n"
+        )
+    };
+    let learners = experiment(methods(1000), 1000..2000);
+    // After the first value, before the others: this took 4 seconds.
+    let runs = experiment(methods(1000), 1000..1100);
     let actions = format!(
         "discount = 0.9\nmdp.transition = [{}]\nmdp.reward = [[0.0]]\npolicy = [[1]]\nfeatures = [[1]]\n",
         vec!["\"P.csv\""; 20_000].join(",")
@@ -255,6 +269,8 @@ fn sizes_in_specs_have_limits() {
         ("scales.toml", scales.as_bytes()),
         ("many.toml", many.as_bytes()),
         ("values.toml", values.as_bytes()),
+        ("learners.toml", learners.as_bytes()),
+        ("runs.toml", runs.as_bytes()),
         ("actions.toml", actions.as_bytes()),
         ("P.csv", matrix.as_bytes()),
         ("exact.toml", exact.as_bytes()),
@@ -271,6 +287,14 @@ fn sizes_in_specs_have_limits() {
         (
             &["experiment", "values.toml", "--out", "o"],
             "2000 entries; the limit is 1000",
+        ),
+        (
+            &["experiment", "learners.toml", "--out", "o"],
+            "1000 algorithms at 1000 values are 1000000 learners; the limit is 100000",
+        ),
+        (
+            &["experiment", "runs.toml", "--check", "--max-memory", "8GB"],
+            "but the limit is 8.0 GB; use fewer runs, or raise --max-memory",
         ),
         (
             &["problems", "actions.toml"],
@@ -299,4 +323,53 @@ fn sizes_in_specs_have_limits() {
         let text = run.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(text.contains(words), "{arguments:?}: {text}");
     }
+}
+
+/// What never ends is refused after a few megabytes, or unread.
+#[cfg(unix)]
+#[test]
+fn devices_are_no_specs_and_no_matrices() {
+    let problem = |file: &str| {
+        format!("discount = 0.9\ntransition = \"{file}\"\nreward = [0, 1]\nfeatures = [[1], [2]]\n")
+    };
+    let edges = "discount = 0.9\nedges = \"zero.csv\"\nfeatures = [[1], [2]]\n";
+    let (csv, npy) = (problem("zero.csv"), problem("zero.npy"));
+    let folder = folder([
+        ("csv.toml", csv.as_bytes()),
+        ("npy.toml", npy.as_bytes()),
+        ("edges.toml", edges.as_bytes()),
+    ]);
+    for name in ["zero.csv", "zero.npy"] {
+        std::os::unix::fs::symlink("/dev/zero", folder.path().join(name)).unwrap();
+    }
+    let regular = "it is not a regular file but a device";
+    for (arguments, words) in [
+        (["sweep", "/dev/zero"], "it has more than 4194304 bytes"),
+        (
+            ["experiment", "/dev/zero"],
+            "it has more than 4194304 bytes",
+        ),
+        (["problems", "csv.toml"], regular),
+        (["problems", "npy.toml"], regular),
+        (["problems", "edges.toml"], regular),
+    ] {
+        let run = run_in(folder.path(), &arguments);
+        assert_eq!(run.code, 2, "{arguments:?}: {}", run.stderr);
+        assert!(run.stderr.contains(words), "{arguments:?}: {}", run.stderr);
+    }
+    // `sweep` looked for cases in all that it could read: 64 MiB here.
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_robust-td"))
+        .args(["sweep", "/dev/stdin"])
+        .stdin(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let piece = [b'#'; 1 << 16];
+    let pieces = (0..1024)
+        .take_while(|_| std::io::Write::write_all(&mut stdin, &piece).is_ok())
+        .count();
+    drop(stdin);
+    assert_eq!(child.wait().unwrap().code(), Some(2));
+    assert!(pieces < 512, "{pieces}");
 }

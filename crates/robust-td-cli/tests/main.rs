@@ -11,5 +11,6 @@ mod families;
 mod faults;
 mod good_problems;
 mod limits;
+mod odd_names;
 mod problems;
 mod reproduce;

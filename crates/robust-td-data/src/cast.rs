@@ -304,7 +304,10 @@ impl<'a> Cast<'a> {
                 Some(near) => format!("{wanted} (did you mean {near}?)"),
                 None => wanted.to_owned(),
             },
-            found: printable(names),
+            found: match names.is_empty() {
+                true => "no columns".to_owned(),
+                false => printable(names),
+            },
             example: None,
         }
     }

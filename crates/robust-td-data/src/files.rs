@@ -7,8 +7,9 @@ mod whole;
 
 pub use lock::DirectoryLock;
 pub use set::{FileSet, open};
+pub use temporary::remove_temporaries;
 pub use whole::{LONGEST_TEXT, text};
-pub(crate) use whole::{bytes, longest};
+pub(crate) use whole::{longest, open_regular, regular_bytes};
 
 use std::fs::File;
 use std::io::{Error as IoError, Read, Seek, Write};

@@ -58,6 +58,7 @@ mod ordered;
 mod origin;
 mod pairing;
 mod parts;
+pub mod path_name;
 mod policy_columns;
 mod policy_rows;
 mod portfolio_choice;

@@ -19,6 +19,7 @@ use crate::monitor::Monitor;
 use crate::observed::Observed;
 use crate::options::{Purpose, ReadAs, ReadOptions, Selection};
 use crate::origin::{self, Origin};
+use crate::path_name::path_of;
 use crate::preset::Preset;
 use crate::reader::Reader;
 use crate::reading::{Here, Reading, Version, fixed};
@@ -372,8 +373,9 @@ impl Log {
         };
         // What cannot be found is reported when it is read.
         let sources = Source::find(names, self.format).unwrap_or_default();
-        let same =
-            |source: &Source| std::fs::canonicalize(source.name()).is_ok_and(|name| name == output);
+        let same = |source: &Source| {
+            std::fs::canonicalize(path_of(source.name())).is_ok_and(|name| name == output)
+        };
         match sources.iter().any(same) {
             true => Err(WriteError::NotAFile {
                 path: path.into(),
@@ -388,7 +390,7 @@ impl Log {
     pub fn is_stream(&self) -> bool {
         match &self.input {
             Input::Names(names) => {
-                (names.iter()).any(|name| name == "-" || is_pipe(Path::new(name)))
+                (names.iter()).any(|name| name == "-" || is_pipe(&path_of(name)))
             }
             Input::Stream(_) => true,
             Input::Table(_) => false,

@@ -1,13 +1,12 @@
 //! Remembers the files of a log, so that a model can be evaluated again together with more of them.
 
-use std::path::Path;
-
 use serde::{Deserialize, Serialize};
 
 use crate::columns::ColumnMap;
 use crate::dialect::Dialect;
 use crate::error::{Error, Result};
 use crate::options::ReadAs;
+use crate::path_name::path_of;
 use crate::preset::Preset;
 use crate::source::Format;
 
@@ -55,14 +54,12 @@ impl Origin {
 
 /// The size of a file, if it exists.
 pub(crate) fn size(file: &str) -> Option<u64> {
-    std::fs::metadata(Path::new(file))
-        .ok()
-        .map(|data| data.len())
+    std::fs::metadata(path_of(file)).ok().map(|data| data.len())
 }
 
 /// The size of a file, and the time of its last change in nanoseconds; zeros where they are not known.
 pub(crate) fn version(file: &str) -> (u64, u64) {
-    let Ok(data) = std::fs::metadata(Path::new(file)) else {
+    let Ok(data) = std::fs::metadata(path_of(file)) else {
         return (0, 0);
     };
     let changed = data.modified().ok();

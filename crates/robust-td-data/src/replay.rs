@@ -17,6 +17,7 @@ use crate::memory;
 use crate::monitor::Monitor;
 use crate::options::Purpose;
 use crate::origin::Origin;
+use crate::path_name::path_of;
 use crate::reader::Reader;
 use crate::reading::{Reading, Version};
 use crate::schema::Schema;
@@ -200,7 +201,7 @@ impl<'a> Replay<'a> {
         let files = &self.files;
         *self.most.get_or_insert_with(|| {
             let stored = files.iter().try_fold(0_u64, |sum, file| {
-                let length = std::fs::metadata(file).ok()?.len();
+                let length = std::fs::metadata(path_of(file)).ok()?.len();
                 Some(sum.saturating_add(length))
             });
             memory::for_rows(stored)

@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::expansion::expanded;
 use crate::fingerprint::Fingerprints;
 use crate::monitor::Monitor;
+use crate::path_name::{name_of, path_of};
 use crate::stored::{Stored, Stores};
 use crate::table::Table;
 
@@ -144,7 +145,7 @@ impl Source {
     /// When no format is given and the name does not show it.
     pub fn file(path: impl Into<PathBuf>, format: Option<Format>) -> Result<Self> {
         let path = path.into();
-        let name = path.display().to_string();
+        let name = name_of(&path);
         let (told, compression) = by_name(&path);
         if path.is_dir() {
             let message = format!("it is a directory; name its files, such as {name}/*.csv");
@@ -428,7 +429,7 @@ fn check_distinct(sources: &[Source]) -> Result<()> {
 }
 
 fn matches(name: &str) -> Result<Vec<PathBuf>> {
-    let path = PathBuf::from(name);
+    let path = path_of(name);
     // Without a wildcard the name is a file's; opening it reports any problem.
     if path.exists() || !name.contains(['*', '?', '[']) {
         return Ok(vec![path]);

@@ -107,6 +107,14 @@ impl Plan {
 }
 
 impl Contest {
+    /// Refuses a contest that needs more memory than the limit, with or without a checkpoint.
+    ///
+    /// # Errors
+    /// [`Error::Memory`].
+    pub fn check_memory(&self, checkpoint: bool, limit: Option<u64>) -> Result<()> {
+        check(self.runs, self.memory(checkpoint), limit)
+    }
+
     /// The bytes that a contest needs, about; with a checkpoint the state is copied, encoded, collected, and read back.
     #[must_use]
     pub fn memory(&self, checkpoint: bool) -> u64 {

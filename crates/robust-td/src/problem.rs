@@ -4,6 +4,7 @@ use std::path::Path;
 
 use robust_td_core::Problem;
 use robust_td_core::catalog::{self, Setting};
+use robust_td_data::path_name::path_of;
 
 use crate::error::{Error, Result};
 
@@ -63,10 +64,11 @@ where
     if let Ok(entry) = catalog::find(name_or_path) {
         return Ok(entry.build(settings)?);
     }
-    let beside = directory.join(name_or_path);
+    let path = path_of(name_or_path);
+    let beside = directory.join(&path);
     let path = match beside.exists() {
         true => beside,
-        false => name_or_path.into(),
+        false => path,
     };
     if !looks_like_a_file(&path) {
         return Err(Error::UnknownProblem {

@@ -7,6 +7,7 @@
 
 mod kills;
 mod resumed;
+mod waiting;
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -249,6 +250,21 @@ fn two_processes_do_not_share_a_directory() {
     }
     signal(&first, "TERM");
     assert_eq!(wait(&mut first).code(), Some(143));
+}
+
+#[test]
+fn help_that_cannot_be_written_is_a_failure() {
+    for argument in ["--help", "--version"] {
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let output = program(Path::new("."), &[argument]).stdout(full).output();
+        let output = output.unwrap();
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{argument}");
+        assert!(
+            message.starts_with("error: cannot write to standard output: "),
+            "{message}"
+        );
+    }
 }
 
 #[test]

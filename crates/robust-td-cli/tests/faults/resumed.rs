@@ -16,7 +16,7 @@ const COMPARE: [&str; 6] = [
 ];
 
 /// Whether the tests run under `nohup` or the like, which the program respects.
-fn ignores_hangups() -> bool {
+pub fn ignores_hangups() -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());

@@ -17,6 +17,24 @@ const RANDOM: usize = 6;
 /// The directories in which this process has removed what others left.
 static SWEPT: Mutex<Option<HashSet<PathBuf>>> = Mutex::new(None);
 
+/// The temporary files of this process, and some that were renamed or removed since.
+static OWN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Removes the temporary files of this process, which is about to end; what is being written to them fails.
+pub fn remove_temporaries() {
+    let mut own = OWN.lock().unwrap_or_else(PoisonError::into_inner);
+    for path in own.drain(..) {
+        let _ = std::fs::remove_file(path);
+    }
+}
+
+/// Remembers a temporary file, and forgets those that no longer exist.
+fn remember(path: &Path) {
+    let mut own = OWN.lock().unwrap_or_else(PoisonError::into_inner);
+    own.retain(|path| path.exists());
+    own.push(path.to_path_buf());
+}
+
 /// A temporary file in a directory, with the permissions of an ordinary file.
 pub(super) fn create(directory: &Path) -> Result<NamedTempFile> {
     sweep_once(directory);
@@ -29,6 +47,7 @@ pub(super) fn create(directory: &Path) -> Result<NamedTempFile> {
         let _ = file.as_file().lock();
         // Another process may have removed it before it was locked.
         if file.path().exists() {
+            remember(file.path());
             return Ok(file);
         }
     }

@@ -14,13 +14,38 @@ pub(crate) fn longest() -> u64 {
     memory::limit().map_or(u64::MAX, |limit| limit / 4)
 }
 
+/// Opens a file; a device or a pipe, which may never end, is refused before it is opened.
+///
+/// # Errors
+/// Those of the system, and what is not a regular file.
+pub(crate) fn open_regular(path: &Path) -> Result<File> {
+    let data = path.metadata()?;
+    match data.is_file() || data.is_dir() {
+        true => File::open(path),
+        false => Err(Error::other(
+            "it is not a regular file but a device, a pipe or a socket; name a file",
+        )),
+    }
+}
+
+/// The bytes of a regular file.
+///
+/// # Errors
+/// As for [`bytes`], and what is not a regular file.
+pub(crate) fn regular_bytes(path: &Path, most: u64) -> Result<Vec<u8>> {
+    up_to(open_regular(path)?, most)
+}
+
 /// The bytes of a file.
 ///
 /// # Errors
 /// Those of the system, and a file of more than `most` bytes.
 pub(crate) fn bytes(path: &Path, most: u64) -> Result<Vec<u8>> {
+    up_to(File::open(path)?, most)
+}
+
+fn up_to(file: File, most: u64) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    let file = File::open(path)?;
     file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
     match bytes.len() as u64 > most {
         true => Err(Error::new(

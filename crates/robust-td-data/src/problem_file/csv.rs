@@ -58,11 +58,12 @@ pub fn read(key: &str, file: &str, path: &Path) -> Result<Array, ProblemFault> {
 
 /// The text of a file without its byte-order mark.
 pub fn text(name: &str, path: &Path) -> Result<String, ProblemFault> {
-    let bytes =
-        files::bytes(path, files::longest()).map_err(|source| ProblemFault::Unreadable {
+    let bytes = files::regular_bytes(path, files::longest()).map_err(|source| {
+        ProblemFault::Unreadable {
             name: name.into(),
             source,
-        })?;
+        }
+    })?;
     let text = String::from_utf8(bytes).map_err(|error| {
         let line = 1 + error.as_bytes()[..error.utf8_error().valid_up_to()]
             .iter()

@@ -1,6 +1,6 @@
 //! Reads rows from lines of JSON objects.
 //!
-//! The fields of the first line are the columns: every later line must have those with a role, once, in any
+//! The fields of the first good line are the columns: every later line must have those with a role, once, in any
 //! order, and no other field that could have one. Other fields are ignored. Only the next observation of a terminated row may
 //! be null or missing.
 //!
@@ -12,6 +12,7 @@ use std::io::Read;
 
 use serde_json::{Map, Value};
 
+use crate::bad_rows::BadRows;
 use crate::batch::Batch;
 use crate::error::{Error, Result};
 use crate::fault::{Fault, FaultKind, shown};
@@ -22,6 +23,9 @@ use crate::read::json_scan::{Scan, Scanned};
 use crate::row::{Bad, Ledger, LogRow, Place, refused_number};
 use crate::stored::Seek;
 use crate::value;
+
+/// The first lines that may lack columns: of a file that has them nowhere not all lines are read.
+const MOST_INCOMPLETE: u64 = 1000;
 
 /// The rows of an NDJSON file.
 pub(crate) struct NdjsonRows {
@@ -37,7 +41,7 @@ pub(crate) struct NdjsonRows {
 }
 
 impl NdjsonRows {
-    /// Reads up to the first object, which gives the columns; lines before it that are none are bad rows.
+    /// Reads up to the first object with the columns that are needed; lines before it are bad rows.
     pub fn open(
         file: &str,
         input: Box<dyn Read + Send>,
@@ -45,41 +49,34 @@ impl NdjsonRows {
         ledger: &mut Ledger,
     ) -> Result<Self> {
         let (mut lines, mut rows) = (Lines::new(file, input), 0);
-        let first = loop {
+        let mut incomplete = Incomplete::default();
+        let layout = loop {
             if !next_object(&mut lines, rows)? {
-                let file = file.to_owned();
-                return Err(match rows {
-                    0 => Error::Empty { file },
-                    _ => Error::NoRows { file },
-                });
+                return Err(incomplete.error.unwrap_or_else(|| no_rows(file, rows)));
             }
-            match parse(lines.bytes()) {
-                Ok(object) => break object,
-                Err(bad) => {
-                    rows += 1;
-                    ledger.gap = true;
-                    ledger.bad.skip(Fault {
-                        file: file.to_owned(),
-                        row: rows,
-                        line: Some(lines.number()),
-                        column: None,
-                        kind: bad.kind,
-                    })?;
-                }
-            }
-        };
-        let columns: Vec<Column> = first
-            .iter()
-            .map(|(name, value)| Column {
-                name: name.clone(),
-                kind: match value {
-                    Value::Array(_) => CellKind::List,
-                    Value::String(_) => CellKind::Text,
-                    _ => CellKind::Scalar,
+            rows += 1;
+            let fault = |column, kind| Fault {
+                file: file.to_owned(),
+                row: rows,
+                line: Some(lines.number()),
+                column,
+                kind,
+            };
+            let skipped = match parse(lines.bytes()) {
+                Ok(object) => match Layout::resolve(file, &columns(&object), wanted) {
+                    Ok(layout) => break layout,
+                    Err(error) => {
+                        let column = incomplete.add(object.len(), error, &ledger.bad)?;
+                        let skipped = ledger.bad.skip(fault(column, FaultKind::MissingField));
+                        skipped.map_err(|refused| incomplete.error.take().unwrap_or(refused))
+                    }
                 },
-            })
-            .collect();
-        let layout = Layout::resolve(file, &columns, wanted)?;
+                Err(bad) => ledger.bad.skip(fault(None, bad.kind)),
+            };
+            skipped?;
+            ledger.gap = true;
+        };
+        rows -= 1;
         let absent = layout.absent(wanted);
         Ok(Self {
             file: file.to_owned(),
@@ -153,6 +150,60 @@ impl NdjsonRows {
                 Some(value) => Some(value.to_string()),
             }));
     }
+}
+
+/// The first objects of a file, if they lack columns.
+#[derive(Default)]
+struct Incomplete {
+    lines: u64,
+    /// The number of fields of the object with most of them.
+    fields: usize,
+    /// What it lacks.
+    error: Option<Error>,
+}
+
+impl Incomplete {
+    /// Adds an object; returns what it lacks, or the error if bad rows are not skipped, or if it is the file that lacks something.
+    fn add(&mut self, fields: usize, error: Error, bad: &BadRows) -> Result<Option<String>> {
+        let lacking = match &error {
+            Error::MissingColumn { wanted, .. } => wanted.clone(),
+            Error::MissingInput { name, .. } => name.clone(),
+            _ => return Err(error),
+        };
+        self.lines += 1;
+        if self.error.is_none() || fields > self.fields {
+            (self.fields, self.error) = (fields, Some(error));
+        }
+        match self
+            .error
+            .take_if(|_| !bad.may_skip() || self.lines > MOST_INCOMPLETE)
+        {
+            Some(error) => Err(error),
+            None => Ok(Some(lacking)),
+        }
+    }
+}
+
+/// The error of a file without an object.
+fn no_rows(file: &str, rows: u64) -> Error {
+    let file = file.to_owned();
+    match rows {
+        0 => Error::Empty { file },
+        _ => Error::NoRows { file },
+    }
+}
+
+/// The fields of an object as columns.
+fn columns(object: &Map<String, Value>) -> Vec<Column> {
+    let column = |(name, value): (&String, &Value)| Column {
+        name: name.clone(),
+        kind: match value {
+            Value::Array(_) => CellKind::List,
+            Value::String(_) => CellKind::Text,
+            _ => CellKind::Scalar,
+        },
+    };
+    object.iter().map(column).collect()
 }
 
 /// Advances to the next line that is not blank.

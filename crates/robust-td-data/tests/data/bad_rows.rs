@@ -343,3 +343,42 @@ fn a_bad_first_row_does_not_set_the_length_of_lists() {
     let rows = read_bits(vec![text(Format::Ndjson, table)], options).unwrap();
     assert_eq!((rows.len(), rows[0].0.len()), (1, 2));
 }
+
+/// The columns are those of the first line that has all that are needed.
+#[test]
+fn first_lines_without_the_columns_are_bad_rows() {
+    let rows = "{\"obs_0\": 1, \"reward\": 2}\n{\"obs_0\": 3, \"reward\": 4}\n";
+    let allowing = |skip_bad_rows| ReadOptions {
+        skip_bad_rows,
+        ..ReadOptions::default()
+    };
+    for first in ["{\"obs_0\": null}\n", "{}\n", "{}\nbad\n{\"obs_0\": 1}\n"] {
+        let source = text(Format::Ndjson, &format!("{first}{rows}"));
+        let mut reader = Reader::open(vec![source], allowing(3)).unwrap();
+        let (mut batch, mut rewards) = (Batch::default(), Vec::new());
+        while reader.read(&mut batch).unwrap() {
+            rewards.extend_from_slice(batch.rewards());
+        }
+        assert_eq!(rewards, [2.0, 4.0], "{first}");
+        let bad = reader.bad_rows();
+        assert_eq!(bad.count(), first.lines().count() as u64);
+        assert_eq!((bad.first()[0].row, bad.first()[0].line), (1, Some(1)));
+        let refused = |options| {
+            let source = text(Format::Ndjson, &format!("{first}{rows}"));
+            read_bits(vec![source], options).unwrap_err().to_string()
+        };
+        let message = refused(allowing(0));
+        let expected = match first.starts_with("{}") {
+            true => "no column obs or obs_0 for the role obs; the file has no columns",
+            false => "no column reward for the role reward; the file has obs_0",
+        };
+        assert!(message.contains(expected), "{message}");
+    }
+    // A column that no line has is named, whatever may be skipped.
+    let without = "{}\n".to_owned() + &"{\"obs_0\": 1}\n".repeat(2000);
+    for options in [allowing(5), allowing(1_000_000)] {
+        let message = read_bits(vec![text(Format::Ndjson, &without)], options).unwrap_err();
+        let expected = "no column reward for the role reward; the file has obs_0";
+        assert!(message.to_string().contains(expected), "{message}");
+    }
+}

@@ -88,8 +88,7 @@ impl Series {
         options: &ContestOptions<'_>,
     ) -> Result<Vec<Score>> {
         contest.check()?;
-        let needed = contest.memory(self.checkpoint.is_some());
-        crate::memory::check(contest.runs, needed, options.max_memory)?;
+        contest.check_memory(self.checkpoint.is_some(), options.max_memory)?;
         // Learners that run individually use vectors of their own, which follow the process-wide kernel.
         robust_td_simd::set_kernel(options.kernel)?;
         let path = self.path();

@@ -56,6 +56,19 @@ pub enum ExperimentError {
         /// The limit.
         most: usize,
     },
+    /// More learners than an experiment can have.
+    #[error(
+        "{methods} algorithms at {values} values are {} learners; the limit is {most}: use fewer, or several experiments",
+        methods * values
+    )]
+    TooManyLearners {
+        /// The number of algorithms.
+        methods: usize,
+        /// The number of values of what varies.
+        values: usize,
+        /// The limit.
+        most: usize,
+    },
     /// No values of what varies.
     #[error("{name} has no values")]
     NoValues {

@@ -63,7 +63,7 @@ impl<'a> Experiment<'a> {
     /// An experiment; `directory` is where a problem file is looked up.
     ///
     /// # Errors
-    /// An [`ExperimentError`], or an invalid problem.
+    /// An [`ExperimentError`], an invalid problem, or more runs than memory can hold.
     pub fn new(spec: ExperimentSpec, directory: impl AsRef<Path>) -> Result<Self> {
         Ok(Self {
             plan: Plan::new(spec, directory.as_ref())?,
@@ -83,9 +83,13 @@ impl<'a> Experiment<'a> {
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let directory = path.parent().unwrap_or(Path::new(""));
-        Self::new(spec_file::read(path)?, directory).map_err(|error| Error::Spec {
-            file: path.into(),
-            message: error.to_string(),
+        Self::new(spec_file::read(path)?, directory).map_err(|error| match error {
+            // Its remedy is not in the file alone.
+            error @ Error::Engine(_) => error,
+            error => Error::Spec {
+                file: path.into(),
+                message: error.to_string(),
+            },
         })
     }
 

@@ -11,12 +11,14 @@ use super::error::ExperimentError;
 use super::spec::ExperimentSpec;
 use crate::contest::choice::{Choice, Override};
 use crate::contest::field::{Contestant, gather};
-use crate::contest::run::Length;
+use crate::contest::run::{Length, race};
 use crate::error::{Error, Result};
 use crate::problem::problem_beside;
 
 /// The largest number of entries of a list: a problem is made for each value, and a learner for each method at each value.
 const MOST: usize = 1000;
+/// The largest number of learners that are prepared.
+const MOST_LEARNERS: usize = 100_000;
 
 /// A valid experiment, ready to run.
 pub struct Plan {
@@ -64,6 +66,7 @@ impl Plan {
             let most = MOST;
             return Err(ExperimentError::TooMany { name, found, most }.into());
         }
+        check_learners(&spec)?;
         let choices = spec.algorithms.iter().map(|text| Choice::parse(text));
         let choices: Vec<Choice> = choices.collect::<std::result::Result<_, _>>()?;
         // A missing problem is reported first, before errors in its parameters.
@@ -99,14 +102,20 @@ impl Plan {
         let mut points = Vec::with_capacity(values.len());
         for value in values {
             let point = point(&spec, &choices, vary.as_ref(), value, directory);
-            points.push(point.map_err(|error| match (&vary, value) {
+            let point = point.map_err(|error| match (&vary, value) {
                 (Some((name, _)), Some(value)) => Error::from(ExperimentError::At {
                     name: name.clone(),
                     value,
                     source: Box::new(error),
                 }),
                 _ => error,
-            })?);
+            })?;
+            // Before the others are prepared, which are as large.
+            if points.is_empty() {
+                let contest = race(&point.problem, &point.contestants, point.length);
+                contest.check_memory(false, robust_td_data::memory::limit())?;
+            }
+            points.push(point);
         }
         Ok(Self { spec, vary, points })
     }
@@ -121,6 +130,20 @@ impl Plan {
     #[must_use]
     pub fn varies(&self) -> bool {
         self.vary.is_some()
+    }
+}
+
+/// Refuses too many learners.
+fn check_learners(spec: &ExperimentSpec) -> Result<(), ExperimentError> {
+    let (methods, values) = (spec.algorithms.len(), spec.vary.values().map(Vec::len));
+    let values = values.max().unwrap_or(1);
+    match methods * values > MOST_LEARNERS {
+        true => Err(ExperimentError::TooManyLearners {
+            methods,
+            values,
+            most: MOST_LEARNERS,
+        }),
+        false => Ok(()),
     }
 }
 

@@ -5,12 +5,12 @@
 mod element;
 mod header;
 
-use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::Path;
 
 use super::array::{Array, Origin};
 use super::error::ProblemFault;
+use crate::files;
 use header::Header;
 
 /// The longest header that is read, as in NumPy itself.
@@ -102,7 +102,7 @@ pub enum NpyError {
 /// Reads the array of `key` from the file that the problem file calls `file`.
 pub fn read(key: &str, file: &str, path: &Path) -> Result<Array, ProblemFault> {
     let origin = Origin::Npy(file.to_string());
-    let numbers = File::open(path)
+    let numbers = files::open_regular(path)
         .map_err(NpyError::from)
         .and_then(|file| read_from(BufReader::new(file)));
     match numbers {

@@ -71,7 +71,7 @@ impl<'a> SweepCollection<'a> {
     /// A file with `cases` that does not describe a collection.
     pub fn load(path: impl AsRef<Path>) -> Result<Option<Self>> {
         let file = path.as_ref();
-        let text = std::fs::read_to_string(file).unwrap_or_default();
+        let text = files::text(file, files::LONGEST_TEXT).unwrap_or_default();
         match toml::from_str::<toml::Table>(&text) {
             Ok(table) if table.contains_key("cases") => {}
             _ => return Ok(None),
