@@ -22,7 +22,7 @@ SIZE = 1_000_000
 #: What the program accepts in a file of this size: 2^23 values and 24 per byte.
 VALUES = 2**23 + 24 * SIZE
 #: And this number of rows.
-ROWS = 4_200_000
+ROWS = 2_800_000
 
 
 def write(path: Path, table: pa.Table, row_group_size: int | None = None, **options: object) -> None:
@@ -69,7 +69,12 @@ def categories(rows: int, levels: int) -> pa.Table:
     return pa.table({"obs_0": names, "reward": np.ones(rows)})
 
 
+def episodes(rows: int, names: np.ndarray) -> pa.Table:
+    return pa.table({"obs_0": np.zeros(rows), "reward": np.ones(rows), "episode": names[:rows]})
+
+
 ZSTD = {"compression": "zstd", "compression_level": 19}
+EPISODES = {"use_dictionary": ["obs_0", "reward"], "column_encoding": {"episode": "DELTA_BINARY_PACKED"}, **ZSTD}
 FILES: dict[str, tuple[Callable[[], pa.Table], dict[str, object]]] = {
     "2 constant columns": (lambda: constant(most_rows(2), 2), {}),
     "2 constant columns, plain, zstd": (lambda: constant(most_rows(2), 2), {"use_dictionary": False, **ZSTD}),
@@ -87,6 +92,10 @@ FILES: dict[str, tuple[Callable[[], pa.Table], dict[str, object]]] = {
     "names of 400,000 bytes": (lambda: strings(most_rows(3), 400_000), {"write_statistics": False}),
     "names of 400,000 bytes, few rows": (lambda: strings(20_000, 400_000), {"write_statistics": False}),
     "50,000 categories": (lambda: categories(most_rows(2), 50_000), ZSTD),
+    "an episode per row": (lambda: episodes(ROWS, np.arange(ROWS)), EPISODES),
+    "an episode per two rows": (lambda: episodes(ROWS, np.arange(ROWS) // 2), EPISODES),
+    "100,000 episodes in turn": (lambda: episodes(ROWS, np.arange(ROWS) % 100_000), EPISODES),
+    "1,000,000 episodes in turn": (lambda: episodes(ROWS, np.arange(ROWS) % 1_000_000), EPISODES),
     "many row groups": (lambda: constant(2000, 2), {"row_group_size": 1}),
     "rows that differ": (lambda: pa.table({"obs_0": np.random.default_rng(1).normal(size=60_000), "reward": np.zeros(60_000)}), {}),
 }

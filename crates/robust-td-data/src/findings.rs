@@ -271,6 +271,17 @@ fn intervals(solved: &Solved) -> Option<Finding> {
         };
         return Some(finding(kind, format!("no intervals: {why}")));
     };
+    if let Some(feature) = solved.rests_on_new() {
+        let names = solved.features.names(&solved.assessment.columns);
+        let name = names.get(feature).map_or("", String::as_str);
+        return Some(finding(
+            kind,
+            format!(
+                "cannot tell how precise the value of the policy is: rows lead to states whose features no row has, most of all {name}, so their \
+                 values are not known and count as 0; use features that states share, or a log that continues from there"
+            ),
+        ));
+    }
     if influence.is_of_one_value() {
         return Some(finding(
             kind,
@@ -282,17 +293,6 @@ fn intervals(solved: &Solved) -> Option<Finding> {
     let (_, spread) = solved.start_value();
     if !solved.contradictions().is_empty() {
         return None;
-    }
-    if let Some(feature) = solved.rests_on_new() {
-        let names = solved.features.names(&solved.assessment.columns);
-        let name = names.get(feature).map_or("", String::as_str);
-        return Some(finding(
-            kind,
-            format!(
-                "cannot tell how precise the value of the policy is: rows lead to states whose features no row has, most of all {name}, so their \
-                 values are not known and count as 0; use features that states share, or a log that continues from there"
-            ),
-        ));
     }
     if starts.count < 2 || spread.is_none_or(|spread| !spread.reliable) {
         let why = match facts.unit {

@@ -138,7 +138,7 @@ pub(crate) fn for_rows(stored: Option<u64>) -> usize {
 
 /// The number of bytes that open episodes may take: few of a small file, so that none takes much memory.
 pub(crate) fn for_episodes(stored: u64) -> u64 {
-    const LEAST: u64 = 1 << 26;
+    const LEAST: u64 = 1 << 27;
     const MOST: u64 = 5 << 28;
     stored.saturating_mul(64).clamp(LEAST, MOST)
 }

@@ -273,6 +273,8 @@ fn several(arguments: &Arguments, mut evaluation: Evaluation) -> Result<(), Fail
         evaluation = evaluation.resume(Model::load(path)?);
     }
     let fits = evaluation.run_each(&arguments.discount)?;
+    // What is printed is not cut.
+    stop::catch().wait();
     let report = DiscountsReport::of(&fits).ok_or(Error::NoTransitions)?;
     match arguments.json {
         true => output::print_json(&report),

@@ -305,7 +305,7 @@ struct SavedFeatureMap {
 }
 
 /// The most features of a stage that others follow in a saved map, unless the last one has more.
-const MOST_BETWEEN: usize = 1 << 16;
+const MOST_BETWEEN: usize = 1 << 20;
 
 impl TryFrom<SavedFeatureMap> for FeatureMap {
     type Error = Error;

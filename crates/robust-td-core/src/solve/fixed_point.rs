@@ -13,10 +13,11 @@
 //! A log may enter states that no row of it leaves. Their features have no equations; their weights are 0, and so is what they add to values.
 //! How much of them follows a row, discounted, is a value function with the amount in the successor as its reward:
 //! ```text
-//! M z = D^{-1} sum over t of phi_t gamma |phi_t'|_new / n,     |phi|_new = sum of |phi_j| over the features j that no row has
+//! M z = D^{-1} sum over t of phi_t gamma new(phi_t') / n,     new(phi) = sum of phi_j over the features j that no row has
 //! ```
-//! With weights of the usual size w, twice the root mean square of theta, the value of phi may be wrong by about w g / (1 - g), where g = phi.z:
-//! what follows the new states may lead to them again.
+//! With weights of the usual size w, twice the median of |theta_j|, the value of phi may be wrong by about w g / (1 - g/m), where g = phi.z
+//! and m is the usual sum of a row's features (1 for one-hot, the number of tilings for tiles): what follows the new states may lead to them again.
+//! New features are indicators in practice; amounts of both signs would cancel.
 //!
 //! # Reference
 //! Bradtke & Barto, "Linear least-squares algorithms for temporal difference learning", Machine Learning 22, 1996; Golub & Van
@@ -100,7 +101,7 @@ impl FixedPoint {
             });
             let (feature, most) = amounts.max_by(|x, y| x.1.total_cmp(&y.1))?;
             let into = active.iter().map(|&i| {
-                let amounts = new.iter().map(|&j| entry(i, j).abs());
+                let amounts = new.iter().map(|&j| -entry(i, j));
                 amounts.sum::<f64>() / scale[i]
             });
             let into: Vec<f64> = into.collect();
@@ -186,9 +187,11 @@ struct Entered {
     /// z: their discounted amount after phi is phi.z.
     #[serde(with = "crate::exact_float")]
     reach: Vec<f64>,
-    /// The usual size of a weight.
+    /// The usual size of a weight, and the usual sum of a row's features.
     #[serde(with = "crate::exact_float")]
     weight: f64,
+    #[serde(with = "crate::exact_float")]
+    amount: f64,
 }
 
 impl Identified {
@@ -252,13 +255,22 @@ impl Identified {
     }
 
     /// Notes the features that only successors have: the one that they have most, z, and theta.
-    pub(super) fn entering(mut self, feature: usize, reach: Vec<f64>, theta: &[f64]) -> Self {
-        let squares = theta.iter().map(|x| x * x).sum::<f64>();
-        let weight = 2.0 * (squares / self.seen().max(1) as f64).sqrt();
+    ///
+    /// # Panics
+    /// When they do not have the dimension of theta.
+    #[must_use]
+    pub fn entering(mut self, feature: usize, reach: Vec<f64>, theta: &[f64]) -> Self {
+        assert_eq!(reach.len(), self.scale.len(), "one number per feature");
+        let seen = (theta.iter().zip(&self.scale)).filter(|(_, scale)| **scale > 0.0);
+        let mut sizes: Vec<f64> = seen.map(|(x, _)| x.abs()).collect();
+        sizes.sort_by(f64::total_cmp);
+        let squares = self.scale.iter().map(|scale| scale * scale);
         self.entered = Some(Entered {
             feature,
             reach,
-            weight,
+            weight: 2.0 * sizes.get(sizes.len() / 2).copied().unwrap_or(0.0),
+            // The squares of indicators are the indicators.
+            amount: squares.sum::<f64>().max(1.0),
         });
         self
     }
@@ -268,9 +280,14 @@ impl Identified {
     pub fn doubt(&self, phi: Features<'_>) -> f64 {
         /// Values that rest on new states almost entirely are wrong by any amount.
         const MOST: f64 = 0.99;
+        /// Less is rounding.
+        const LEAST: f64 = 1e-9;
         self.entered.as_ref().map_or(0.0, |entered| {
             let reach = phi.dot(&entered.reach).abs();
-            entered.weight * reach / (1.0 - reach.min(MOST))
+            match reach <= LEAST {
+                true => 0.0,
+                false => entered.weight * reach / (1.0 - (reach / entered.amount).min(MOST)),
+            }
         })
     }
 
@@ -485,7 +502,7 @@ mod tests {
         }
         let found = equations.solve().unwrap();
         let theta = [1.9_f64, 1.0];
-        let weight = 2.0 * ((theta[0].powi(2) + theta[1].powi(2)) / 2.0).sqrt();
+        let weight = 2.0 * theta[0];
         for (k, reach) in [0.81, 0.9].into_iter().enumerate() {
             assert!((found.theta[k] - theta[k]).abs() < 1e-12);
             let doubt = found.identified.doubt(Features::Dense(&states[k]));

@@ -291,7 +291,7 @@ impl Episodes {
                 if !open.truncated {
                     open.next = next();
                 }
-                let bytes = schema.for_episodes.unwrap_or(BYTES);
+                let bytes = schema.for_episodes.map_or(BYTES, |bytes| bytes.min(BYTES));
                 let limit = recent::limit(bytes, EACH);
                 let mut others = std::mem::take(&mut self.others);
                 others.put(name, open, limit, |old| self.close(&old));

@@ -295,7 +295,6 @@ fn abridged(list: Vec<Finding>) -> Vec<Finding> {
     const MOST: u64 = 8;
     let of_columns = [
         FindingKind::RoundedIntegers,
-        FindingKind::SentinelValues,
         FindingKind::ConstantFeature,
         FindingKind::CollinearFeature,
     ];

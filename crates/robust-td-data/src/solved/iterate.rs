@@ -118,8 +118,15 @@ pub(super) fn answer(
         units: log.unit_count(plan.unit),
         log,
     };
-    if let Some((most, identified)) = all {
+    let all = all.map(|(most, identified)| {
         answer.identified = identified;
+        most
+    });
+    if let Some((feature, amounts)) = system.entered() {
+        let reach = solve_stored(system, amounts, INFLUENCE_TOLERANCE, false, progress)?.theta;
+        answer.identified = answer.identified.entering(feature, reach, &answer.theta);
+    }
+    if let Some(most) = all {
         return with_errors(replay, plan, answer, system, most, |scores| {
             influence(system, &scores, progress)
         });

@@ -196,8 +196,12 @@ impl Solved {
         let known = |known: &Influence| known.spread_with(phi, &starts.contributions);
         let error = self.influence.as_ref().map(known);
         let doubt = self.identified.doubt(phi);
-        let rests = error.is_none_or(|error| error.reliable && !error.beside(doubt).reliable);
-        self.identified.entered().filter(|_| rests && doubt > 0.0)
+        let value = phi.dot(&self.theta).abs();
+        let rests = match error {
+            Some(error) => error.reliable && !error.beside(doubt).reliable,
+            None => doubt > 0.01 * value,
+        };
+        self.identified.entered().filter(|_| rests)
     }
 
     /// Whether the log shows enough of a policy that was not followed.

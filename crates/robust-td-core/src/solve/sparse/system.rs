@@ -83,6 +83,13 @@ impl SparseSystem {
         })
     }
 
+    /// The feature that only successors have, of which they have most, and the discounted amounts of all of these after the features of rows.
+    #[must_use]
+    pub fn entered(&self) -> Option<(usize, &[f64])> {
+        let entered = self.entered.as_ref();
+        entered.map(|(feature, amounts)| (*feature, amounts.as_slice()))
+    }
+
     /// The number of features that were nonzero at least once.
     #[must_use]
     pub fn seen(&self) -> usize {
@@ -146,10 +153,12 @@ impl SparseSystem {
 fn entered(entries: &[Entry<f64>], place: &[u32]) -> Option<(usize, Vec<f64>)> {
     let is_new = |key| place[row(key)] != u32::MAX && place[column(key)] == u32::MAX;
     let new = || entries.iter().filter(|(key, _)| is_new(*key));
-    let most = new().max_by(|x, y| x.1.abs().total_cmp(&y.1.abs()))?;
-    let mut amounts = vec![0.0; place.len()];
+    new().next()?;
+    let (mut amounts, mut columns) = (vec![0.0; place.len()], vec![0.0; place.len()]);
     for (key, sum) in new() {
-        amounts[row(*key)] += sum.abs();
+        amounts[row(*key)] -= sum;
+        columns[column(*key)] += sum.abs();
     }
-    Some((column(most.0), amounts))
+    let most = (0..columns.len()).max_by(|&i, &j| columns[i].total_cmp(&columns[j]))?;
+    Some((most, amounts))
 }
