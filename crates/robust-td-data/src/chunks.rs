@@ -386,10 +386,15 @@ pub(crate) fn for_each_chunk<T: Send>(
 ) -> Result<PassCounts> {
     let (length, limit) = (plan.chunk_length(), plan.limit);
     let rows = length.min(plan.transitions);
-    let threads = replay.threads_for(rows.saturating_mul(plan.map.inputs() as u64), plan.threads);
+    let values = rows.saturating_mul(plan.map.inputs() as u64);
+    let threads = replay.threads_for(values, plan.threads);
+    // The sums of a chunk are at most those of dense equations.
+    let sums = (plan.map.outputs() as u64).saturating_pow(2);
+    let bytes = values.saturating_add(sums).saturating_mul(8);
     let monitor = replay.monitor().clone();
     let counts = in_order(
         threads,
+        |_| bytes,
         |send| cut(replay, length, limit, send),
         |chunk| work(&chunk),
         take,

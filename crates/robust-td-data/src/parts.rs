@@ -27,6 +27,11 @@ impl Part {
         pieces.map(|(batch, rows)| (batch.as_ref(), rows.clone()))
     }
 
+    /// About the number of bytes of its observations.
+    pub fn bytes(&self) -> u64 {
+        8 * (self.rows as u64).saturating_mul(self.dimension() as u64)
+    }
+
     /// The length of the observations.
     pub fn dimension(&self) -> usize {
         self.pieces.first().map_or(0, |(batch, _)| batch.dimension)

@@ -55,9 +55,29 @@ enum Kept {
     /// Nothing has been read yet.
     Unread,
     /// All rows.
-    Rows(Vec<Arc<Batch>>),
+    Rows(Rows),
     /// The rows need too much memory.
     TooMany,
+}
+
+/// Rows in memory, which is freed on several threads: the system takes long to take back much of it.
+struct Rows {
+    batches: Vec<Arc<Batch>>,
+    threads: usize,
+}
+
+impl Drop for Rows {
+    fn drop(&mut self) {
+        let each = self.batches.len().div_ceil(self.threads.max(1)).max(1);
+        std::thread::scope(|scope| {
+            while self.batches.len() > each {
+                let part = self.batches.split_off(self.batches.len() - each);
+                // Without a thread, it is freed here.
+                let _ = std::thread::Builder::new().spawn_scoped(scope, || drop(part));
+            }
+            self.batches.clear();
+        });
+    }
 }
 
 impl<'a> Replay<'a> {
@@ -171,7 +191,10 @@ impl<'a> Replay<'a> {
         Self {
             log,
             threads: 1,
-            kept: Kept::Rows(rows),
+            kept: Kept::Rows(Rows {
+                batches: rows,
+                threads: 1,
+            }),
             most: None,
             schema: reader.schema().clone(),
             files: reader.files().to_vec(),
@@ -253,8 +276,8 @@ impl<'a> Replay<'a> {
         &mut self,
         mut visit: impl FnMut(&Schema, &Arc<Batch>) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
-        if let Kept::Rows(batches) = &self.kept {
-            for batch in batches {
+        if let Kept::Rows(rows) = &self.kept {
+            for batch in &rows.batches {
                 self.log.monitored().check()?;
                 self.log.monitored().add_rows(batch.len());
                 if visit(&self.schema, batch)?.is_break() {
@@ -288,7 +311,10 @@ impl<'a> Replay<'a> {
         }
         self.bad_rows = reader.bad_rows().clone();
         self.kept = match keeping {
-            Some((batches, _)) => Kept::Rows(batches),
+            Some((batches, _)) => Kept::Rows(Rows {
+                batches,
+                threads: self.threads,
+            }),
             None => Kept::TooMany,
         };
         Ok(())

@@ -245,7 +245,7 @@ pub(crate) fn for_each_part<T: Send>(
             _ => Err(misfit("a file has fewer rows than were counted")),
         }
     };
-    in_order(threads, produce, work, take)
+    in_order(threads, Part::bytes, produce, work, take)
 }
 
 /// What a part shows to the stage that is fitted.
