@@ -20,7 +20,7 @@ use crate::solved::Solved;
 /// The kind of file that a model file declares.
 const KIND: &str = "robust-td model";
 /// The version of the file's format.
-const VERSION: u32 = 12;
+const VERSION: u32 = 13;
 /// The number of hexadecimal digits of a digest.
 const DIGITS: usize = 2 * blake3::OUT_LEN;
 

@@ -124,5 +124,5 @@ fn spread(complete: &CompleteReturns) -> Spread {
         complete.third / n.powi(3),
         complete.fourth / n.powi(4),
     ];
-    of_powers(powers, complete.units as f64)
+    of_powers(powers, complete.units as f64, complete.effective)
 }

@@ -76,7 +76,7 @@ fn a_model_that_does_not_fit_is_refused() {
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
     write("cut.json", &model[..model.len() / 2]);
     for (name, old, new) in [
-        ("newer.json", "\"version\":12", "\"version\":99"),
+        ("newer.json", "\"version\":13", "\"version\":99"),
         ("renamed.json", "\"identity\":{", "\"identify\":{"),
         ("shorter.json", "\"inputs\":2", "\"inputs\":3"),
     ] {

@@ -14,18 +14,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
-use crate::phi::{Features, Transition};
+use crate::phi::Features;
 use crate::solve::fixed_point::FixedPoint;
+pub use crate::solve::group_sums::GroupSums;
 use crate::solve::spread::{Spread, independent};
 use crate::solve::support::{Support, SupportSums, leverage};
 use crate::solve::trajectory::{self, Trajectory};
 
 /// The maximum number of groups of independent clusters.
 const CLUSTER_GROUPS: usize = 256;
-/// The largest number of features of sums that are read: memory is taken for all groups.
-const MOST_SAVED: usize = 1 << 13;
 /// The maximum number of groups of any kind.
-const MOST_GROUPS: usize = 256;
+pub(super) const MOST_GROUPS: usize = 256;
 /// A feature that is nonzero in at least this share of the rows does not limit the support of a value.
 const COMMON: f64 = 0.5;
 
@@ -47,178 +46,6 @@ impl Grouping {
             Self::Independent => CLUSTER_GROUPS,
             Self::Ordered => trajectory::BLOCKS,
         }
-    }
-}
-
-/// Sums over the transitions of each group.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "SavedSums", into = "SavedSums")]
-pub struct GroupSums {
-    /// The scores rho delta phi, one row per group.
-    pub(super) scores: Matrix,
-    /// rho phi_j^2, one row per group.
-    pub(super) squares: Matrix,
-    /// For each feature, the number of transitions in which it is nonzero.
-    pub(super) rows: Vec<f64>,
-    pub(super) transitions: u64,
-}
-
-impl GroupSums {
-    /// No transitions.
-    #[must_use]
-    pub fn new(groups: usize, dimension: usize) -> Self {
-        Self {
-            scores: Matrix::zeros(groups, dimension),
-            squares: Matrix::zeros(groups, dimension),
-            rows: vec![0.0; dimension],
-            transitions: 0,
-        }
-    }
-
-    /// Sums that were made elsewhere: scores and squares, one row per group, and for each feature the number of transitions in
-    /// which it is nonzero.
-    pub(super) fn of(scores: Matrix, squares: Matrix, rows: Vec<f64>, transitions: u64) -> Self {
-        Self {
-            scores,
-            squares,
-            rows,
-            transitions,
-        }
-    }
-
-    /// Adds a transition with its TD error to a group.
-    ///
-    /// # Panics
-    /// When there is no such group, or the features have another dimension.
-    pub fn add(&mut self, group: usize, transition: &Transition<'_>, delta: f64) {
-        let (phi, ratio) = (transition.features, transition.ratio);
-        phi.axpy(ratio * delta, self.scores.row_mut(group));
-        let squares = self.squares.row_mut(group);
-        let rows = &mut self.rows;
-        match phi {
-            Features::Dense(phi) => {
-                let sums = squares.iter_mut().zip(rows).zip(phi);
-                for ((square, rows), x) in sums {
-                    *square += ratio * x * x;
-                    *rows += if *x == 0.0 { 0.0 } else { 1.0 };
-                }
-            }
-            Features::Sparse { .. } => phi.for_each(|j, x| {
-                squares[j] += ratio * x * x;
-                rows[j] += f64::from(u8::from(x != 0.0));
-            }),
-        }
-        self.transitions += 1;
-    }
-
-    /// Adds consecutive transitions with their TD errors to a group, with dense features row by row: the same bits as one by one.
-    ///
-    /// # Panics
-    /// When there is no such group, or the features have another dimension.
-    pub fn add_rows(&mut self, group: usize, phi: &[f64], ratios: &[f64], deltas: &[f64]) {
-        let d = self.rows.len();
-        assert_eq!(phi.len(), deltas.len() * d, "features of one dimension");
-        let (scores, squares) = (self.scores.row_mut(group), self.squares.row_mut(group));
-        let transitions = phi.chunks_exact(d).zip(ratios).zip(deltas);
-        for ((phi, &ratio), &delta) in transitions {
-            let weight = ratio * delta;
-            let sums = scores.iter_mut().zip(&mut *squares).zip(&mut self.rows);
-            for (((score, square), rows), x) in sums.zip(phi) {
-                *score += weight * x;
-                *square += ratio * x * x;
-                *rows += if *x == 0.0 { 0.0 } else { 1.0 };
-            }
-        }
-        self.transitions += deltas.len() as u64;
-    }
-
-    /// The scores rho delta phi, one row per group.
-    #[must_use]
-    pub fn scores(&self) -> &Matrix {
-        &self.scores
-    }
-
-    /// Takes the scores out, after which nothing can be added.
-    pub fn take_scores(&mut self) -> Matrix {
-        std::mem::replace(&mut self.scores, Matrix::zeros(0, 0))
-    }
-
-    /// Adds the sums of other transitions.
-    ///
-    /// # Panics
-    /// When the shapes differ.
-    pub fn merge(&mut self, other: &Self) {
-        self.scores.add(&other.scores);
-        self.squares.add(&other.squares);
-        let rows = self.rows.iter_mut().zip(&other.rows);
-        rows.for_each(|(sum, x)| *sum += x);
-        self.transitions += other.transitions;
-    }
-}
-
-/// The saved form: only groups with transitions.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct SavedSums {
-    groups: u32,
-    dimension: u32,
-    /// The groups that have sums, and their scores and squares, one after the other.
-    present: Vec<u32>,
-    scores: Vec<f64>,
-    squares: Vec<f64>,
-    rows: Vec<f64>,
-    #[serde(deserialize_with = "crate::count::read")]
-    transitions: u64,
-}
-
-impl From<GroupSums> for SavedSums {
-    fn from(sums: GroupSums) -> Self {
-        let groups = sums.scores.rows();
-        let is_zero = |row: &[f64]| row.iter().all(|x| x.to_bits() == 0);
-        let present =
-            (0..groups).filter(|&k| !is_zero(sums.scores.row(k)) || !is_zero(sums.squares.row(k)));
-        let present: Vec<u32> = present.map(|k| k as u32).collect();
-        let pick = |matrix: &Matrix| {
-            let rows = present.iter().flat_map(|&k| matrix.row(k as usize));
-            rows.copied().collect()
-        };
-        Self {
-            groups: groups as u32,
-            dimension: sums.scores.columns() as u32,
-            scores: pick(&sums.scores),
-            squares: pick(&sums.squares),
-            present,
-            rows: sums.rows,
-            transitions: sums.transitions,
-        }
-    }
-}
-
-impl TryFrom<SavedSums> for GroupSums {
-    type Error = Error;
-
-    fn try_from(saved: SavedSums) -> Result<Self> {
-        let (groups, d) = (saved.groups as usize, saved.dimension as usize);
-        let length = saved.present.len().checked_mul(d);
-        let whole = groups <= CLUSTER_GROUPS.max(trajectory::BLOCKS)
-            && d <= MOST_SAVED
-            && saved.present.is_sorted_by(|a, b| a < b)
-            && saved.present.last().is_none_or(|k| (*k as usize) < groups)
-            && Some(saved.scores.len()) == length
-            && Some(saved.squares.len()) == length
-            && saved.rows.len() == d;
-        if !whole {
-            let contradiction = format!("the sums of {groups} groups of {d} features do not fit");
-            return Err(Error::Saved { contradiction });
-        }
-        let mut sums = Self::new(groups, d);
-        let rows = saved.scores.chunks_exact(d.max(1));
-        let rows = rows.zip(saved.squares.chunks_exact(d.max(1)));
-        for (&k, (scores, squares)) in saved.present.iter().zip(rows) {
-            sums.scores.row_mut(k as usize).copy_from_slice(scores);
-            sums.squares.row_mut(k as usize).copy_from_slice(squares);
-        }
-        (sums.rows, sums.transitions) = (saved.rows, saved.transitions);
-        Ok(sums)
     }
 }
 
@@ -291,14 +118,11 @@ impl Influence {
                 }
             }
         }
-        let log = Support {
-            clusters: clusters as f64,
-            rows: sums.transitions as f64,
-        };
+        let log = of_log(grouping, sums, &total, clusters);
         let common = |rows: &f64| *rows >= COMMON * log.rows;
         let features = match sums.rows.iter().all(common) {
             true => Vec::new(),
-            false => support(sums, &total, log),
+            false => support(grouping, sums, &total, log),
         };
         SavedInfluence {
             grouping,
@@ -311,24 +135,25 @@ impl Influence {
         .try_into()
     }
 
-    /// The groups behind the error of one value, whose contributions are given; other values have an unknown error.
+    /// The groups of these sizes behind the error of one value, whose contributions are given; other values have an unknown error.
     ///
     /// # Errors
     /// When there are more than 256 groups, or none.
     pub fn of_one_value(
         grouping: Grouping,
-        groups: usize,
+        sizes: &[f64],
         clusters: u64,
         transitions: u64,
     ) -> Result<Self> {
+        let (clusters, rows) = (clusters as f64, transitions as f64);
         SavedInfluence {
             grouping,
-            groups,
+            groups: sizes.len(),
             seen: Vec::new(),
             rows: Vec::new(),
-            log: Support {
-                clusters: clusters as f64,
-                rows: transitions as f64,
+            log: match grouping {
+                Grouping::Independent => Support::of_sizes(sizes, clusters, rows),
+                Grouping::Ordered => Support::even(clusters, rows),
             },
             features: Vec::new(),
         }
@@ -469,18 +294,47 @@ fn transposed(entries: &[f64], rows: usize) -> Vec<f64> {
     (0..columns).flat_map(column).copied().collect()
 }
 
+/// The data behind the whole log: clusters by their mean share of the features, which count by their rows.
+fn of_log(grouping: Grouping, sums: &GroupSums, total: &[f64], clusters: u64) -> Support {
+    let (clusters, rows) = (clusters as f64, sums.transitions as f64);
+    let share = |((own, all), rows): ((&f64, &f64), &f64)| match *own > 0.0 {
+        true => rows * own / all,
+        false => 0.0,
+    };
+    let of_group = |k| {
+        let squares = sums.squares.row(k).iter().zip(total);
+        squares.zip(&sums.rows).map(share).sum()
+    };
+    match grouping {
+        Grouping::Independent => {
+            let sizes: Vec<f64> = (0..sums.squares.rows()).map(of_group).collect();
+            Support::of_sizes(&sizes, clusters, rows)
+        }
+        Grouping::Ordered => Support::even(clusters, rows),
+    }
+}
+
 /// The data behind each feature.
-fn support(sums: &GroupSums, total: &[f64], log: Support) -> Vec<(Support, f64)> {
+fn support(
+    grouping: Grouping,
+    sums: &GroupSums,
+    total: &[f64],
+    log: Support,
+) -> Vec<(Support, f64)> {
     let (groups, d) = (sums.squares.rows(), sums.squares.columns());
-    let mut present = vec![0.0; d];
+    let [mut present, mut squares] = [(); 2].map(|()| vec![0.0; d]);
     for k in 0..groups {
-        for (count, square) in present.iter_mut().zip(sums.squares.row(k)) {
-            *count += f64::from(u8::from(*square > 0.0));
+        let columns = present.iter_mut().zip(&mut squares);
+        for ((count, sum), (own, all)) in columns.zip(sums.squares.row(k).iter().zip(total)) {
+            if *own > 0.0 {
+                *count += 1.0;
+                *sum += (own / all) * (own / all);
+            }
         }
     }
     let pooled = log.clusters > groups as f64;
-    let of = |(j, present): (usize, f64)| {
-        let rows = sums.rows[j];
+    let of = |j: usize| {
+        let (rows, present) = (sums.rows[j], present[j]);
         // The expected number of clusters that fill this many groups at random.
         let most = groups as f64;
         let clusters = match pooled {
@@ -488,14 +342,15 @@ fn support(sums: &GroupSums, total: &[f64], log: Support) -> Vec<(Support, f64)>
             true => log.clusters,
             false => present,
         };
-        let support = Support {
-            clusters: clusters.min(log.clusters).min(rows),
-            rows,
+        let clusters = clusters.min(log.clusters).min(rows);
+        let support = match grouping {
+            Grouping::Independent => Support::of_groups(squares[j], groups, clusters, rows),
+            Grouping::Ordered => Support::even(clusters, rows),
         };
         // A feature never seen has no root mean square; NaN could not be saved as JSON.
         (support, (total[j] / rows.max(1.0)).sqrt())
     };
-    present.into_iter().enumerate().map(of).collect()
+    (0..d).map(of).collect()
 }
 
 impl From<Influence> for SavedInfluence {
@@ -533,25 +388,8 @@ impl TryFrom<SavedInfluence> for Influence {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::phi::Transition;
     use crate::solve::equations::Equations;
-
-    #[test]
-    fn rows_together_give_the_bits_of_rows_one_by_one() {
-        let (d, groups) = (3, 2);
-        let phi: Vec<f64> = (0..60).map(|k| f64::from(k * 37 % 17 - 5) / 3.0).collect();
-        let deltas: Vec<f64> = (0..20).map(|k| f64::from(k * 7 % 11) - 4.7).collect();
-        let ratios: Vec<f64> = (0..20).map(|k| [1.0, 0.3][k % 2]).collect();
-        let [mut one, mut many] = [(); 2].map(|()| GroupSums::new(groups, d));
-        for (group, rows) in [(0, 0..13), (1, 13..20)] {
-            for t in rows.clone() {
-                let transition = Transition::terminated(&phi[t * d..][..d], 0.0);
-                one.add(group, &transition.with_ratio(ratios[t]), deltas[t]);
-            }
-            let wide = rows.start * d..rows.end * d;
-            many.add_rows(group, &phi[wide], &ratios[rows.clone()], &deltas[rows]);
-        }
-        assert_eq!(many, one);
-    }
 
     /// The mean of rewards, discount 0: the interval is the textbook's t interval.
     #[test]

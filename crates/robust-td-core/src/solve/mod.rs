@@ -4,6 +4,7 @@ mod correlation;
 mod cosines;
 pub mod equations;
 pub mod fixed_point;
+mod group_sums;
 pub mod influence;
 pub mod krylov;
 pub mod online;

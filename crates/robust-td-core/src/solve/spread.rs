@@ -15,16 +15,24 @@
 //! approximation of A_k A^{-1}; exact for a constant feature and for one-hot features with discount 0.
 //!
 //! # Formulas
-//! With m clusters behind the answer ([`Support`](super::support::Support)), at most K groups, and z the normal quantile:
+//! With m clusters behind the answer ([`Support`](super::support::Support)), as even as e of one size, at most K groups, and z the normal
+//! quantile:
 //! ```text
 //! se^2    = (m - 1)/m sum c^2
-//! freedom = min( 3 (sum c^2)^2 / sum c^4 (g - 1)/g,  g - 1,  (rows - 1)/2 ),     g = min(m, K)
-//! x       = (1 + 2 z^2)/6 |sum c^3| / se^3
+//! freedom = min( 3 (sum c^2)^2 / sum c^4 (g - 1)/g,  g - 1,  max(e - 1, 2),  (rows - 1)/2 ),     g = min(m, K)
+//! x       = (1 + 2 z^2)/6 |sum c^3| / se^3 max( 1 - 8 (1/e - 1/m), 0 )
 //! longer  = se ( t + (1.25 + 12/max(8, min(m, rows)) + 4/freedom) x ),     shorter = se max( t - 0.75 x, t/2 )
 //! ```
 //! The first bound of the freedom is Satterthwaite's: few clusters of large variance count as few. x is the first term of the
 //! Cornish-Fisher expansion of a studentised mean; the longer side is above the answer where sum c^3 > 0. It is enlarged on that side
 //! and reduced on the other, because small samples understate their skewness.
+//!
+//! # Clusters of different sizes
+//! A cluster that holds much of the data pulls the answer towards itself, and then has the largest contribution, of the same sign as
+//! the error: what looks like skewness says nothing, or moves the interval away from the truth. The bounds by e, with the factors 8
+//! and 2, were chosen on simulated means of 5 to 500 clusters, of which one holds up to 80 % or whose sizes are those of Pareto or
+//! exponential distributions; their effects vary between clusters, within them, or both. 95 % intervals cover 93.5 to 98 % where
+//! no cluster holds more than half, and more beyond (`few_clusters_of_different_sizes` in `spread_coverage.rs`).
 //!
 //! # Rare outcomes
 //! Where one of many clusters has an outcome that the others lack (a goal, a payoff), the error is that of a count. With a freedom
@@ -34,7 +42,7 @@
 //!
 //! # References
 //! Bell & McCaffrey, Survey Methodology 28, 2002; Imbens & Kolesar, Review of Economics and Statistics 98, 2016 (few clusters);
-//! Johnson, JASA 73, 1978 (skewness); Hansen, "Jackknife standard errors for clustered regression", 2022.
+//! Carter, Schnepel & Steigerwald, Review of Economics and Statistics 99, 2017 (clusters of different sizes); Johnson, JASA 73, 1978 (skewness); Hansen, "Jackknife standard errors for clustered regression", 2022.
 
 pub use crate::solve::quantile::two_sided;
 
@@ -118,7 +126,7 @@ impl Skewness {
         if !(standard_error > 0.0) || third == 0.0 {
             return Self::NONE;
         }
-        let skewness = third / standard_error.powi(3);
+        let skewness = evenness(support) * third / standard_error.powi(3);
         let enlarged = 1.25 + 12.0 / support.clusters.min(support.rows).max(8.0) + 4.0 / freedom;
         Self {
             outwards: enlarged * skewness,
@@ -244,6 +252,14 @@ pub fn independent(contributions: &[f64], support: Support) -> Spread {
     Spread::new(main, None, reliable)
 }
 
+/// The share of the skewness that counts: 1 for clusters of one size, 0 if few of them hold most of the data.
+fn evenness(support: Support) -> f64 {
+    /// How fast it falls with the sum of squared shares.
+    const FALL: f64 = 8.0;
+    let excess = 1.0 / support.effective - 1.0 / support.clusters;
+    (1.0 - FALL * excess).clamp(0.0, 1.0)
+}
+
 /// Whether there is any estimate at all.
 pub(super) fn enough(support: Support) -> bool {
     support.clusters >= 2.0 && support.rows >= 2.0
@@ -263,11 +279,11 @@ pub(super) fn enough_rows(support: Support) -> bool {
 }
 
 /// The error of a mean of independent values, or of a ratio of sums over independent clusters, given the sums of the second, third
-/// and fourth powers of what each of the `clusters` adds to its error.
+/// and fourth powers of what each of the `clusters`, which are as even as `effective` ones of one size, adds to its error.
 ///
 /// The interval is that of [`independent`]; it is reliable from two clusters on. Unknown where powers overflow or underflow.
 #[must_use]
-pub fn of_powers(powers: [f64; 3], clusters: f64) -> Spread {
+pub fn of_powers(powers: [f64; 3], clusters: f64, effective: f64) -> Spread {
     if !(clusters >= 2.0) {
         return Spread::UNKNOWN;
     }
@@ -284,7 +300,12 @@ pub fn of_powers(powers: [f64; 3], clusters: f64) -> Spread {
         fourth * factor.powi(4),
     ];
     let rows = f64::INFINITY;
-    let main = fast(powers, usize::MAX, Support { clusters, rows });
+    let support = Support {
+        clusters,
+        effective,
+        rows,
+    };
+    let main = fast(powers, usize::MAX, support);
     Spread::new(main, None, true)
 }
 
@@ -326,15 +347,23 @@ pub(super) fn power_sums(contributions: &[f64]) -> [f64; 3] {
 
 /// The estimate for this number of independent groups, from the sums of powers of their contributions.
 pub(super) fn fast(powers: [f64; 3], groups: usize, support: Support) -> Route {
+    /// The least number of degrees of freedom that different sizes leave.
+    const LEAST: f64 = 2.0;
     let [second, third, fourth] = powers;
-    let Support { clusters, rows } = support;
+    let Support {
+        clusters,
+        effective,
+        rows,
+    } = support;
     let groups = clusters.min(groups as f64).max(2.0);
     let satterthwaite = match fourth > 0.0 {
         true => 3.0 * second * (second / fourth) * (groups - 1.0) / groups,
         false => f64::INFINITY,
     };
     let standard_error = (second * (clusters - 1.0) / clusters).sqrt();
-    let freedom = satterthwaite.min(groups - 1.0).min(0.5 * (rows - 1.0));
+    let sizes = (effective - 1.0).max(LEAST);
+    let freedom = satterthwaite.min(groups - 1.0).min(sizes);
+    let freedom = freedom.min(0.5 * (rows - 1.0));
     let freedom = freedom.max(1.0);
     Route {
         standard_error,
@@ -355,10 +384,7 @@ mod tests {
     fn a_mean_has_its_t_interval() {
         let values = [-1.5, -0.5, -0.5, 0.5, 0.5, 1.5];
         let contributions = values.map(|v| v / 6.0 * leverage(1.0 / 6.0));
-        let support = Support {
-            clusters: 6.0,
-            rows: MANY_ROWS,
-        };
+        let support = Support::even(6.0, MANY_ROWS);
         let spread = independent(&contributions, support);
         let variance: f64 = values.iter().map(|v| v * v).sum::<f64>() / 5.0;
         assert!((spread.standard_error() - (variance / 6.0).sqrt()).abs() < 1e-12);
@@ -372,10 +398,7 @@ mod tests {
     fn one_large_cluster_leaves_few_degrees_of_freedom_and_a_longer_side() {
         let mut contributions = [0.01; 100];
         contributions[3] = 1.0;
-        let support = Support {
-            clusters: 100.0,
-            rows: MANY_ROWS,
-        };
+        let support = Support::even(100.0, MANY_ROWS);
         let spread = independent(&contributions, support);
         assert!(
             (2.9..3.1).contains(&spread.freedom()),
@@ -389,7 +412,7 @@ mod tests {
 
     #[test]
     fn too_little_data_is_unknown_or_unreliable() {
-        let of = |clusters, rows| independent(&[1.0, -1.0, 0.5], Support { clusters, rows });
+        let of = |clusters, rows| independent(&[1.0, -1.0, 0.5], Support::even(clusters, rows));
         assert_eq!(of(1.0, 100.0), Spread::UNKNOWN);
         assert_eq!(of(f64::NAN, 100.0), Spread::UNKNOWN);
         assert_eq!(Spread::UNKNOWN.half_width(0.95), f64::INFINITY);
@@ -405,18 +428,15 @@ mod tests {
         let mean = values.iter().sum::<f64>() / m;
         let away = values.map(|v| (v - mean) / m);
         let contributions = away.map(|c| c * leverage(1.0 / m));
-        let support = Support {
-            clusters: m,
-            rows: MANY_ROWS,
-        };
+        let support = Support::even(m, MANY_ROWS);
         let expected = independent(&contributions, support).sides(0.95);
         let powers = [2, 3, 4].map(|k| away.iter().map(|c| c.powi(k)).sum());
-        let found = of_powers(powers, m);
+        let found = of_powers(powers, m, m);
         let sides = found.sides(0.95);
         assert!((sides.above - expected.above).abs() < 1e-12, "{sides:?}");
         assert!((sides.below - expected.below).abs() < 1e-12, "{sides:?}");
         assert!(found.reliable && sides.above > 1.2 * sides.below);
-        assert_eq!(of_powers(powers, 1.0), Spread::UNKNOWN);
+        assert_eq!(of_powers(powers, 1.0, 1.0), Spread::UNKNOWN);
     }
 
     /// Contributions of 256 clusters, of which this many have an outcome of size 1, times 256.
@@ -428,6 +448,7 @@ mod tests {
 
     const CLUSTERS: Support = Support {
         clusters: 256.0,
+        effective: 256.0,
         rows: MANY_ROWS,
     };
 
@@ -446,10 +467,7 @@ mod tests {
     fn sides_are_positive_and_grow_with_the_confidence() {
         let mut rare = [0.01; 64];
         rare[7] = 1.0;
-        let few = Support {
-            clusters: 64.0,
-            rows: 64.0,
-        };
+        let few = Support::even(64.0, 64.0);
         let all = [
             independent(&rare, few),
             independent(&rare.map(|c| -c), few),
@@ -495,16 +513,16 @@ mod tests {
         for wrong in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
             let contributions = [1.0, -1.0, wrong];
             assert_eq!(independent(&contributions, CLUSTERS), Spread::UNKNOWN);
-            assert_eq!(of_powers([1.0, wrong, 1.0], 9.0), Spread::UNKNOWN);
-            assert_eq!(of_powers([wrong, 0.0, 1.0], 9.0), Spread::UNKNOWN);
+            assert_eq!(of_powers([1.0, wrong, 1.0], 9.0, 9.0), Spread::UNKNOWN);
+            assert_eq!(of_powers([wrong, 0.0, 1.0], 9.0, 9.0), Spread::UNKNOWN);
         }
         // Higher powers underflow, and overflow, first.
-        assert_eq!(of_powers([1e-220, 0.0, 0.0], 9.0), Spread::UNKNOWN);
+        assert_eq!(of_powers([1e-220, 0.0, 0.0], 9.0, 9.0), Spread::UNKNOWN);
         assert_eq!(
-            of_powers([1e160, 1e240, f64::INFINITY], 9.0),
+            of_powers([1e160, 1e240, f64::INFINITY], 9.0, 9.0),
             Spread::UNKNOWN
         );
-        assert_eq!(of_powers([0.0; 3], 9.0).half_width(0.95), 0.0);
+        assert_eq!(of_powers([0.0; 3], 9.0, 9.0).half_width(0.95), 0.0);
     }
 
     /// A bias that intervals would not cover makes them unknown.
@@ -520,10 +538,7 @@ mod tests {
 
     #[test]
     fn constant_answers_have_no_error() {
-        let support = Support {
-            clusters: 20.0,
-            rows: 20.0,
-        };
+        let support = Support::even(20.0, 20.0);
         assert_eq!(independent(&[0.0; 20], support).half_width(0.95), 0.0);
     }
 }

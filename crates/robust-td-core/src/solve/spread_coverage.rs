@@ -70,10 +70,7 @@ fn autoregression(stream: &mut Stream, rho: f64) -> Vec<f64> {
 
 fn trajectory(draw: impl Fn(&mut Stream) -> Vec<f64>) -> Found {
     let trajectory = Trajectory::new(BLOCKS).unwrap();
-    let support = Support {
-        clusters: BLOCKS as f64,
-        rows: 1e5,
-    };
+    let support = Support::even(BLOCKS as f64, 1e5);
     simulate(draw, |c| trajectory.spread(c, support))
 }
 
@@ -136,10 +133,7 @@ fn trajectories_whose_variance_changes() {
 #[test]
 fn few_clusters() {
     let clusters = |m: usize, rows: f64, one: fn(&mut Stream) -> f64| {
-        let support = Support {
-            clusters: m as f64,
-            rows,
-        };
+        let support = Support::even(m as f64, rows);
         simulate(
             |s| (0..m).map(|_| one(s)).collect(),
             |c| independent(c, support),
@@ -166,6 +160,78 @@ fn few_clusters() {
     );
 }
 
+/// Means over rows of clusters with these shares of them, whose effects differ between clusters (1), or as means of rows that differ (0).
+fn of_shares(sizes: &[f64], between: f64, spread: impl Fn(&[f64], Support) -> Spread) -> Found {
+    let (m, total) = (sizes.len() as f64, sizes.iter().sum::<f64>());
+    let shares: Vec<f64> = sizes.iter().map(|size| size / total).collect();
+    let support = Support::of_sizes(sizes, m, 1e5);
+    let [mut covered, mut width, mut squares] = [0.0; 3];
+    for log in 0..LOGS {
+        let stream = &mut Stream::new(16, log);
+        let effect = |share: f64, stream: &mut Stream| {
+            let within = (1.0 - between) / (share * m);
+            (between + within).sqrt() * gauss(stream)
+        };
+        let values: Vec<f64> = shares.iter().map(|w| effect(*w, stream)).collect();
+        let mean: f64 = shares.iter().zip(&values).map(|(w, x)| w * x).sum();
+        let contribution = |(w, x): (&f64, &f64)| w * (x - mean) * leverage(*w);
+        let contributions: Vec<f64> = shares.iter().zip(&values).map(contribution).collect();
+        let sides = spread(&contributions, support).sides(0.95);
+        covered += f64::from(mean <= sides.below && -mean <= sides.above);
+        width += 0.5 * (sides.below + sides.above);
+        squares += mean * mean;
+    }
+    let logs = LOGS as f64;
+    Found {
+        coverage: covered / logs,
+        reliable_coverage: covered / logs,
+        width: width / logs / (1.96 * (squares / logs).sqrt()),
+        unreliable: 0.0,
+    }
+}
+
+/// Sizes like those of a Pareto distribution, or one large cluster among equal ones.
+#[test]
+fn few_clusters_of_different_sizes() {
+    let pareto = |m: usize, power: f64| (0..m).map(|k| (k as f64 + 0.5).powf(-power)).collect();
+    let one = |m: usize, share: f64| {
+        let others = (1.0 - share) / (m as f64 - 1.0);
+        let sizes = std::iter::once(share).chain(std::iter::repeat_n(others, m - 1));
+        sizes.collect::<Vec<f64>>()
+    };
+    let cases: [(Vec<f64>, f64); 7] = [
+        (pareto(5, 0.9), 2.4),
+        (pareto(8, 0.65), 1.7),
+        (pareto(12, 0.9), 1.6),
+        (pareto(100, 0.9), 1.4),
+        (one(5, 0.4), 2.0),
+        (one(12, 0.4), 1.6),
+        (one(50, 0.25), 1.5),
+    ];
+    for (sizes, widest) in cases {
+        for between in [1.0, 0.5, 0.0] {
+            let found = of_shares(&sizes, between, independent);
+            assert!(
+                (0.925..=0.985).contains(&found.coverage) && found.width < widest,
+                "{} clusters, {between}: {found:?}",
+                sizes.len()
+            );
+        }
+    }
+    // What it would be if sizes did not matter.
+    let sizes = pareto(12, 0.9);
+    let even = |c: &[f64], _| independent(c, Support::even(12.0, 1e5));
+    let [before, after] = [
+        of_shares(&sizes, 1.0, even),
+        of_shares(&sizes, 1.0, independent),
+    ];
+    assert!(before.coverage < 0.915, "{before:?}");
+    assert!(
+        after.coverage > before.coverage + 0.03 && after.width < before.width,
+        "{after:?}"
+    );
+}
+
 /// Means of skewed values, from their moments, against the plain t interval.
 #[test]
 fn means_of_skewed_values_from_their_moments() {
@@ -174,7 +240,13 @@ fn means_of_skewed_values_from_their_moments() {
         let draw = |s: &mut Stream| (0..count).map(|_| gauss(s).exp() - centre).collect();
         let bend = 1.0 - 1.0 / f64::from(count);
         let sum = |c: &[f64], k: i32| c.iter().map(|c| (bend * c).powi(k)).sum::<f64>();
-        let moments = |c: &[f64]| of_powers([2, 3, 4].map(|k| sum(c, k)), f64::from(count));
+        let moments = |c: &[f64]| {
+            of_powers(
+                [2, 3, 4].map(|k| sum(c, k)),
+                f64::from(count),
+                f64::from(count),
+            )
+        };
         let skewed = simulate(draw, moments);
         let t = two_sided(0.95, f64::from(count) - 1.0);
         let mut covered = 0.0;
@@ -199,10 +271,7 @@ fn means_of_skewed_values_from_their_moments() {
 #[test]
 fn rare_outcomes_of_many_clusters() {
     const CLUSTERS: usize = 256;
-    let support = Support {
-        clusters: CLUSTERS as f64,
-        rows: 1e5,
-    };
+    let support = Support::even(CLUSTERS as f64, 1e5);
     let constant: fn(&mut Stream) -> f64 = |_| 1.0;
     let exponential: fn(&mut Stream) -> f64 = |s| -s.uniform().max(1e-300).ln();
     for (name, size) in [("constant", constant), ("exponential", exponential)] {

@@ -12,12 +12,56 @@ pub struct Support {
     /// The number of clusters (or blocks of a trajectory).
     #[serde(with = "crate::exact_float")]
     pub clusters: f64,
+    /// The number of clusters of one size that hold the data as evenly: 1 / (sum of their squared shares), at most their number.
+    #[serde(with = "crate::exact_float")]
+    pub effective: f64,
     /// The number of rows.
     #[serde(with = "crate::exact_float")]
     pub rows: f64,
 }
 
 impl Support {
+    /// Clusters of one size.
+    #[must_use]
+    pub fn even(clusters: f64, rows: f64) -> Self {
+        Self {
+            clusters,
+            effective: clusters,
+            rows,
+        }
+    }
+
+    /// Clusters that fall into groups, given the sum of the squared shares of these.
+    ///
+    /// Clusters with the shares w_i that fall into K groups at random give shares W_k with
+    /// E sum W_k^2 = sum w_i^2 (1 - 1/K) + 1/K, which is solved for the former.
+    #[must_use]
+    pub fn of_groups(squares: f64, groups: usize, clusters: f64, rows: f64) -> Self {
+        let groups = groups as f64;
+        let squares = match clusters > groups {
+            true => (squares - 1.0 / groups) / (1.0 - 1.0 / groups),
+            false => squares,
+        };
+        // NaN, of groups that are all empty or overflow, tells nothing about them.
+        let effective = match squares * clusters > 1.0 {
+            true => 1.0 / squares,
+            false => clusters,
+        };
+        Self {
+            clusters,
+            effective,
+            rows,
+        }
+    }
+
+    /// The same from the sizes of the groups.
+    #[must_use]
+    pub fn of_sizes(sizes: &[f64], clusters: f64, rows: f64) -> Self {
+        let total: f64 = sizes.iter().sum();
+        let squares = sizes.iter().map(|size| (size / total).powi(2)).sum();
+        Self::of_groups(squares, sizes.len(), clusters, rows)
+    }
+
     /// The support of a query phi from that of its features, at most that of the whole log.
     ///
     /// Takes, for each nonzero phi_i, its size |phi_i| / (root mean square of the feature where it is nonzero) and the numbers
@@ -39,6 +83,7 @@ impl Support {
 pub(super) struct SupportSums {
     total: f64,
     clusters: f64,
+    effective: f64,
     rows: f64,
 }
 
@@ -48,6 +93,7 @@ impl SupportSums {
         let weight = size * size / support.rows;
         self.total += weight;
         self.clusters += weight * weight / support.clusters;
+        self.effective += weight * weight / support.effective;
         self.rows += weight * weight / support.rows;
     }
 
@@ -56,12 +102,14 @@ impl SupportSums {
         let Self {
             total,
             clusters,
+            effective,
             rows,
         } = *self;
         // NaN, from features never seen, stays: such a query has no support.
         let at_most = |count: f64, limit: f64| if count > limit { limit } else { count };
         Support {
             clusters: at_most(total * total / clusters, log.clusters),
+            effective: at_most(total * total / effective, log.effective),
             rows: at_most(total * total / rows, log.rows),
         }
     }
@@ -79,10 +127,7 @@ mod tests {
 
     #[test]
     fn rare_features_dominate_the_support_unless_hardly_used() {
-        let of = |count| Support {
-            clusters: count,
-            rows: count,
-        };
+        let of = |count| Support::even(count, count);
         let all = of(1000.0);
         let both = Support::of_features([(1.0, all), (1.0, of(12.0))], all);
         assert!((12.0..13.0).contains(&both.rows), "{both:?}");
@@ -93,5 +138,27 @@ mod tests {
         assert!((hundred.clusters - 1000.0).abs() < 1e-9, "{hundred:?}");
         let unseen = Support::of_features([(1.0, all), (1.0, of(0.0))], all);
         assert!(!(unseen.rows >= 0.0), "{unseen:?}");
+    }
+
+    #[test]
+    fn uneven_clusters_count_as_fewer() {
+        let of = |sizes: &[f64], clusters| Support::of_sizes(sizes, clusters, 1e6).effective;
+        assert!((of(&[3.0; 7], 7.0) - 7.0).abs() < 1e-12);
+        // 1 / (0.5^2 + 5 0.1^2).
+        let one = of(&[5.0, 1.0, 1.0, 1.0, 1.0, 1.0], 6.0);
+        assert!((one - 1.0 / 0.3).abs() < 1e-12, "{one}");
+        assert_eq!(of(&[0.0; 3], 3.0), 3.0);
+        assert_eq!(of(&[f64::INFINITY, 1.0], 2.0), 2.0);
+        assert_eq!(of(&[4.0], 1.0), 1.0);
+        // 2,000 clusters in 256 groups: one with a fifth of the data, or all of one size.
+        let mut groups = [8.0; 256];
+        assert!(of(&groups, 2000.0) > 1999.0);
+        groups[17] = 512.0;
+        let pooled = of(&groups, 2000.0);
+        let expected = 1.0 / (0.2_f64.powi(2) + 0.8_f64.powi(2) / 1999.0);
+        assert!(
+            (pooled / expected - 1.0).abs() < 0.05,
+            "{pooled} {expected}"
+        );
     }
 }

@@ -170,7 +170,7 @@ impl Trajectory {
         cosine_powers(contributions, &mut powers);
         let (correction, variation) = self.correction(&powers);
         let mean = powers[..LOWEST].iter().sum::<f64>() / LOWEST as f64;
-        let Support { clusters, rows } = support;
+        let Support { clusters, rows, .. } = support;
         let standard_error = (mean * correction * (clusters - 1.0) / clusters).sqrt();
         let freedom = 1.0 / (1.0 / LOWEST as f64 + 0.5 * variation);
         let main = Route {
@@ -290,10 +290,7 @@ mod tests {
     use super::*;
 
     fn support(blocks: usize) -> Support {
-        Support {
-            clusters: blocks as f64,
-            rows: 1e4,
-        }
+        Support::even(blocks as f64, 1e4)
     }
 
     #[test]

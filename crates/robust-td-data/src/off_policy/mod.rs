@@ -267,10 +267,7 @@ impl SavedEstimate {
 
     /// Its sampling error. Whether it is reliable does not depend on the weights that the log happens to have ([`tail`]).
     fn spread(&self) -> Spread {
-        let support = Support {
-            clusters: self.clusters as f64,
-            rows: self.effective,
-        };
+        let support = Support::even(self.clusters as f64, self.effective);
         independent(&self.contributions, support)
     }
 

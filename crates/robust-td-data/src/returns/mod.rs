@@ -271,9 +271,13 @@ pub(crate) struct CompleteReturns {
     /// The number of independent units: the episodes themselves, or clusters of them.
     #[serde(deserialize_with = "robust_td_core::count::read")]
     pub units: u64,
+    /// The number of units of one size that hold the episodes as evenly.
+    #[serde(with = "robust_td_core::exact_float")]
+    pub effective: f64,
     #[serde(with = "robust_td_core::exact_float")]
     pub mean: f64,
-    /// The sum over units of (sum of the unit's returns - mean x its episodes)^2, and those of its third and fourth powers.
+    /// The sum over units of (sum of the unit's returns - mean x its episodes)^2, and those of its third and fourth powers. Those of large
+    /// units, which bend the mean towards themselves, are enlarged.
     #[serde(with = "robust_td_core::exact_float")]
     pub spread: f64,
     #[serde(with = "robust_td_core::exact_float")]

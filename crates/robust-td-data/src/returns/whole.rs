@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use robust_td_core::support::{Support, leverage};
 use serde::{Deserialize, Serialize};
 
 use super::CompleteReturns;
@@ -182,11 +183,17 @@ impl Whole {
         let others = self.others.drain();
         others.for_each(|(_, part)| self.end_part(&part, false));
         let (mut units, mut powers) = (self.episodes, [self.spread, self.third, self.fourth]);
+        let mut effective = units as f64;
         if !self.clusters.is_empty() {
             units = self.clusters.len() as u64;
             powers = [0.0; 3];
+            let (n, m) = (self.episodes as f64, units as f64);
+            let sizes: Vec<f64> = self.clusters.values().map(|share| share.count).collect();
+            effective = Support::of_sizes(&sizes, m, n).effective;
             for Share { sum, count } in self.clusters.values() {
-                let away = sum - self.mean * count;
+                // Relative to units of one size.
+                let bend = leverage(count / n) / leverage(1.0 / m);
+                let away = bend * (sum - self.mean * count);
                 let square = away * away;
                 powers[0] += square;
                 powers[1] += square * away;
@@ -197,6 +204,7 @@ impl Whole {
         (self.episodes > 0).then_some(CompleteReturns {
             episodes: self.episodes,
             units,
+            effective,
             mean: self.mean,
             spread,
             third,

@@ -377,7 +377,8 @@ pub(super) fn with_error_of_starts(
         .map(|([score, rows], start)| score * leverage(rows / n.max(1) as f64) + start)
         .collect();
     let (grouping, clusters) = (groups.grouping(), groups.clusters());
-    let influence = Influence::of_one_value(grouping, groups.count(), clusters, n)?;
+    let sizes: Vec<f64> = sums.iter().map(|[_, rows]| *rows).collect();
+    let influence = Influence::of_one_value(grouping, &sizes, clusters, n)?;
     let spread = influence.spread_with(Features::Dense(&[]), &contributions);
     let rank = answer.rank.unwrap_or(system.seen()) as f64;
     let enough = n as f64 >= 1.5 * rank + 10.0;

@@ -198,7 +198,7 @@ fn other_files_are_not_models() {
             "{\"kind\":\"robust-td model\",\"version\":99}",
             "of version 99",
         ),
-        ("{\"kind\":\"robust-td model\",\"version\":12}", "damaged"),
+        ("{\"kind\":\"robust-td model\",\"version\":13}", "damaged"),
     ] {
         let message = Model::from_json(text).unwrap_err().to_string();
         assert!(message.contains(expected), "{message}");

@@ -20,6 +20,8 @@ const EFFECT: f64 = 0.3;
 enum Kind {
     /// Episodes of random users in random order; each row is the last of its episode with probability 0.1.
     Users(usize),
+    /// The same, but user k of n has a share of the episodes like that of a Pareto distribution: 1 / (k + 1/2)^0.8.
+    Unequal(usize),
     /// This number of episodes of the same length, cut.
     Long(usize),
     /// This number of episodes, cut at lengths that differ by a factor of up to 20, log-uniformly.
@@ -28,10 +30,12 @@ enum Kind {
 
 /// Users, long episodes and episodes of different lengths.
 pub fn scenarios() -> Vec<Scenario> {
-    use Kind::{Long, Uneven, Users};
+    use Kind::{Long, Unequal, Uneven, Users};
     vec![
         scenario("100 users, shuffled episodes", 20_000, Users(100)),
         scenario("20 users, shuffled episodes", 20_000, Users(20)),
+        scenario("30 users of different sizes", 20_000, Unequal(30)),
+        scenario("8 users of different sizes", 20_000, Unequal(8)),
         scenario("10 long episodes", 20_000, Long(10)),
         scenario("50 episodes of different lengths", 5_000, Uneven(50)),
         scenario("500 episodes of different lengths", 50_000, Uneven(500)),
@@ -40,14 +44,14 @@ pub fn scenarios() -> Vec<Scenario> {
 
 fn scenario(name: &str, rows: usize, kind: Kind) -> Scenario {
     let ends = match kind {
-        Kind::Users(_) => 0.1,
+        Kind::Users(_) | Kind::Unequal(_) => 0.1,
         Kind::Long(_) | Kind::Uneven(_) => 0.0,
     };
     let left = DISCOUNT * (1.0 - ends);
     let (slope, constant) = (1.0 / (1.0 - left * RHO), 1.0 / (1.0 - left));
     let write = move |rows: usize, draws: &mut Draws, out: &mut dyn Write| {
         let (episodes, effects) = match kind {
-            Kind::Users(users) => ((rows as f64 * ends) as usize, users),
+            Kind::Users(users) | Kind::Unequal(users) => ((rows as f64 * ends) as usize, users),
             Kind::Long(episodes) | Kind::Uneven(episodes) => (episodes, episodes),
         };
         let effects: Vec<f64> = (0..effects).map(|_| EFFECT * draws.normal()).collect();
@@ -55,6 +59,7 @@ fn scenario(name: &str, rows: usize, kind: Kind) -> Scenario {
         for episode in 0..episodes {
             let (user, length) = match kind {
                 Kind::Users(users) => (draws.below(users), usize::MAX),
+                Kind::Unequal(users) => (unequal(users, draws.uniform()), usize::MAX),
                 Kind::Long(_) => (episode, rows / episodes),
                 Kind::Uneven(_) => (episode, uneven(rows / episodes, draws.uniform())),
             };
@@ -83,13 +88,24 @@ fn scenario(name: &str, rows: usize, kind: Kind) -> Scenario {
         dimension: 2,
         discount: DISCOUNT,
         features: "standardise + bias".into(),
-        cluster: matches!(kind, Kind::Users(_)).then_some("user"),
+        cluster: matches!(kind, Kind::Users(_) | Kind::Unequal(_)).then_some("user"),
         queries: [-1.0, 0.0, 1.0]
             .map(|x| (vec![x], slope * x + constant))
             .into(),
         start_value: constant,
         write: Box::new(write),
     }
+}
+
+/// A user, drawn by the sizes of [`Kind::Unequal`].
+fn unequal(users: usize, uniform: f64) -> usize {
+    let size = |user: usize| (user as f64 + 0.5).powf(-0.8);
+    let mut left = uniform * (0..users).map(size).sum::<f64>();
+    let found = (0..users).find(|&user| {
+        left -= size(user);
+        left < 0.0
+    });
+    found.unwrap_or(users - 1)
 }
 
 /// A length around this mean: log-uniform over a factor of 20, whose mean is 19 / ln 20 times the shortest.
