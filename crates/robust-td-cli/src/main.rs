@@ -4,6 +4,11 @@
 
 use std::process::ExitCode;
 
+/// Takes memory from the system in large pages, as `.cargo/config.toml` configures it.
+#[cfg(all(target_os = "linux", feature = "jemalloc"))]
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 fn main() -> ExitCode {
     robust_td_cli::main(std::env::args_os().skip(1)).into()
 }
