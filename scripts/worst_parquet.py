@@ -87,6 +87,8 @@ FILES: dict[str, tuple[Callable[[], pa.Table], dict[str, object]]] = {
     "2,000 constant columns": (lambda: constant(most_rows(2000), 2000), {}),
     "lists of 1": (lambda: lists(most_rows(2), 1), {}),
     "lists of 100": (lambda: lists(most_rows(101), 100), {}),
+    "lists of 2,400": (lambda: lists(most_rows(2401), 2400), {}),
+    "lists of 60,000": (lambda: lists(most_rows(60_001), 60_000), {}),
     "lists of 100,000": (lambda: lists(most_rows(100_001), 100_000), {}),
     "names of 1,000 bytes": (lambda: strings(most_rows(3), 1000), {"write_statistics": False}),
     "names of 400,000 bytes": (lambda: strings(most_rows(3), 400_000), {"write_statistics": False}),

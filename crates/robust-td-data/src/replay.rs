@@ -221,13 +221,18 @@ impl<'a> Replay<'a> {
 
     /// The number of bytes of rows to keep in memory.
     fn memory_for_rows(&mut self) -> usize {
-        let files = &self.files;
-        *self.most.get_or_insert_with(|| {
-            let stored = files.iter().try_fold(0_u64, |sum, file| {
-                let length = std::fs::metadata(path_of(file)).ok()?.len();
-                Some(sum.saturating_add(length))
-            });
-            memory::for_rows(stored)
+        match self.most {
+            Some(most) => most,
+            None => *self.most.insert(memory::for_rows(self.stored())),
+        }
+    }
+
+    /// The length of the files in bytes, as they are stored, if the log is one of files; known after a pass.
+    pub fn stored(&self) -> Option<u64> {
+        let files = Some(&self.files).filter(|files| !files.is_empty())?;
+        files.iter().try_fold(0_u64, |sum, file| {
+            let length = std::fs::metadata(path_of(file)).ok()?.len();
+            Some(sum.saturating_add(length))
         })
     }
 

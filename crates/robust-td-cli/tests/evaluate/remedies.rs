@@ -6,7 +6,7 @@ use robust_td_core::random::Stream;
 
 use crate::bad_data::assert_refused;
 use crate::common::{folder, json_in, run_in};
-use crate::log::words;
+use crate::log::{gzip, words};
 
 fn numbers(rows: usize) -> String {
     let row = |t: usize| format!("{},{},{}\n", t % 7, t * t % 11, t % 3);
@@ -157,6 +157,29 @@ fn skipped_rows_of_a_prediction_are_counted() {
         "{}",
         run.stderr
     );
+}
+
+/// Compression hides a table of many columns, whose equations take seconds and hundreds of megabytes, in a small file.
+#[test]
+fn few_bytes_do_not_hold_many_columns() {
+    let names: Vec<String> = (0..2100).map(|k| format!("obs_{k}")).collect();
+    let row = ["0"; 2101].join(",");
+    let table = format!(
+        "{},reward\n{}",
+        names.join(","),
+        format!("{row}\n").repeat(1100)
+    );
+    let log = gzip(table.as_bytes());
+    let folder = folder([("log.csv.gz", log.as_slice())]);
+    let run = run_in(folder.path(), &words("evaluate log.csv.gz --discount 0.9"));
+    let bytes = format!("{} bytes", log.len());
+    let parts = [
+        "at most 2000 columns",
+        &bytes,
+        "which have 2100",
+        "CSV without compression",
+    ];
+    assert_refused(&run, 2, &parts, "2,100 columns");
 }
 
 /// Three actions in four states; the new rule always takes one, `wrong` multiplies the propensities of action 1.

@@ -189,7 +189,7 @@ fn solve_surveyed(
         if transitions == 0 {
             return Err(Error::NoTransitions);
         }
-        check_size(map, transitions)?;
+        check_size(map, transitions, replay.stored())?;
         let plan = plan(map, report, request, transitions);
         plans.push(Plan {
             threads: threads(map, request.threads, requests.len()),
@@ -311,20 +311,39 @@ fn solve_surveyed(
     Ok(solved.collect())
 }
 
-/// Refuses equations that take long although the log hardly determines any of them.
-fn check_size(map: &FeatureMap, transitions: u64) -> Result<()> {
-    /// Up to here a solution takes a second.
+/// Refuses dense equations that take long although the log hardly determines any of them, or is so short, as it is stored, that it
+/// cannot hold much.
+fn check_size(map: &FeatureMap, transitions: u64, stored: Option<u64>) -> Result<()> {
+    /// Up to here a solution takes a second,
     const FEW: usize = 1000;
-    let features = map.outputs();
-    if Route::of(map) != Route::Dense || features <= FEW || 2 * transitions >= features as u64 {
+    /// and up to here some three, and 300 MB, for any file; beyond, the square of the columns is at most this many times its bytes.
+    const COLUMNS: u64 = 2000;
+    const SQUARES_PER_BYTE: u64 = 6;
+    let (features, columns) = (map.outputs(), map.inputs() as u64);
+    if Route::of(map) != Route::Dense || features <= FEW {
         return Ok(());
     }
+    let expected = if 2 * transitions < features as u64 {
+        format!(
+            "fewer features than that: {features}, more than twice the {transitions} transitions of the log, which cannot determine them; use fewer columns or more rows"
+        )
+    } else if let Some(bytes) = stored
+        && columns > COLUMNS
+        && columns * columns / SQUARES_PER_BYTE > bytes
+    {
+        let limit = bytes.saturating_mul(SQUARES_PER_BYTE).isqrt();
+        let limit = limit.max(COLUMNS);
+        format!(
+            "for at most {limit} columns in files of {bytes} bytes, which have {columns}; use fewer columns, or, if the log is right, write it as CSV without \
+             compression"
+        )
+    } else {
+        return Ok(());
+    };
     Err(OptionError::Range {
         option: OptionName::Features,
         value: map.spec().into(),
-        expected: format!(
-            "fewer features than that: {features}, more than twice the {transitions} transitions of the log, which cannot determine them; use fewer columns or more rows"
-        ),
+        expected,
     }
     .into())
 }

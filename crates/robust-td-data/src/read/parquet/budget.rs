@@ -21,8 +21,8 @@ const ROWS: u64 = 2_800_000;
 const ROWS_PER_BYTE: u64 = 8;
 const ROWS_FROM: u64 = 650_000;
 /// Values of a list in the mean, and those per byte of the file.
-const WIDTH: u64 = 1 << 18;
-const BYTES_PER_WIDTH: u64 = 4;
+const WIDTH: u64 = 1 << 16;
+const BYTES_PER_WIDTH: u64 = 16;
 /// Bytes of pages that may be in memory at the same time, and those per byte of the file.
 const PAGES: u64 = 96 << 20;
 const PAGES_PER_BYTE: u64 = 32;
