@@ -22,7 +22,7 @@ use crate::written::Written;
 /// The smallest and the largest number of batches read ahead, and the bytes that more than the former may take: memory does not depend on
 /// the size of the log. Threads that wait for each other at every batch lose time.
 const AHEAD: (usize, usize) = (2, 16);
-const BYTES: usize = 1 << 24;
+const BYTES: usize = 1 << 25;
 
 /// The number of batches to be ahead, given the size of one.
 pub(crate) fn ahead(rows: usize, columns: usize) -> usize {
