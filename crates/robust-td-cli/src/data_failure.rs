@@ -28,6 +28,13 @@ fn words(error: &Error) -> String {
             Some(flags) => format!("{error}; if it is a number, use {flags}"),
             None => format!("{error}; use --skip-bad-rows N to skip such rows"),
         },
+        Error::ColumnCase {
+            file,
+            role,
+            columns,
+        } => format!(
+            "{file}: {columns} is not read as {role}, because the case of letters matters; use --column {role}={columns}"
+        ),
         Error::LoneDone { file, column } => format!(
             "{file}: the column {column} is ambiguous: terminated or truncated? Use --column terminated={column} or \
              --column truncated={column}"

@@ -4,7 +4,7 @@
 
 use std::process::ExitCode;
 
-/// Takes memory from the system in large pages, as `.cargo/config.toml` configures it.
+/// Takes memory from the system in large pages, if `.cargo/config.toml` of the repository is in force when it is built.
 #[cfg(all(target_os = "linux", feature = "jemalloc"))]
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;

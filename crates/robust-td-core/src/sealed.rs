@@ -12,7 +12,7 @@ use sha2::{Digest as _, Sha256};
 
 const MAGIC: &[u8; 8] = b"RTDSTATE";
 /// Version of the format; raised when the meaning of the bytes changes.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 const HEADER: usize = 8 + 4 + 8 + 32 + 8 + 32;
 
 /// What identifies a job: the digest of its description.

@@ -264,6 +264,48 @@ impl<'a> Cast<'a> {
         }
     }
 
+    /// Rejects columns whose names are those of absent roles but for the case of letters.
+    pub fn refuse_other_case(&self, schema: &Schema) -> Result<()> {
+        for (role, present) in [
+            (Role::Terminated, schema.terminated),
+            (Role::Truncated, schema.truncated),
+            (Role::Episode, schema.episode),
+        ] {
+            if let Some(error) = (!present).then(|| self.other_case(role)).flatten() {
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    /// The error that columns without a role have the names of this one but for the case of letters.
+    fn other_case(&self, role: Role) -> Option<Error> {
+        let is_like = |name: &str, wanted: &str| {
+            let rest = name.strip_prefix(wanted);
+            let number = |rest: &str| {
+                let digits = SEPARATORS.iter().find_map(|s| rest.strip_prefix(s));
+                digits.is_some_and(|d| !d.is_empty() && d.bytes().all(|b| b.is_ascii_digit()))
+            };
+            rest.is_some_and(|rest| rest.is_empty() || (role.is_vector() && number(rest)))
+        };
+        let wanted = self.wanted.names(role);
+        let found: Vec<&str> = (self.columns.iter().zip(&self.targets))
+            .filter(|(column, target)| {
+                let lower = column.name.to_lowercase();
+                **target == Target::Skip
+                    && wanted.iter().any(|wanted| is_like(&lower, wanted))
+                    && !wanted.iter().any(|wanted| is_like(&column.name, wanted))
+            })
+            .map(|(column, _)| column.name.as_str())
+            .collect();
+        let is_free = !found.is_empty() && self.wanted.columns.get(role).is_none();
+        is_free.then(|| Error::ColumnCase {
+            file: self.file.to_owned(),
+            role,
+            columns: found.join(","),
+        })
+    }
+
     /// The names of a vector's columns.
     pub fn names_of(&self, vector: &Vector) -> Vec<String> {
         match vector {
@@ -277,6 +319,9 @@ impl<'a> Cast<'a> {
 
     /// The error that no column fills a role.
     pub fn missing(&self, role: Role) -> Error {
+        if let Some(error) = self.other_case(role) {
+            return error;
+        }
         let names = self.wanted.names(role);
         let wanted: Vec<String> = match (role.is_vector(), names.as_slice()) {
             (true, [_]) | (true, []) => names.iter().map(|n| format!("{n} or {n}_0")).collect(),

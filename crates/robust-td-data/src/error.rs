@@ -258,6 +258,18 @@ pub enum Error {
         /// The second role.
         second: Role,
     },
+    /// Columns whose names are those of a role but for the case of letters.
+    #[error(
+        "{file}: {columns} is not read as {role}, because the case of letters matters; map it as {role}={columns}"
+    )]
+    ColumnCase {
+        /// The file.
+        file: String,
+        /// The role.
+        role: Role,
+        /// The columns.
+        columns: String,
+    },
     /// A column `done` that may mean terminated or truncated.
     #[error(
         "{file}: column {column} is ambiguous: terminated or truncated? \

@@ -16,9 +16,6 @@ const FAR: f64 = 5.0;
 /// and this share of the root mean square.
 const MATTERS: f64 = 0.01;
 
-/// There are intervals if at most one row in this number is left out because its episode was cut.
-const MOST_CUT_ROWS: u64 = 10;
-
 /// A finding about the whole log or its answer.
 pub(crate) fn finding(kind: FindingKind, message: impl Into<String>) -> Finding {
     Finding {
@@ -242,11 +239,10 @@ pub(crate) fn unknown_errors(solved: &Solved) -> Option<&'static str> {
              column names episodes",
         );
     }
-    let cut = facts.findings.iter();
-    let cut = cut.filter(|found| found.kind == FindingKind::CutRowsLeftOut);
-    if cut.map(|found| found.count).sum::<u64>() > facts.transitions / MOST_CUT_ROWS {
+    let mut findings = facts.findings.iter();
+    if findings.any(|found| found.kind == FindingKind::CutRowsLeftOut) {
         return Some(
-            "too many rows are left out because episodes were cut, while those that terminate are kept; add next observations",
+            "rows are left out because episodes were cut, while those that terminate are kept; add next observations",
         );
     }
     None

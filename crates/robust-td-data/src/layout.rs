@@ -17,8 +17,15 @@ use crate::schema::Schema;
 
 /// Separators between the stem of a vector's columns and their number.
 pub(crate) const SEPARATORS: [&str; 2] = ["_", ":"];
-/// Column names that may mean terminated or truncated.
-pub(crate) const DONE: [&str; 2] = ["done", "dones"];
+/// Column names that may mean terminated or truncated, in lower case.
+pub(crate) const DONE: [&str; 6] = [
+    "done",
+    "dones",
+    "is_done",
+    "terminal",
+    "terminals",
+    "is_terminal",
+];
 
 /// The type of a column's cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -212,6 +219,7 @@ impl Layout {
             schema.episode = cast.scalar(Role::Episode, Target::Episode)?;
             schema.cluster = cast.cluster()?;
             schema.ratio = cast.scalar(Role::Rho, Target::Ratio)?;
+            cast.refuse_other_case(&schema)?;
             cast.refuse_done(&schema)?;
             schema.policy = cast.policy(schema.next_obs)?;
             if wanted.preset == Preset::Minari && !schema.next_obs && !schema.episode {

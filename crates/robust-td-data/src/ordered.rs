@@ -258,7 +258,7 @@ mod tests {
         assert!(matches!(panicked, Err(Error::Thread { .. })));
     }
 
-    /// Parts do not pile up: one more than threads if they are large, eight times as many if they are small.
+    /// Parts do not pile up: beside one in work, one per thread waits if they are large, and eight if they are small.
     #[test]
     fn at_most_the_given_number_of_parts_is_under_way() {
         use std::sync::atomic::{AtomicU64, Ordering};
@@ -276,7 +276,7 @@ mod tests {
                     })
                 },
                 |_| {
-                    std::thread::sleep(Duration::from_micros(200));
+                    std::thread::sleep(Duration::from_millis(1));
                     done.fetch_add(1, Ordering::SeqCst)
                 },
                 |_| Ok(()),
@@ -284,6 +284,7 @@ mod tests {
             assert!(produced.is_ok());
             let (peak, most) = (peak.into_inner(), (threads + waiting) as u64);
             assert!(peak <= most, "{peak} of {most}");
+            assert!(peak > threads as u64, "nothing waits");
         }
     }
 }

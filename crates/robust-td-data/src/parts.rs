@@ -27,9 +27,11 @@ impl Part {
         pieces.map(|(batch, rows)| (batch.as_ref(), rows.clone()))
     }
 
-    /// About the number of bytes of its observations.
+    /// About the number of bytes of its observations and next observations.
     pub fn bytes(&self) -> u64 {
-        8 * (self.rows as u64).saturating_mul(self.dimension() as u64)
+        let next = self.pieces.first();
+        let vectors = 1 + u64::from(next.is_some_and(|(batch, _)| !batch.next_obs.is_empty()));
+        8 * vectors * (self.rows as u64).saturating_mul(self.dimension() as u64)
     }
 
     /// The length of the observations.

@@ -35,6 +35,8 @@ pub struct MonteCarlo {
     pub upper: f64,
     /// The number of episodes.
     pub episodes: u64,
+    /// The number of episodes that are left out, because they were cut. They are not left out by chance: the longest episodes are cut.
+    pub cut: u64,
 }
 
 impl StartValue {
@@ -112,6 +114,7 @@ impl MonteCarlo {
             lower: complete.mean - sides.below,
             upper: complete.mean + sides.above,
             episodes: complete.episodes,
+            cut: complete.cut,
         }
     }
 }

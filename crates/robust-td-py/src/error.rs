@@ -46,6 +46,13 @@ fn words(error: &Data) -> String {
         Data::BadRow { fault } if !matches!(fault.kind, FaultKind::Syntax { .. }) => {
             format!("{error}; use skip_bad_rows=N to skip such rows")
         }
+        Data::ColumnCase {
+            file,
+            role,
+            columns,
+        } => format!(
+            "{file}: {columns} is not read as {role}, because the case of letters matters; use columns={{\"{role}\": \"{columns}\"}}"
+        ),
         Data::LoneDone { file, column } => format!(
             "{file}: the column {column} is ambiguous: terminated or truncated? Use columns={{\"terminated\": \"{column}\"}} or \
              columns={{\"truncated\": \"{column}\"}}"

@@ -1,6 +1,6 @@
 //! Prints the comparison of returns with predicted values.
 
-use robust_td_data::{Doubt, ReturnCheck, Tenth, Verdict};
+use robust_td_data::{ReturnCheck, Tenth, Verdict};
 
 use robust_td::number::counted;
 
@@ -18,8 +18,7 @@ pub fn verdict(check: &ReturnCheck) -> String {
             "not known: nearly all predicted values are equal, so the returns cannot show whether values differ".into()
         }
         Verdict::Unknown => {
-            let why = (check.doubt).map_or("too little independent data to say yes", Doubt::why);
-            format!("not known: {why}{errors}")
+            format!("not known: {}{errors}", check.why_unknown())
         }
     }
 }

@@ -176,7 +176,7 @@ fn few_bytes_do_not_hold_many_columns() {
     let parts = [
         "at most 2000 columns",
         &bytes,
-        "which have 2100",
+        "these have 2100",
         "CSV without compression",
     ];
     assert_refused(&run, 2, &parts, "2,100 columns");

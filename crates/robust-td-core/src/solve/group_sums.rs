@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::count::MOST;
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
 use crate::phi::{Features, Transition};
@@ -20,7 +21,8 @@ pub struct GroupSums {
     pub(super) squares: Matrix,
     /// For each feature, the number of transitions in which it is nonzero.
     pub(super) rows: Vec<f64>,
-    pub(super) transitions: u64,
+    /// The number of transitions of each group.
+    pub(super) transitions: Vec<u64>,
 }
 
 impl GroupSums {
@@ -31,13 +33,18 @@ impl GroupSums {
             scores: Matrix::zeros(groups, dimension),
             squares: Matrix::zeros(groups, dimension),
             rows: vec![0.0; dimension],
-            transitions: 0,
+            transitions: vec![0; groups],
         }
     }
 
     /// Sums that were made elsewhere: scores and squares, one row per group, and for each feature the number of transitions in
-    /// which it is nonzero.
-    pub(super) fn of(scores: Matrix, squares: Matrix, rows: Vec<f64>, transitions: u64) -> Self {
+    /// which it is nonzero, and the number of transitions of each group.
+    pub(super) fn of(
+        scores: Matrix,
+        squares: Matrix,
+        rows: Vec<f64>,
+        transitions: Vec<u64>,
+    ) -> Self {
         Self {
             scores,
             squares,
@@ -68,7 +75,7 @@ impl GroupSums {
                 rows[j] += f64::from(u8::from(x != 0.0));
             }),
         }
-        self.transitions += 1;
+        self.transitions[group] += 1;
     }
 
     /// Adds consecutive transitions with their TD errors to a group, with dense features row by row: the same bits as one by one.
@@ -89,7 +96,7 @@ impl GroupSums {
                 *rows += if *x == 0.0 { 0.0 } else { 1.0 };
             }
         }
-        self.transitions += deltas.len() as u64;
+        self.transitions[group] += deltas.len() as u64;
     }
 
     /// The scores rho delta phi, one row per group.
@@ -112,7 +119,8 @@ impl GroupSums {
         self.squares.add(&other.squares);
         let rows = self.rows.iter_mut().zip(&other.rows);
         rows.for_each(|(sum, x)| *sum += x);
-        self.transitions += other.transitions;
+        let transitions = self.transitions.iter_mut().zip(&other.transitions);
+        transitions.for_each(|(sum, x)| *sum += x);
     }
 }
 
@@ -121,22 +129,20 @@ impl GroupSums {
 struct SavedSums {
     groups: u32,
     dimension: u32,
-    /// The groups that have sums, and their scores and squares, one after the other.
+    /// The groups that have transitions, their numbers of them, and their scores and squares, one after the other.
     present: Vec<u32>,
+    transitions: Vec<u64>,
     scores: Vec<f64>,
     squares: Vec<f64>,
     rows: Vec<f64>,
-    #[serde(deserialize_with = "crate::count::read")]
-    transitions: u64,
 }
 
 impl From<GroupSums> for SavedSums {
     fn from(sums: GroupSums) -> Self {
         let groups = sums.scores.rows();
-        let is_zero = |row: &[f64]| row.iter().all(|x| x.to_bits() == 0);
-        let present =
-            (0..groups).filter(|&k| !is_zero(sums.scores.row(k)) || !is_zero(sums.squares.row(k)));
+        let present = (0..groups).filter(|&k| sums.transitions[k] > 0);
         let present: Vec<u32> = present.map(|k| k as u32).collect();
+        let transitions = sums.transitions.iter().copied().filter(|&n| n > 0);
         let pick = |matrix: &Matrix| {
             let rows = present.iter().flat_map(|&k| matrix.row(k as usize));
             rows.copied().collect()
@@ -144,11 +150,11 @@ impl From<GroupSums> for SavedSums {
         Self {
             groups: groups as u32,
             dimension: sums.scores.columns() as u32,
+            transitions: transitions.collect(),
             scores: pick(&sums.scores),
             squares: pick(&sums.squares),
             present,
             rows: sums.rows,
-            transitions: sums.transitions,
         }
     }
 }
@@ -165,7 +171,9 @@ impl TryFrom<SavedSums> for GroupSums {
             && saved.present.last().is_none_or(|k| (*k as usize) < groups)
             && Some(saved.scores.len()) == length
             && Some(saved.squares.len()) == length
-            && saved.rows.len() == d;
+            && saved.rows.len() == d
+            && saved.transitions.len() == saved.present.len()
+            && saved.transitions.iter().all(|n| (1..=MOST).contains(n));
         if !whole {
             let contradiction = format!("the sums of {groups} groups of {d} features do not fit");
             return Err(Error::Saved { contradiction });
@@ -177,7 +185,10 @@ impl TryFrom<SavedSums> for GroupSums {
             sums.scores.row_mut(k as usize).copy_from_slice(scores);
             sums.squares.row_mut(k as usize).copy_from_slice(squares);
         }
-        (sums.rows, sums.transitions) = (saved.rows, saved.transitions);
+        for (&k, transitions) in saved.present.iter().zip(saved.transitions) {
+            sums.transitions[k as usize] = transitions;
+        }
+        sums.rows = saved.rows;
         Ok(sums)
     }
 }

@@ -18,7 +18,7 @@ use crate::phi::Features;
 use crate::solve::fixed_point::FixedPoint;
 pub use crate::solve::group_sums::GroupSums;
 use crate::solve::spread::{Spread, independent};
-use crate::solve::support::{Support, SupportSums, leverage};
+use crate::solve::support::{Shares, Support, SupportSums, leverage};
 use crate::solve::trajectory::{self, Trajectory};
 
 /// The maximum number of groups of independent clusters.
@@ -118,7 +118,7 @@ impl Influence {
                 }
             }
         }
-        let log = of_log(grouping, sums, &total, clusters);
+        let log = of_log(grouping, sums, clusters);
         let common = |rows: &f64| *rows >= COMMON * log.rows;
         let features = match sums.rows.iter().all(common) {
             true => Vec::new(),
@@ -294,22 +294,12 @@ fn transposed(entries: &[f64], rows: usize) -> Vec<f64> {
     (0..columns).flat_map(column).copied().collect()
 }
 
-/// The data behind the whole log: clusters by their mean share of the features, which count by their rows.
-fn of_log(grouping: Grouping, sums: &GroupSums, total: &[f64], clusters: u64) -> Support {
-    let (clusters, rows) = (clusters as f64, sums.transitions as f64);
-    let share = |((own, all), rows): ((&f64, &f64), &f64)| match *own > 0.0 {
-        true => rows * own / all,
-        false => 0.0,
-    };
-    let of_group = |k| {
-        let squares = sums.squares.row(k).iter().zip(total);
-        squares.zip(&sums.rows).map(share).sum()
-    };
+/// The data behind the whole log: clusters by their rows.
+fn of_log(grouping: Grouping, sums: &GroupSums, clusters: u64) -> Support {
+    let sizes: Vec<f64> = sums.transitions.iter().map(|&n| n as f64).collect();
+    let (clusters, rows) = (clusters as f64, sizes.iter().sum());
     match grouping {
-        Grouping::Independent => {
-            let sizes: Vec<f64> = (0..sums.squares.rows()).map(of_group).collect();
-            Support::of_sizes(&sizes, clusters, rows)
-        }
+        Grouping::Independent => Support::of_sizes(&sizes, clusters, rows),
         Grouping::Ordered => Support::even(clusters, rows),
     }
 }
@@ -322,13 +312,14 @@ fn support(
     log: Support,
 ) -> Vec<(Support, f64)> {
     let (groups, d) = (sums.squares.rows(), sums.squares.columns());
-    let [mut present, mut squares] = [(); 2].map(|()| vec![0.0; d]);
+    let mut present = vec![0.0; d];
+    let mut shares = vec![Shares::default(); d];
     for k in 0..groups {
-        let columns = present.iter_mut().zip(&mut squares);
-        for ((count, sum), (own, all)) in columns.zip(sums.squares.row(k).iter().zip(total)) {
+        let columns = present.iter_mut().zip(&mut shares);
+        for ((count, shares), (own, all)) in columns.zip(sums.squares.row(k).iter().zip(total)) {
             if *own > 0.0 {
                 *count += 1.0;
-                *sum += (own / all) * (own / all);
+                shares.add(own / all);
             }
         }
     }
@@ -344,7 +335,10 @@ fn support(
         };
         let clusters = clusters.min(log.clusters).min(rows);
         let support = match grouping {
-            Grouping::Independent => Support::of_groups(squares[j], groups, clusters, rows),
+            Grouping::Independent => {
+                let pooled = pooled.then_some(groups);
+                Support::of_shares(shares[j], pooled, clusters, rows)
+            }
             Grouping::Ordered => Support::even(clusters, rows),
         };
         // A feature never seen has no root mean square; NaN could not be saved as JSON.
@@ -410,6 +404,42 @@ mod tests {
         assert!((spread.standard_error() - (variance / 6.0).sqrt()).abs() < 1e-12);
         let text = serde_json::to_string(&influence).unwrap();
         assert_eq!(serde_json::from_str::<Influence>(&text).unwrap(), influence);
+    }
+
+    /// A mean over 8 clusters, one with 40 % of the rows: few degrees of freedom, whatever a column does that the value does not use.
+    #[test]
+    fn clusters_count_by_their_rows() {
+        let of = |sizes: &[usize], outlier: f64| {
+            let rows: Vec<(usize, [f64; 2], f64)> = (sizes.iter().enumerate())
+                .flat_map(|(k, &size)| (0..size).map(move |i| (k, i)))
+                .map(|(k, i)| {
+                    let sign = if i % 2 == 0 { 1.0 } else { -1.0 };
+                    let x = sign * if k == 1 { outlier } else { 1.0 };
+                    (k, [1.0, x], (k * k % 5) as f64 + (i / 2 % 3) as f64)
+                })
+                .collect();
+            let mut equations = Equations::new(2, 0.0).unwrap();
+            let at = |row: usize| Transition::terminated(&rows[row].1, rows[row].2);
+            (0..rows.len()).for_each(|row| equations.add(&at(row)));
+            let found = equations.solve().unwrap();
+            let mut sums = GroupSums::new(sizes.len(), 2);
+            for (row, (k, ..)) in rows.iter().enumerate() {
+                sums.add(*k, &at(row), at(row).td_error(&found.theta, 0.0));
+            }
+            let clusters = sizes.len() as u64;
+            let influence = Influence::new(&found, Grouping::Independent, &sums, clusters);
+            influence.unwrap().spread(Features::Dense(&[1.0, 0.0]))
+        };
+        let [even, uneven] = [[60; 8], [280, 60, 60, 60, 60, 60, 60, 60]];
+        assert!(of(&even, 1.0).freedom() > 5.0);
+        // 1 / (0.4^2 + 7 (0.6 / 7)^2) = 4.73.
+        let freedom = of(&uneven, 1.0).freedom();
+        assert!((2.5..3.74).contains(&freedom), "{freedom}");
+        // The value is that of the constant: the other column adds nothing.
+        let [plain, wild] = [1.0, 30.0].map(|outlier| of(&[60; 100], outlier));
+        assert!(plain.reliable && wild.reliable);
+        let ratio = wild.half_width(0.95) / plain.half_width(0.95);
+        assert!((ratio - 1.0).abs() < 1e-9, "{ratio}");
     }
 
     #[test]

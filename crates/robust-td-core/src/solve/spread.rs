@@ -36,8 +36,8 @@
 //!
 //! # Rare outcomes
 //! Where one of many clusters has an outcome that the others lack (a goal, a payoff), the error is that of a count. With a freedom
-//! of less than 6 (two outcomes of one size, or about ten of sizes that vary like an exponential distribution) the answer is not
-//! reliable. The factors 0.75, 4 and 6 are those with which intervals of sums of 2 to 32 such outcomes, of constant,
+//! of less than 6, by the first bound (two outcomes of one size, or about ten of sizes that vary like an exponential distribution),
+//! and of less than half of what the sizes of clusters let expect, the answer is not reliable. The factors 0.75, 4 and 6 are those with which intervals of sums of 2 to 32 such outcomes, of constant,
 //! uniform, exponential and lognormal sizes, cover most evenly (92 to 99 %; the last test of `spread_coverage.rs`).
 //!
 //! # References
@@ -247,7 +247,7 @@ pub fn independent(contributions: &[f64], support: Support) -> Spread {
         return independent(&contributions, support).scaled_by(unit);
     }
     let main = fast(powers, contributions.len(), support);
-    let rests_on_few = is_rare(&main, FEWEST_FREEDOM, contributions.len(), support);
+    let rests_on_few = is_rare(powers, FEWEST_FREEDOM, contributions.len(), support);
     let reliable = enough_rows(support) && !rests_on_few;
     Spread::new(main, None, reliable)
 }
@@ -265,12 +265,21 @@ pub(super) fn enough(support: Support) -> bool {
     support.clusters >= 2.0 && support.rows >= 2.0
 }
 
-/// Whether the error rests on few of many clusters, with fewer degrees of freedom than `fewest`: on outcomes so rare that the next ones
-/// may differ.
-pub(super) fn is_rare(fast: &Route, fewest: f64, groups: usize, support: Support) -> bool {
-    support.clusters.min(groups as f64) > MANY_CLUSTERS
-        && fast.freedom < fewest
-        && fast.standard_error > 0.0
+/// Whether the error, given sums of powers of contributions, rests on few of many clusters, with fewer degrees of freedom than `fewest`: on
+/// outcomes so rare that the next ones may differ. They must also be fewer than half of those that the sizes of clusters let expect: a
+/// cluster with most of the data is no rare outcome.
+pub(super) fn is_rare(powers: [f64; 3], fewest: f64, groups: usize, support: Support) -> bool {
+    let groups = support.clusters.min(groups as f64);
+    let freedom = satterthwaite(powers, groups).min(0.5 * (support.rows - 1.0));
+    groups > MANY_CLUSTERS && powers[0] > 0.0 && freedom < fewest.min(0.5 * support.freedom)
+}
+
+/// The degrees of freedom of a sum of squares of normal contributions, as far as their sizes show them.
+fn satterthwaite([second, _, fourth]: [f64; 3], groups: f64) -> f64 {
+    match fourth > 0.0 {
+        true => 3.0 * second * (second / fourth) * (groups - 1.0) / groups,
+        false => f64::INFINITY,
+    }
 }
 
 /// Whether rare outcomes were probably seen.
@@ -299,11 +308,9 @@ pub fn of_powers(powers: [f64; 3], clusters: f64, effective: f64) -> Spread {
         third * factor.powi(3),
         fourth * factor.powi(4),
     ];
-    let rows = f64::INFINITY;
     let support = Support {
-        clusters,
         effective,
-        rows,
+        ..Support::even(clusters, f64::INFINITY)
     };
     let main = fast(powers, usize::MAX, support);
     Spread::new(main, None, true)
@@ -349,20 +356,17 @@ pub(super) fn power_sums(contributions: &[f64]) -> [f64; 3] {
 pub(super) fn fast(powers: [f64; 3], groups: usize, support: Support) -> Route {
     /// The least number of degrees of freedom that different sizes leave.
     const LEAST: f64 = 2.0;
-    let [second, third, fourth] = powers;
+    let [second, third, _] = powers;
     let Support {
         clusters,
         effective,
         rows,
+        ..
     } = support;
     let groups = clusters.min(groups as f64).max(2.0);
-    let satterthwaite = match fourth > 0.0 {
-        true => 3.0 * second * (second / fourth) * (groups - 1.0) / groups,
-        false => f64::INFINITY,
-    };
     let standard_error = (second * (clusters - 1.0) / clusters).sqrt();
     let sizes = (effective - 1.0).max(LEAST);
-    let freedom = satterthwaite.min(groups - 1.0).min(sizes);
+    let freedom = satterthwaite(powers, groups).min(groups - 1.0).min(sizes);
     let freedom = freedom.min(0.5 * (rows - 1.0));
     let freedom = freedom.max(1.0);
     Route {
@@ -449,6 +453,7 @@ mod tests {
     const CLUSTERS: Support = Support {
         clusters: 256.0,
         effective: 256.0,
+        freedom: 768.0,
         rows: MANY_ROWS,
     };
 

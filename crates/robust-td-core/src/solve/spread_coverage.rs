@@ -165,7 +165,7 @@ fn of_shares(sizes: &[f64], between: f64, spread: impl Fn(&[f64], Support) -> Sp
     let (m, total) = (sizes.len() as f64, sizes.iter().sum::<f64>());
     let shares: Vec<f64> = sizes.iter().map(|size| size / total).collect();
     let support = Support::of_sizes(sizes, m, 1e5);
-    let [mut covered, mut width, mut squares] = [0.0; 3];
+    let [mut covered, mut width, mut squares, mut unreliable] = [0.0; 4];
     for log in 0..LOGS {
         let stream = &mut Stream::new(16, log);
         let effect = |share: f64, stream: &mut Stream| {
@@ -176,7 +176,9 @@ fn of_shares(sizes: &[f64], between: f64, spread: impl Fn(&[f64], Support) -> Sp
         let mean: f64 = shares.iter().zip(&values).map(|(w, x)| w * x).sum();
         let contribution = |(w, x): (&f64, &f64)| w * (x - mean) * leverage(*w);
         let contributions: Vec<f64> = shares.iter().zip(&values).map(contribution).collect();
-        let sides = spread(&contributions, support).sides(0.95);
+        let spread = spread(&contributions, support);
+        let sides = spread.sides(0.95);
+        unreliable += f64::from(u8::from(!spread.reliable));
         covered += f64::from(mean <= sides.below && -mean <= sides.above);
         width += 0.5 * (sides.below + sides.above);
         squares += mean * mean;
@@ -186,7 +188,7 @@ fn of_shares(sizes: &[f64], between: f64, spread: impl Fn(&[f64], Support) -> Sp
         coverage: covered / logs,
         reliable_coverage: covered / logs,
         width: width / logs / (1.96 * (squares / logs).sqrt()),
-        unreliable: 0.0,
+        unreliable: unreliable / logs,
     }
 }
 
@@ -199,7 +201,7 @@ fn few_clusters_of_different_sizes() {
         let sizes = std::iter::once(share).chain(std::iter::repeat_n(others, m - 1));
         sizes.collect::<Vec<f64>>()
     };
-    let cases: [(Vec<f64>, f64); 7] = [
+    let cases: [(Vec<f64>, f64); 9] = [
         (pareto(5, 0.9), 2.4),
         (pareto(8, 0.65), 1.7),
         (pareto(12, 0.9), 1.6),
@@ -207,12 +209,16 @@ fn few_clusters_of_different_sizes() {
         (one(5, 0.4), 2.0),
         (one(12, 0.4), 1.6),
         (one(50, 0.25), 1.5),
+        (one(100, 0.4), 1.9),
+        (one(250, 0.25), 1.5),
     ];
     for (sizes, widest) in cases {
         for between in [1.0, 0.5, 0.0] {
             let found = of_shares(&sizes, between, independent);
             assert!(
-                (0.925..=0.985).contains(&found.coverage) && found.width < widest,
+                (0.925..=0.985).contains(&found.coverage)
+                    && found.width < widest
+                    && found.unreliable < 0.01,
                 "{} clusters, {between}: {found:?}",
                 sizes.len()
             );

@@ -15,9 +15,29 @@ pub struct Support {
     /// The number of clusters of one size that hold the data as evenly: 1 / (sum of their squared shares), at most their number.
     #[serde(with = "crate::exact_float")]
     pub effective: f64,
+    /// The degrees of freedom (Satterthwaite) of an error to which clusters contribute by their shares w alone:
+    /// 3 (sum w^2)^2 / sum w^4, at most 3 for each of them.
+    #[serde(with = "crate::exact_float")]
+    pub freedom: f64,
     /// The number of rows.
     #[serde(with = "crate::exact_float")]
     pub rows: f64,
+}
+
+/// Sums of powers of the shares of clusters, or of groups of them.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Shares {
+    squares: f64,
+    fourths: f64,
+}
+
+impl Shares {
+    /// Adds a share.
+    pub fn add(&mut self, share: f64) {
+        let square = share * share;
+        self.squares += square;
+        self.fourths += square * square;
+    }
 }
 
 impl Support {
@@ -27,39 +47,49 @@ impl Support {
         Self {
             clusters,
             effective: clusters,
+            freedom: 3.0 * clusters,
             rows,
         }
     }
 
-    /// Clusters that fall into groups, given the sum of the squared shares of these.
+    /// Clusters, given the shares of groups: of each cluster its own, or of this number of groups into which they fall at random.
     ///
     /// Clusters with the shares w_i that fall into K groups at random give shares W_k with
     /// E sum W_k^2 = sum w_i^2 (1 - 1/K) + 1/K, which is solved for the former.
     #[must_use]
-    pub fn of_groups(squares: f64, groups: usize, clusters: f64, rows: f64) -> Self {
-        let groups = groups as f64;
-        let squares = match clusters > groups {
-            true => (squares - 1.0 / groups) / (1.0 - 1.0 / groups),
-            false => squares,
+    pub fn of_shares(shares: Shares, pooled: Option<usize>, clusters: f64, rows: f64) -> Self {
+        let squares = match pooled {
+            Some(groups) => {
+                let expected = 1.0 / groups as f64;
+                (shares.squares - expected) / (1.0 - expected)
+            }
+            None => shares.squares,
         };
         // NaN, of groups that are all empty or overflow, tells nothing about them.
         let effective = match squares * clusters > 1.0 {
             true => 1.0 / squares,
             false => clusters,
         };
+        let freedom = 3.0 * shares.squares * shares.squares / shares.fourths;
         Self {
             clusters,
             effective,
+            freedom: match freedom < 3.0 * clusters {
+                true => freedom,
+                false => 3.0 * clusters,
+            },
             rows,
         }
     }
 
-    /// The same from the sizes of the groups.
+    /// Clusters, or groups of them, of these sizes.
     #[must_use]
     pub fn of_sizes(sizes: &[f64], clusters: f64, rows: f64) -> Self {
         let total: f64 = sizes.iter().sum();
-        let squares = sizes.iter().map(|size| (size / total).powi(2)).sum();
-        Self::of_groups(squares, sizes.len(), clusters, rows)
+        let mut shares = Shares::default();
+        sizes.iter().for_each(|size| shares.add(size / total));
+        let pooled = (clusters > sizes.len() as f64).then_some(sizes.len());
+        Self::of_shares(shares, pooled, clusters, rows)
     }
 
     /// The support of a query phi from that of its features, at most that of the whole log.
@@ -84,6 +114,7 @@ pub(super) struct SupportSums {
     total: f64,
     clusters: f64,
     effective: f64,
+    freedom: f64,
     rows: f64,
 }
 
@@ -94,6 +125,7 @@ impl SupportSums {
         self.total += weight;
         self.clusters += weight * weight / support.clusters;
         self.effective += weight * weight / support.effective;
+        self.freedom += weight * weight / support.freedom;
         self.rows += weight * weight / support.rows;
     }
 
@@ -103,6 +135,7 @@ impl SupportSums {
             total,
             clusters,
             effective,
+            freedom,
             rows,
         } = *self;
         // NaN, from features never seen, stays: such a query has no support.
@@ -110,6 +143,7 @@ impl SupportSums {
         Support {
             clusters: at_most(total * total / clusters, log.clusters),
             effective: at_most(total * total / effective, log.effective),
+            freedom: at_most(total * total / freedom, log.freedom),
             rows: at_most(total * total / rows, log.rows),
         }
     }

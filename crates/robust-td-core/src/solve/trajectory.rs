@@ -180,7 +180,7 @@ impl Trajectory {
         };
         let slow =
             correction > LARGEST_CORRECTION || self.slow_share(contributions) > LARGEST_SHARE;
-        let rare = spread::is_rare(&fast, FEWEST_FREEDOM, self.blocks, support);
+        let rare = spread::is_rare(sums, FEWEST_FREEDOM, self.blocks, support);
         let reliable = spread::enough_rows(support) && !slow && !rare;
         let mut pooled = [0.0; LARGEST];
         let groups = contributions.chunks(NEIGHBOURS);

@@ -45,6 +45,9 @@ use sums::{Row, Sums};
 const GROUPS: usize = 10;
 /// The confidence with which a difference is more than chance: that of four standard deviations, even among ten.
 const CONFIDENCE: f64 = 0.999_937;
+/// The confidence with which a difference is remarkable: where a tenth has one, the check does not say that the features fit. Of ten
+/// independent tenths one is in 5 % of logs.
+const REMARKABLE: f64 = 0.995;
 /// With fewer units than this in every tenth, no difference is no evidence that the features fit.
 const FEWEST_UNITS: u64 = 20;
 /// A tenth with this many units speaks for the features, however small the range of the returns is.
@@ -157,13 +160,13 @@ impl Tenth {
 /// Whether the features can express the values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// No difference is too large to be chance, or to matter.
+    /// No difference is remarkable, or matters.
     Fits,
     /// Some difference is.
     DoesNotFit,
     /// Nearly all predictions are equal, so the check cannot show whether values differ.
     AllEqual,
-    /// No difference is too large to be chance, but too few tenths would have shown a large one.
+    /// No difference is too large to be chance, but one is remarkable, or too few tenths would have shown a large one.
     Unknown,
 }
 
@@ -202,22 +205,32 @@ impl ReturnCheck {
         if high > low { high - low } else { high.abs() }
     }
 
-    /// The difference beyond which that of a tenth is more than chance; `None` if no difference is.
+    /// The difference beyond which that of a tenth is more than chance, with this confidence; `None` if no difference is.
     ///
     /// With few episodes, or clusters of them, the t distribution asks for more standard errors; with fewer than 5 none are enough.
-    fn chance(&self, tenth: &Tenth) -> Option<f64> {
+    fn chance(&self, tenth: &Tenth, confidence: f64) -> Option<f64> {
         let (m, n) = (tenth.units as f64, tenth.rows as f64);
         let typical = (m * self.pooled()).sqrt() / n;
         let stderr = (tenth.stderr).filter(|_| tenth.units >= FEWEST_AGAINST)?;
         let error = (PREDICTIONS * stderr).max(LEAST * typical);
-        Some(two_sided(CONFIDENCE, m - 1.0) * error)
+        Some(two_sided(confidence, m - 1.0) * error)
     }
 
     /// Whether the predictions of a tenth differ from its returns by more than chance, and by an amount that matters.
     #[must_use]
     pub fn is_far_off(&self, tenth: &Tenth) -> bool {
+        self.differs(tenth, CONFIDENCE)
+    }
+
+    /// Whether they differ so much that it need not be chance.
+    #[must_use]
+    pub fn is_remarkable(&self, tenth: &Tenth) -> bool {
+        self.differs(tenth, REMARKABLE)
+    }
+
+    fn differs(&self, tenth: &Tenth, confidence: f64) -> bool {
         let difference = tenth.difference.abs();
-        let by_chance = self.chance(tenth);
+        let by_chance = self.chance(tenth, confidence);
         by_chance.is_some_and(|chance| difference > chance)
             && difference > SMALL * self.range()
             && difference > tenth.rounding()
@@ -225,7 +238,7 @@ impl ReturnCheck {
 
     /// Whether a tenth that is not far off speaks for the features: it has many units, or a large difference would have been noticed.
     fn speaks_for(&self, tenth: &Tenth) -> bool {
-        let chance = self.chance(tenth);
+        let chance = self.chance(tenth, CONFIDENCE);
         let would_notice = |chance| tenth.units >= ENOUGH_UNITS || chance <= NOTICED * self.range();
         chance.is_some_and(would_notice)
     }
@@ -248,9 +261,23 @@ impl ReturnCheck {
         let speaking = self.tenths.iter().filter(speaks).count();
         match self.tenths.len() {
             1 => Verdict::AllEqual,
+            _ if self.tenths.iter().any(|tenth| self.is_remarkable(tenth)) => Verdict::Unknown,
             // A tenth of rare rows may have too few units in any log.
             tenths if 2 * speaking >= tenths => Verdict::Fits,
             _ => Verdict::Unknown,
+        }
+    }
+
+    /// Why the check does not know whether the features can express the values.
+    #[must_use]
+    pub fn why_unknown(&self) -> &'static str {
+        let remarkable = || self.tenths.iter().any(|tenth| self.is_remarkable(tenth));
+        match self.doubt {
+            Some(doubt) => doubt.why(),
+            None if self.tenths.len() > 1 && remarkable() => {
+                "one difference is larger than chance usually makes it"
+            }
+            None => "too little independent data to say yes",
         }
     }
 
@@ -276,8 +303,11 @@ pub(crate) struct CompleteReturns {
     pub effective: f64,
     #[serde(with = "robust_td_core::exact_float")]
     pub mean: f64,
-    /// The sum over units of (sum of the unit's returns - mean x its episodes)^2, and those of its third and fourth powers. Those of large
-    /// units, which bend the mean towards themselves, are enlarged.
+    /// The standard deviation of an episode's return, as units show it; 0 if it is not known.
+    #[serde(with = "robust_td_core::exact_float")]
+    pub deviation: f64,
+    /// The sum over units of (sum of the unit's returns - mean x its episodes)^2, and those of its third and fourth powers. Units larger
+    /// than others, which bend the mean towards themselves, are enlarged, and smaller ones reduced.
     #[serde(with = "robust_td_core::exact_float")]
     pub spread: f64,
     #[serde(with = "robust_td_core::exact_float")]
@@ -287,19 +317,6 @@ pub(crate) struct CompleteReturns {
     /// The number of episodes left out, because they were cut.
     #[serde(deserialize_with = "robust_td_core::count::read")]
     pub cut: u64,
-}
-
-impl CompleteReturns {
-    /// The standard deviation of the returns; 0 if it is not known.
-    fn deviation(&self) -> f64 {
-        let deviation = (self.spread / (self.units as f64 - 1.0)).sqrt();
-        // Units may have several episodes.
-        let each = self.episodes as f64 / self.units as f64;
-        match deviation.is_finite() && self.units > 1 {
-            true => deviation / each,
-            false => 0.0,
-        }
-    }
 }
 
 /// The largest predictions of all groups but the last; fewer where many predictions are equal.

@@ -278,7 +278,7 @@ impl Compared {
         }
         let length = self.rows as f64 / self.episodes.max(1) as f64;
         let steps = length.min(1.0 / (1.0 - discount * discount));
-        let of_whole = whole.as_ref().map_or(0.0, CompleteReturns::deviation);
+        let of_whole = whole.as_ref().map_or(0.0, |whole| whole.deviation);
         let deviation = match self.cut {
             0 => of_whole,
             _ => of_whole.max(noise * steps.sqrt()),

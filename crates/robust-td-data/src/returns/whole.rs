@@ -183,17 +183,19 @@ impl Whole {
         let others = self.others.drain();
         others.for_each(|(_, part)| self.end_part(&part, false));
         let (mut units, mut powers) = (self.episodes, [self.spread, self.third, self.fourth]);
-        let mut effective = units as f64;
+        let (mut effective, mut squares) = (units as f64, self.spread);
         if !self.clusters.is_empty() {
             units = self.clusters.len() as u64;
-            powers = [0.0; 3];
+            (powers, squares) = ([0.0; 3], 0.0);
             let (n, m) = (self.episodes as f64, units as f64);
             let sizes: Vec<f64> = self.clusters.values().map(|share| share.count).collect();
             effective = Support::of_sizes(&sizes, m, n).effective;
             for Share { sum, count } in self.clusters.values() {
                 // Relative to units of one size.
                 let bend = leverage(count / n) / leverage(1.0 / m);
-                let away = bend * (sum - self.mean * count);
+                let away = sum - self.mean * count;
+                squares += away * away;
+                let away = bend * away;
                 let square = away * away;
                 powers[0] += square;
                 powers[1] += square * away;
@@ -201,11 +203,17 @@ impl Whole {
             }
         }
         let [spread, third, fourth] = powers;
+        let deviation = (squares / (units as f64 - 1.0)).sqrt();
         (self.episodes > 0).then_some(CompleteReturns {
             episodes: self.episodes,
             units,
             effective,
             mean: self.mean,
+            // Units may have several episodes.
+            deviation: match deviation.is_finite() && units > 1 {
+                true => deviation * units as f64 / self.episodes as f64,
+                false => 0.0,
+            },
             spread,
             third,
             fourth,
@@ -240,5 +248,43 @@ impl Part {
     /// Whether what would follow does not matter.
     fn is_complete(&self) -> bool {
         self.weight < NEGLIGIBLE
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Episodes of one row, whose returns are given with their clusters.
+    fn returns(of: impl IntoIterator<Item = (f64, u64)>) -> CompleteReturns {
+        let mut whole = Whole::default();
+        for (reward, cluster) in of {
+            whole.restart(true);
+            whole.add(reward, 1.0, Some(cluster));
+            whole.end(true);
+        }
+        whole.finish().unwrap()
+    }
+
+    #[test]
+    fn clusters_of_different_sizes_count_as_fewer() {
+        let even = returns((0..60).map(|k| ((k * 7 % 11) as f64, k % 10)));
+        assert!((even.effective - 10.0).abs() < 1e-9, "{even:?}");
+        // One cluster has 27 of the 60 episodes, six have 4 and three have 3.
+        let uneven = returns((0..60).map(|k| ((k * 7 % 11) as f64, (k % 18).min(9))));
+        let effective = 3600.0 / (27.0 * 27.0 + 6.0 * 16.0 + 3.0 * 9.0);
+        assert!((uneven.effective - effective).abs() < 1e-9, "{uneven:?}");
+        // Its leverage is in the powers, not in the deviation.
+        let [mut squares, mut bent] = [0.0; 2];
+        for cluster in 0..10 {
+            let own = (0..60).filter(|k| (k % 18).min(9) == cluster);
+            let away = own.clone().map(|k| (k * 7 % 11) as f64 - uneven.mean);
+            let away = away.sum::<f64>();
+            squares += away * away;
+            bent += (away * 0.9 / (1.0 - own.count() as f64 / 60.0)).powi(2);
+        }
+        let deviation = (squares / 9.0).sqrt() * 10.0 / 60.0;
+        assert!((uneven.deviation / deviation - 1.0).abs() < 1e-12);
+        assert!((uneven.spread / bent - 1.0).abs() < 1e-12 && bent > 1.01 * squares);
     }
 }

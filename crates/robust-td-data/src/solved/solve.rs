@@ -334,7 +334,7 @@ fn check_size(map: &FeatureMap, transitions: u64, stored: Option<u64>) -> Result
         let limit = bytes.saturating_mul(SQUARES_PER_BYTE).isqrt();
         let limit = limit.max(COLUMNS);
         format!(
-            "for at most {limit} columns in files of {bytes} bytes, which have {columns}; use fewer columns, or, if the log is right, write it as CSV without \
+            "for at most {limit} columns in files of {bytes} bytes; these have {columns}: use fewer columns, or, if the log is right, write it as CSV without \
              compression"
         )
     } else {

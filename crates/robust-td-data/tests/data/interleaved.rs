@@ -69,7 +69,7 @@ fn assert_same(found: &Fit, sorted: &Fit, tolerance: f64) {
     assert_eq!(x.starts, y.starts);
     near(x.value, y.value, "start value");
     // Groups of several episodes depend on their order.
-    if x.starts < 200 {
+    if x.starts < 200 || !x.upper.is_finite() {
         near(x.lower, y.lower, "its lower end");
         near(x.upper, y.upper, "its upper end");
     } else {

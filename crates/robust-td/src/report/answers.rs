@@ -1,8 +1,7 @@
 //! Answers what a reader of an evaluation wants to know first.
 
 use robust_td_data::{
-    Doubt, EvaluationReport, FindingKind, MonteCarlo, ReturnCheck, ReturnVariance, StartValue,
-    Verdict,
+    EvaluationReport, FindingKind, MonteCarlo, ReturnCheck, ReturnVariance, StartValue, Verdict,
 };
 use robust_td_report::{Answer, Cell, Mood};
 
@@ -222,7 +221,7 @@ fn verdict(check: &ReturnCheck) -> (&'static str, Mood, String) {
             "nearly all predicted values are equal".into(),
         ),
         Verdict::Unknown => {
-            let why = (check.doubt).map_or("too little independent data to say yes", Doubt::why);
+            let why = check.why_unknown();
             ("not known", Mood::Plain, format!("{why}{largest}"))
         }
     }

@@ -300,7 +300,7 @@ impl Groups {
             matrix(|group| &group.scores),
             matrix(|group| &group.squares),
             self.nonzero.clone(),
-            self.list.iter().map(|group| group.rows).sum(),
+            self.list.iter().map(|group| group.rows).collect(),
         )
     }
 

@@ -11,7 +11,7 @@ pub struct SparseGroupSums<'a> {
     system: &'a SparseSystem,
     groups: usize,
     sums: Ledger<f64>,
-    transitions: u64,
+    transitions: Vec<u64>,
 }
 
 impl<'a> SparseGroupSums<'a> {
@@ -22,7 +22,7 @@ impl<'a> SparseGroupSums<'a> {
             system,
             groups,
             sums: Ledger::default(),
-            transitions: 0,
+            transitions: vec![0; groups],
         }
     }
 
@@ -38,7 +38,7 @@ impl<'a> SparseGroupSums<'a> {
                 sums.add(first + columns - 1, 1.0);
             }
         });
-        self.transitions += 1;
+        self.transitions[group] += 1;
     }
 
     /// Adds the sums to those of all transitions.
@@ -53,6 +53,7 @@ impl<'a> SparseGroupSums<'a> {
                 _ => all.squares.row_mut(group)[j] += sum,
             }
         }
-        all.transitions += self.transitions;
+        let transitions = all.transitions.iter_mut().zip(self.transitions);
+        transitions.for_each(|(sum, x)| *sum += x);
     }
 }
