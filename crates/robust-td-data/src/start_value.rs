@@ -1,5 +1,6 @@
 //! Estimates the value of the policy, and compares it with the plain mean of returns.
 
+use robust_td_core::number::short;
 use robust_td_core::spread::{Spread, of_powers};
 use serde::Serialize;
 
@@ -91,9 +92,11 @@ impl StartValue {
         let away = (value - complete.mean).abs();
         (away > FAR * error.max(other) && away > 1e-9 * scale).then(|| {
             format!(
-                "the value of the policy is {value:.4e}, but the mean return of {} complete episodes is {:.4e}: the features \
+                "the value of the policy is {}, but the mean return of {} complete episodes is {}: the features \
                  cannot express the values, or the log is not what it seems",
-                complete.episodes, complete.mean
+                short(value),
+                complete.episodes,
+                short(complete.mean)
             )
         })
     }

@@ -512,3 +512,51 @@ fn rows(chunk: &Chunk, plan: &Plan<'_>, predicts: &Predicts<'_>) -> Vec<Row> {
     });
     rows
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Ten tenths of 200 episodes, with returns from 0 to 90 and an error of 1, one of which differs by this.
+    fn check(difference: f64) -> ReturnCheck {
+        let tenth = |k: usize| {
+            let difference = if k == 3 { difference } else { 0.5 };
+            Tenth {
+                rows: 1000,
+                episodes: 200,
+                units: 200,
+                predicted: 10.0 * k as f64 + difference,
+                discounted_return: 10.0 * k as f64,
+                difference,
+                stderr: Some(1.0),
+            }
+        };
+        ReturnCheck {
+            held_out: true,
+            episodes: 2000,
+            rows: 10_000,
+            cut: 0,
+            undetermined: 0,
+            tenths: (0..10).map(tenth).collect(),
+            doubt: None,
+        }
+    }
+
+    /// Differences count in errors that include those of the predictions: 1.155 times those of the returns.
+    #[test]
+    fn remarkable_differences_are_neither_yes_nor_no() {
+        assert_eq!(check(-3.0).verdict(), Verdict::Fits);
+        for difference in [3.6, -4.5] {
+            let check = check(difference);
+            assert_eq!(check.verdict(), Verdict::Unknown);
+            assert!(check.why_unknown().contains("larger than chance"));
+        }
+        assert_eq!(check(5.5).verdict(), Verdict::DoesNotFit);
+        // Less than 2 % of the range of the returns does not matter.
+        let mut precise = check(1.7);
+        for tenth in &mut precise.tenths {
+            tenth.stderr = Some(0.1);
+        }
+        assert_eq!(precise.verdict(), Verdict::Fits);
+    }
+}

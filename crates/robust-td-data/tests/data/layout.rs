@@ -88,12 +88,35 @@ fn a_lone_done_is_refused_until_its_meaning_is_said() {
         "log: column done is ambiguous: terminated or truncated? \
          Map it as terminated=done or truncated=done"
     );
-    assert!(message("obs_0,reward,Dones", &[]).contains("terminated=Dones"));
+    for name in ["Dones", "terminal", "is_terminal"] {
+        let message = message(&format!("obs_0,reward,{name}"), &[]);
+        assert!(message.contains(&format!("terminated={name}")), "{message}");
+    }
     let said = |columns: &[&str]| schema("obs_0,reward,done", Preset::Standard, columns).unwrap();
     assert!(said(&["terminated=done"]).terminated && !said(&["terminated=done"]).truncated);
     assert!(said(&["truncated=done"]).truncated && !said(&["truncated=done"]).terminated);
     assert!(schema("obs_0,reward,done,terminated", Preset::Standard, &[]).is_ok());
     assert!(message("obs_0,reward,done", &["terminated=done", "truncated=done"]).contains("both"));
+}
+
+/// A column that differs from the name of a role by its case alone was left out without a word.
+#[test]
+fn the_case_of_letters_is_asked_about() {
+    assert_eq!(
+        message("obs_0,reward,Terminated", &[]),
+        "log: Terminated is not read as terminated, because the case of letters matters; map it as terminated=Terminated"
+    );
+    for (header, map) in [
+        ("Obs_0,Obs_1,reward", "obs=Obs_0,Obs_1"),
+        ("obs_0,Reward", "reward=Reward"),
+        ("obs_0,reward,EPISODE", "episode=EPISODE"),
+    ] {
+        let message = message(header, &[]);
+        assert!(message.ends_with(&format!("map it as {map}")), "{message}");
+        assert!(schema(header, Preset::Standard, &[map]).is_ok());
+    }
+    let both = "obs_0,reward,terminated,Terminated";
+    assert!(schema(both, Preset::Standard, &[]).is_ok());
 }
 
 #[test]
