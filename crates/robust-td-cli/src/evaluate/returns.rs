@@ -87,10 +87,10 @@ fn row(check: &ReturnCheck, k: usize, tenth: &Tenth) -> [String; 7] {
         number(tenth.discounted_return),
         number(tenth.difference),
         tenth.stderr.map_or("-".into(), number),
-        if check.is_far_off(tenth) {
-            "far off"
-        } else {
-            ""
+        match (check.is_far_off(tenth), check.is_remarkable(tenth)) {
+            (true, _) => "far off",
+            (false, true) => "large",
+            (false, false) => "",
         }
         .into(),
     ]

@@ -181,7 +181,7 @@ fn beside(figure: Option<PageFigure>, table: Table) -> Block {
 }
 
 fn tenths(check: &ReturnCheck) -> Table {
-    let far = check.tenths.iter().any(|tenth| check.is_far_off(tenth));
+    let far = check.tenths.iter().any(|tenth| check.is_remarkable(tenth));
     let rows = check.tenths.iter().enumerate().map(|(k, tenth)| {
         let key = |name: &str| format!("check.tenths.{k}.{name}");
         let mut row = vec![
@@ -198,6 +198,7 @@ fn tenths(check: &ReturnCheck) -> Table {
                 text: "far off".into(),
                 good: false,
             },
+            false if check.is_remarkable(tenth) => Cell::word("large"),
             false => Cell::word(""),
         }));
         row
