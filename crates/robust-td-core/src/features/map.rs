@@ -167,9 +167,10 @@ impl Map {
     }
 }
 
-/// The number of features of a stage.
+/// The number of features of a stage, which may be one that was read and not checked yet.
 pub(super) fn stage_outputs(stage: &[Map]) -> usize {
-    stage.iter().map(Map::outputs).sum()
+    let outputs = stage.iter().map(Map::outputs);
+    outputs.fold(0, usize::saturating_add)
 }
 
 /// Concatenates the outputs of the maps of a stage without sparse maps.

@@ -23,6 +23,7 @@ const FEWEST: u64 = 64;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct BlockLength {
+    #[serde(deserialize_with = "crate::count::read")]
     pub samples: u64,
     /// Whether a block holds enough correlation times, as far as the samples show.
     pub enough: bool,
